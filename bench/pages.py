@@ -1,9 +1,9 @@
-"""The row `pages`: how long pages of the console take with a large cluster, and beside whom.
+"""The row `pages`: response times of the console's pages with a large cluster.
 
-A cluster of 10,000 topics, 40,000 partitions and 2,000 groups is sampled every 5 s (it does not
-exist: bench/in_checkout/ writes what its samples would say). One user opens page after page; then
-20 users click every 2 s beside 50 browsers that stand open. With `--beside` another checkout is
-measured in turn, A B A B, each time on a new console with a database and a Redis of its own.
+The cluster has 10,000 topics, 40,000 partitions and 2,000 groups, and a sample every 5 s. It does
+not exist: bench/in_checkout/ writes its samples. First one user opens page after page; then 20
+users open a page every 2 s while 50 browsers have live pages open. With `--beside` another checkout
+is measured alternately (A B A B), each time with a new console, database and Redis.
 """
 
 import os
@@ -45,7 +45,7 @@ _GOAL = Goal(1.2, 1.2)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the cluster and of the measurement: `seconds` are those of each load."""
+    """The size of the cluster and of the measurement; `seconds` is the time of each load."""
 
     topics: int
     rounds: int
@@ -53,7 +53,7 @@ class Size:
 
 
 def pages_of(cluster: Synthetic, number: int) -> list[Page]:
-    """The pages that one person opens; `number` chooses the topic and the group."""
+    """The pages that one user opens; `number` selects the topic and the group."""
     base = f"/c/{SLUG}"
     topic = cluster.topics[(37 * number) % len(cluster.topics)]
     group = cluster.groups[(1 + 7 * number) % len(cluster.groups)]
@@ -77,47 +77,51 @@ LIVE = ("overview", "topics", "topic", "groups", "group", "brokers", "alerts")
 
 
 def open_pages(cluster: Synthetic, count: int) -> list[Page]:
-    """What stands open in so many browsers: live pages in turn, of many topics and groups."""
-    found = []
+    """Live pages for `count` browsers, in turn, with different topics and groups."""
+    pages = []
     for number in range(count):
-        wanted = LIVE[number % len(LIVE)]
-        found += [page for page in pages_of(cluster, number) if page.key == wanted]
-    return found
+        key = LIVE[number % len(LIVE)]
+        pages += [page for page in pages_of(cluster, number) if page.key == key]
+    return pages
 
 
 def rows(labels: Sequence[str]) -> list[Row]:
-    """A row for each page and load, for the labels of the checkouts: this one's is the first."""
-    found = []
+    """A row for each page and load, with a column for each label; the first is this checkout's."""
+    table = []
     keys = [page.key for page in pages_of(Synthetic(1), 0)]
-    said = {ALONE: "1 user", BESIDE: f"{USERS} users, {BROWSERS} browsers"}
-    for load, who in said.items():
+    load_texts = {ALONE: "1 user", BESIDE: f"{USERS} users, {BROWSERS} browsers"}
+    for load, load_text in load_texts.items():
         for key in keys:
-            found.append(_row(f"{load}-{key}", f"{key}: {who}", "ms p95", "ms p50", labels))
+            table.append(_row(f"{load}-{key}", f"{key}: {load_text}", "ms p95", "ms p50", labels))
         if load == BESIDE:
-            name = f"from a tick to a browser: {who}"
-            found.append(_row(f"{load}-{PUSH}", name, "ms p95", "ms p50", labels))
+            name = f"from a tick to a browser: {load_text}"
+            table.append(_row(f"{load}-{PUSH}", name, "ms p95", "ms p50", labels))
         if load == ALONE:
             for key in keys:
-                found.append(_row(f"{CPU}-{key}", f"{key}: CPU", "CPU-ms p95", "p50", labels))
-        found.append(_row(f"{load}-{CPU}", f"CPU of the web process: {who}", "cores", "", labels))
-    found.append(_row(MACHINE, "load average of the machine before", "", "", labels, Goal()))
-    found.append(_row(MEMORY, "resident memory after all that", "MB", "", labels))
-    return found
+                table.append(_row(f"{CPU}-{key}", f"{key}: CPU", "CPU-ms p95", "p50", labels))
+        table.append(
+            _row(f"{load}-{CPU}", f"CPU of the web process: {load_text}", "cores", "", labels)
+        )
+    table.append(
+        _row(MACHINE, "load average of the machine before the measurement", "", "", labels, Goal())
+    )
+    table.append(_row(MEMORY, "resident memory after the measurement", "MB", "", labels))
+    return table
 
 
 def _row(
     key: str, name: str, unit: str, second_unit: str, labels: Sequence[str], goal: Goal = _GOAL
 ) -> Row:
-    contenders = [Contender(label, label, _together, goal) for label in labels]
+    contenders = [Contender(label, label, _not_measured_alone, goal) for label in labels]
     return Row(key, name, unit, second_unit, contenders, less_is_better=True)
 
 
-def _together(_server: Server, _seconds: float) -> Measured:
+def _not_measured_alone(_server: Server, _seconds: float) -> Measured:
     raise RuntimeError("all pages are measured together")
 
 
 def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:
-    """All rounds, with what was found so far in `results` after each."""
+    """Run all rounds; writes the results so far to `results` after each."""
     checkouts = {f"this ({_commit(ROOT)})": ROOT}
     if beside is not None:
         checkouts[f"beside ({_commit(beside)})"] = beside.resolve()
@@ -127,7 +131,7 @@ def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> 
     for number in range(size.rounds):
         for place, (label, checkout) in enumerate(checkouts.items()):
             print(f"{time.strftime('%H:%M:%S')} pages, {label}, round {number + 1}", flush=True)
-            measured = _turn(checkout, directory / f"pages-{number}-{place}", size)
+            measured = _run_turn(checkout, directory / f"pages-{number}-{place}", size)
             for row in table:
                 take(found[row.key][label], row.key, measured)
                 report.add(row, found[row.key])
@@ -142,8 +146,8 @@ def _heading(size: Size, labels: Sequence[str]) -> Heading:
         f"{size.topics:,} topics, {int(cluster.partition_counts.sum()):,} partitions,"
         f" {len(cluster.groups):,} groups, sampled every 5 s. Medians of {{rounds}} rounds in turn:"
         f" one user opens each page {VISITS_EACH} times within {{seconds:g}} s; then {USERS} users"
-        f" click every 2 s for {{seconds:g}} s beside {BROWSERS} browsers that stand open. CPU and"
-        " memory are the web process's.",
+        f" click every 2 s for {{seconds:g}} s while {BROWSERS} browsers have live pages open."
+        " CPU and memory are the web process's.",
         f"| Page | {labels[0]} | beside it | p95 ÷ its | goal | p50 ÷ its | goal |",
         "-pages",
     )
@@ -160,11 +164,11 @@ def _commit(checkout: Path) -> str:
 
 
 Turn = Mapping[str, Measured | str]
-"""What one turn found, or why not, by key of the row; "" = why it has nothing for any."""
+"""The results of one turn by row key, or the error text; key "" = the whole turn failed."""
 
 
 def take(found: Found, key: str, turn: Turn) -> None:
-    """Adds to one row what a turn has for it."""
+    """Add a turn's result for the row `key`."""
     if "" in turn:
         found.take(turn[""])
     for name in (key, f"{key} failed"):
@@ -172,7 +176,7 @@ def take(found: Found, key: str, turn: Turn) -> None:
             found.take(turn[name])
 
 
-def _turn(checkout: Path, directory: Path, size: Size) -> Turn:
+def _run_turn(checkout: Path, directory: Path, size: Size) -> Turn:
     try:
         with running(checkout, directory, size.topics, HISTORY_MINUTES, 1 + USERS) as site:
             return _loads(site, Synthetic(size.topics), size.seconds)
@@ -182,27 +186,27 @@ def _turn(checkout: Path, directory: Path, size: Size) -> Turn:
 
 
 def _loads(site: Site, cluster: Synthetic, seconds: float) -> dict[str, Measured | str]:
-    mine = pages_of(cluster, 0)
+    pages = pages_of(cluster, 0)
     _check_samples(site, cluster)
-    one_user(site, mine, WARM_UP_VISITS, 0)
+    one_user(site, pages, WARM_UP_VISITS, 0)
     turn: dict[str, Measured | str] = {MACHINE: Measured(os.getloadavg()[0], 0)}
     users = [pages_of(cluster, number) for number in range(USERS)]
     browsers = open_pages(cluster, BROWSERS)
     for load in (ALONE, BESIDE):
         cpu_s, at = site.web.cpu_seconds(), time.perf_counter()
         if load == ALONE:
-            visits = one_user(site, mine, VISITS_EACH, seconds)
+            visits = one_user(site, pages, VISITS_EACH, seconds)
         else:
             visits = many_users(site, users, browsers, seconds)
         took_s = time.perf_counter() - at
-        turn |= figures(load, visits, site.announced())
+        turn |= figures(load, visits, site.tick_times())
         turn[f"{load}-{CPU}"] = Measured((site.web.cpu_seconds() - cpu_s) / took_s, 0)
     turn[MEMORY] = Measured(site.web.rss_bytes() / MB, 0)
     return turn
 
 
 def _check_samples(site: Site, cluster: Synthetic) -> None:
-    """Raises RuntimeError where pages come without figures: they would be quick for nothing."""
+    """Raises RuntimeError if pages have no samples: their times would mean nothing."""
     path = next(page.path for page in pages_of(cluster, 0) if page.key == "topics with a word")
     cookie = {"Cookie": site.cookies[0]}
     answer = httpx.get(site.url + path, headers=cookie, timeout=TIMEOUT_S, trust_env=False)
@@ -210,19 +214,19 @@ def _check_samples(site: Site, cluster: Synthetic) -> None:
         raise RuntimeError(f"{path} answers {answer.status_code} and shows no sample")
 
 
-def figures(load: str, visits: Visits, announced: Mapping[int, int]) -> dict[str, Measured | str]:
-    """The p95 and p50 of each page, and what went wrong there, by the keys of `take`."""
+def figures(load: str, visits: Visits, tick_times: Mapping[int, int]) -> dict[str, Measured | str]:
+    """The p95 and p50, or the problem, of each page, by the keys that `take` expects."""
     times = dict(visits.times_ms)
     if visits.arrivals_ms:
-        times[PUSH] = push_delays_ms(announced, visits.arrivals_ms)
-    found: dict[str, Measured | str] = {
+        times[PUSH] = push_delays_ms(tick_times, visits.arrivals_ms)
+    results: dict[str, Measured | str] = {
         f"{name}-{key}": Measured(percentile(values, 0.95), percentile(values, 0.5))
         for name, by_key in ((load, times), (CPU, visits.cpu_ms))
         for key, values in by_key.items()
         if values
     }
     for key, problem in visits.problems.items():
-        found[f"{load}-{key} failed"] = problem
+        results[f"{load}-{key} failed"] = problem
     if PUSH in times and not times[PUSH]:
-        found.setdefault(f"{load}-{PUSH} failed", "no browser heard of a tick")
-    return found
+        results.setdefault(f"{load}-{PUSH} failed", "no browser got a message after a tick")
+    return results

@@ -1,8 +1,8 @@
-"""The console of a checkout with what it needs: a Redis, its web process, and samples of a cluster
-that does not exist (bench/in_checkout/). All of it lies in one folder and ends with the block.
+"""Runs the console of a checkout for measurements: a Redis, the web process, and a process that
+writes samples of a simulated cluster (bench/in_checkout/). Everything is in one folder.
 
-Nothing here imports the checkout: its own Python runs its own code, and its Procfile says how the
-web process is started.
+This module does not import the checkout: the checkout's Python runs its code, and its Procfile has
+the command of the web process.
 """
 
 import json
@@ -31,20 +31,20 @@ _PYTHON = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "VIRTUAL
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A console that answers, and who is signed in there: `cookies` has one header for each."""
+    """A running console. `cookies` has the `Cookie` header of each signed-in user."""
 
     url: str
     web: Process
     cookies: Sequence[str]
     feed_output: Path
 
-    def announced(self) -> dict[int, int]:
-        """When each tick was announced, in milliseconds."""
-        return announced(self.feed_output.read_text())
+    def tick_times(self) -> dict[int, int]:
+        """Tick number → time of its notification, in milliseconds."""
+        return tick_times(self.feed_output.read_text())
 
 
-def announced(output: str) -> dict[int, int]:
-    """What bench/in_checkout/feed.py wrote, as tick → milliseconds; an unfinished line is left."""
+def tick_times(output: str) -> dict[int, int]:
+    """The output of bench/in_checkout/feed.py as tick → milliseconds; skips an incomplete line."""
     lines = output.rpartition("\n")[0].splitlines()
     words = [line.split() for line in lines if line.startswith("tick ")]
     return {int(number): int(at_ms) for _tick, number, at_ms in words}
@@ -54,9 +54,9 @@ def announced(output: str) -> dict[int, int]:
 def running(
     checkout: Path, directory: Path, topics: int, minutes: int, users: int
 ) -> Iterator[Site]:
-    """The console of `checkout` with so many topics, minutes of history and users.
+    """Run the console of `checkout` with this number of topics, minutes of history and users.
 
-    Raises RuntimeError, with the end of its output, when a part does not do its work.
+    Raises RuntimeError, with the end of the output, if a process fails.
     """
     port, redis_port = free_port(), free_port()
     environment = _environment(checkout, directory / "data", port, redis_port)
@@ -66,50 +66,56 @@ def running(
         return [python, str(SCRIPTS / name), *map(str, arguments)]
 
     (directory / "data").mkdir(parents=True, mode=0o700)
-    people = directory / "people.json"
+    users_file = directory / "users.json"
     with _redis(directory / "redis", redis_port):
-        _run(script("prepare.py", users, people), checkout, environment, directory / "prepare.log")
-        known = json.loads(people.read_text())
+        _run(
+            script("prepare.py", users, users_file),
+            checkout,
+            environment,
+            directory / "prepare.log",
+        )
+        sign_ins = json.loads(users_file.read_text())
         feed_output = directory / "feed.log"
         feed = script("feed.py", topics, minutes)
         web = web_command((checkout / "Procfile").read_text(), python, environment)
         with (
-            _process(feed, checkout, environment, feed_output, lambda: _is_fed(feed_output)),
+            _process(feed, checkout, environment, feed_output, lambda: _is_feed_ready(feed_output)),
             _process(
                 web, checkout, environment, directory / "web.log", lambda: _answers(port)
-            ) as it,
+            ) as web_process,
         ):
             yield Site(
                 f"http://127.0.0.1:{port}",
-                Process(it.pid),
-                [f"{known['cookie']}={key}" for key in known["sessions"]],
+                Process(web_process.pid),
+                [f"{sign_ins['cookie']}={key}" for key in sign_ins["sessions"]],
                 feed_output,
             )
 
 
 def web_command(procfile: str, python: str, variables: Mapping[str, str]) -> list[str]:
-    """The line `web` of a Procfile, with this Python and these variables."""
+    """The command `web` of a Procfile, with `python` and the variables replaced."""
     (line,) = (line for line in procfile.splitlines() if line.startswith("web:"))
     words = shlex.split(line.partition(":")[2])
-    filled = [Template(word).substitute(variables) for word in words]
-    return [python if word == "python" else word for word in filled]
+    expanded = [Template(word).substitute(variables) for word in words]
+    return [python if word == "python" else word for word in expanded]
 
 
 def _python(checkout: Path) -> Path:
-    found = checkout / ".venv" / "bin" / "python"
-    if not found.exists():
+    python = checkout / ".venv" / "bin" / "python"
+    if not python.exists():
         raise RuntimeError(f"{checkout} has no .venv: run `make base` there")
-    return found
+    return python
 
 
 def _environment(checkout: Path, data: Path, port: int, redis_port: int) -> dict[str, str]:
-    """Ours without any setting of ours; Python keeps what it compiles, as it does by default."""
-    kept = {
+    """This process's environment without settings of Aerie, and without those of Python that stop
+    it from caching bytecode."""
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(_SETTINGS) and name not in _PYTHON
     }
-    return kept | {
+    return inherited | {
         "AERIE_DATA": str(data),
         "AERIE_PORT": str(port),
         "DJANGO_SETTINGS_MODULE": "console.settings",
@@ -123,7 +129,7 @@ def _environment(checkout: Path, data: Path, port: int, redis_port: int) -> dict
 def _redis(directory: Path, port: int) -> Iterator[None]:
     server = server_path()
     if server is None:
-        raise RuntimeError("there is no redis-server")
+        raise RuntimeError("redis-server was not found")
     command = [str(server), str(write_config(directory, port, ""))]
     with _process(command, directory, os.environ, directory / "redis.log", lambda: _pings(port)):
         yield
@@ -136,7 +142,7 @@ def _pings(port: int) -> bool:
         return False
 
 
-def _is_fed(output: Path) -> bool:
+def _is_feed_ready(output: Path) -> bool:
     return "ready" in output.read_text().splitlines()
 
 
@@ -162,7 +168,7 @@ def _process(
     output: Path,
     is_ready: Callable[[], bool],
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process from when it is ready to the end of the block."""
+    """Start a process, wait until it is ready, and stop it at the end of the block."""
     with output.open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:

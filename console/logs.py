@@ -5,7 +5,7 @@ import logging
 from django.db import OperationalError
 
 
-class WithoutTracebackOfTheExpected(logging.Filter):
+class ExpectedErrorFilter(logging.Filter):
     """Removes tracebacks of expected errors: refused requests, and unavailable services.
 
     Refused requests are responses with 403, 404 …; unavailable services raise OperationalError

@@ -1,4 +1,4 @@
-"""The ports of the stack: which are needed, whether settings conflict, whether a port is in use."""
+"""The ports of the stack: which exist, whether settings conflict, whether a port is in use."""
 
 import errno
 from collections.abc import Iterable
@@ -25,24 +25,24 @@ def of_stack(
     web: int, first_broker: int, brokers: int, zookeeper: int, redis: int, spark: int
 ) -> dict[str, list[Port]]:
     """Name in the Procfile → the ports that this process listens on. Pure."""
-    wanted = {"web": [Port(web, "the console", "AERIE_PORT")]}
+    ports = {"web": [Port(web, "the console", "AERIE_PORT")]}
     for number, port in enumerate(range(first_broker, first_broker + brokers), start=1):
-        wanted[f"broker-{number}"] = [
+        ports[f"broker-{number}"] = [
             Port(port, f"broker {number}", "BROKERD_PORT_BASE"),
             Port(port + ADMIN_PORT_ABOVE, f"broker {number}'s admin", "BROKERD_PORT_BASE"),
         ]
-    wanted["zookeeper"] = [Port(zookeeper, "ZooKeeper", "ZOOKEEPER_PORT")]
-    wanted["redis"] = [Port(redis, "Redis", "REDIS_PORT")]
-    wanted["spark"] = [Port(spark, "Spark Connect", "SPARK_CONNECT_PORT")]
-    return wanted
+    ports["zookeeper"] = [Port(zookeeper, "ZooKeeper", "ZOOKEEPER_PORT")]
+    ports["redis"] = [Port(redis, "Redis", "REDIS_PORT")]
+    ports["spark"] = [Port(spark, "Spark Connect", "SPARK_CONNECT_PORT")]
+    return ports
 
 
-def clashes(ports: Iterable[Port]) -> list[str]:
+def conflicts(ports: Iterable[Port]) -> list[str]:
     """A message for each port with two purposes. Pure."""
-    seen: dict[int, Port] = {}
+    first_use: dict[int, Port] = {}
     problems = []
     for port in ports:
-        other = seen.setdefault(port.number, port)
+        other = first_use.setdefault(port.number, port)
         if other is not port:
             problems.append(
                 f"Port {port.number} is set both for {other.purpose} ({other.setting}) "
@@ -51,11 +51,11 @@ def clashes(ports: Iterable[Port]) -> list[str]:
     return problems
 
 
-def taken(ports: Iterable[Port]) -> list[str]:
+def unavailable(ports: Iterable[Port]) -> list[str]:
     """A message for each port that cannot be used now."""
     problems = []
     for port in ports:
-        reason = _why_not(port.number)
+        reason = _bind_problem(port.number)
         if reason:
             problems.append(
                 f"Port {port.number}, needed for {port.purpose}, {reason}. "
@@ -64,16 +64,16 @@ def taken(ports: Iterable[Port]) -> list[str]:
     return problems
 
 
-def _why_not(number: int) -> str:
+def _bind_problem(number: int) -> str:
     error = bind_error(number)
     if error is None:
         return ""
     if error.errno != errno.EADDRINUSE:
         return f"cannot be used: {error.strerror}"
-    return f"is in use{_by_whom(number)}"
+    return f"is in use{_user_of_port(number)}"
 
 
-def _by_whom(number: int) -> str:
+def _user_of_port(number: int) -> str:
     """` by NAME (process N)`, if the system reveals it."""
     try:
         for socket_ in psutil.net_connections("tcp"):

@@ -1,8 +1,8 @@
-"""The rules for values of settings. Pure.
+"""Validation rules for settings. Pure.
 
 Each rule takes a value and returns the error, as the rest of a sentence that begins with the
 setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
-`stack/external_services.py` checks whether the named services can be reached.
+`stack/external_services.py` checks whether the services can be reached.
 """
 
 import ipaddress
@@ -50,11 +50,11 @@ def heap(value: str) -> str:
 
 def password(value: str) -> str:
     """A valid password for the admin (AUTH_PASSWORD_VALIDATORS)."""
-    form = "choose another, or leave it unset to have one made"
+    form = "choose another, or unset it to have one generated"
     if len(value) < PASSWORD_LENGTH_MIN:
         return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {form}"
     if value.lower() in CommonPasswordValidator().passwords:
-        return f"is a password that many people use: {form}"
+        return f"is a common password: {form}"
     if is_like_name(value, ADMIN_NAME):
         return f"is too similar to the user name {ADMIN_NAME!r}: {form}"
     return ""
@@ -70,7 +70,7 @@ def zookeeper_connect(value: str) -> str:
         if problem := _host_and_port(server.strip()):
             return f"{problem}: {form}"
     if slash and (not chroot or chroot.endswith("/") or "//" in chroot or "," in chroot):
-        return f"has the chroot '/{chroot}', which is no path of ZooKeeper: {form}"
+        return f"has the chroot '/{chroot}', which is not a valid path of ZooKeeper: {form}"
     return ""
 
 
@@ -90,14 +90,14 @@ def redis_url(value: str) -> str:
 def database_url(value: str) -> str:
     """PostgreSQL or SQLite, with a database name."""
     form = "write postgres://USER:PASSWORD@HOST:5432/DATABASE or sqlite:////FOLDER/FILE"
-    quoted = "(@ : / in a password stand as %40 %3A %2F)"
+    quoted = "(write @ : / in a password as %40 %3A %2F)"
     parts = _split(value)
     if parts is None or "://" not in value:
         return f"is not the URL of a database: {form} {quoted}"
     if parts.scheme not in (*_POSTGRES, "sqlite"):
         return f"names {parts.scheme!r}, but Aerie keeps its data in PostgreSQL or SQLite: {form}"
     if parts.scheme == "sqlite" and parts.netloc:
-        return f"has {parts.netloc!r} where nothing belongs: {form}"
+        return f"has {parts.netloc!r} as its host, but SQLite has none: {form}"
     if not parts.path.strip("/"):
         return f"names no database: {form}"
     server = parts.netloc.rpartition("@")[2]
@@ -118,16 +118,16 @@ def history_url(value: str) -> str:
     if not mark:
         return "" if value.startswith("/") else f"is not the URL of a folder: {form}"
     if scheme not in _HISTORY_SCHEMES:
-        return f"names {scheme!r}, which history cannot be kept in: {form}"
+        return f"names {scheme!r}, which is not supported for history: {form}"
     if scheme == "file":
         is_path = rest.startswith("/") and rest.strip("/")
-        return "" if is_path else f"names no folder by its whole path: {form}"
-    return "" if rest.strip("/") else f"names no place: {form}"
+        return "" if is_path else f"is not an absolute path: {form}"
+    return "" if rest.strip("/") else f"names no bucket or folder: {form}"
 
 
 def spark_remote(value: str) -> str:
     """The address of a Spark Connect server."""
-    form = "write sc://HOST:15002, with /;token=TOKEN behind it where the server wants one"
+    form = "write sc://HOST:15002, with /;token=TOKEN appended if the server requires one"
     parts = _split(value)
     if parts is None or parts.scheme != "sc":
         return f"is not the address of a Spark Connect server: {form}"
@@ -144,7 +144,7 @@ def spark_master(value: str) -> str:
         return ""
     form = "write local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
     if not value.startswith("spark://"):
-        return f"is no master that Spark knows: {form}"
+        return f"is not a Spark master URL: {form}"
     for server in value.removeprefix("spark://").split(","):
         if problem := _host_and_port(server, must_have_port=True):
             return f"{problem}: {form}"
@@ -172,15 +172,18 @@ def host_name(value: str) -> str:
 def data_folder(value: str) -> str:
     """A path that is valid in all configuration files of the stack."""
     if bad := [sign for sign in _NOT_IN_PATHS if sign in value]:
-        return f"has the character {bad[0]!r}, which the brokers' settings cannot hold: change it"
+        return (
+            f"has the character {bad[0]!r}, which the brokers' configuration files "
+            f"do not allow: choose another path"
+        )
     return ""
 
 
 def secret_keys(text: str) -> str:
     """The content of a key file: one Fernet key per line."""
     form = (
-        "a key is 44 characters on a line of its own; put the right one there, or name a file that "
-        "is not there yet, in which a new one is made"
+        "each line must be a key of 44 characters; restore the right file, or name a new file, in "
+        "which a key will be generated"
     )
     lines = text.split()
     if not lines:
@@ -189,7 +192,7 @@ def secret_keys(text: str) -> str:
         try:
             Fernet(line)
         except ValueError:
-            return f"holds something else than keys (word {number}): {form}"
+            return f"contains something that is not a key (word {number}): {form}"
     return ""
 
 

@@ -1,7 +1,7 @@
 """Django's settings; those that differ between installations come from the environment.
 
 docs/operating.md explains each variable. Importing this module reads files (the secret key,
-the Redis password) but writes none: `manage.py up` makes them before anything needs them.
+the Redis password) but writes none: `manage.py up` creates them first.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _env = Environment(os.environ)
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = _env.flag("AERIE_DEBUG")
 
-# --- Where things are -------------------------------------------------------------------------
+# --- Paths, ports, external services ------------------------------------------------------------
 AERIE_DATA = _env.path("AERIE_DATA", BASE_DIR / "data", rules.data_folder)
 AERIE_LOGS = AERIE_DATA / "logs"
 AERIE_PORT = _env.port("AERIE_PORT", 8000)
@@ -52,7 +52,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
-# Of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
+# The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
 # How long each level of the history is kept (monitoring/history/levels.py); 0 = for good.
 AERIE_HISTORY_RAW_HOURS = _env.integer("AERIE_HISTORY_RAW_HOURS", 48, 0, 24 * 366)
@@ -76,7 +76,7 @@ AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 _ports = ports.of_stack(
     AERIE_PORT, BROKERD_PORT_BASE, BROKERD_COUNT, ZOOKEEPER_PORT, REDIS_PORT, SPARK_CONNECT_PORT
 )
-_replaced = {
+_external = {
     name
     for name, is_embedded in (
         ("zookeeper", AERIE_EMBEDDED_ZOOKEEPER),
@@ -85,16 +85,16 @@ _replaced = {
     )
     if not is_embedded
 }
-_env.problems += ports.clashes(
-    port for name, listed in _ports.items() if name not in _replaced for port in listed
+_env.problems += ports.conflicts(
+    port for name, listed in _ports.items() if name not in _external for port in listed
 )
 if os.path.exists(AERIE_DATA) and not os.path.isdir(AERIE_DATA):
     _env.problems.append(f"AERIE_DATA={AERIE_DATA} is a file: name a folder")
 if AERIE_EMBEDDED_REDIS:
     _password = _env.content("AERIE_DATA", REDIS_PASSWORD_FILE).split("\n", 1)[0].strip()
     REDIS_URL = f"redis://:{_password}@127.0.0.1:{REDIS_PORT}/0"
-# A Redis that hangs must not hang a page: these bound the cache, Channels and Celery;
-# monitoring/redis_client.py bounds its own.
+# Timeouts of the cache, Channels and Celery, so that no page waits for a Redis that hangs.
+# monitoring/redis_client.py has its own.
 REDIS_OPTIONS = {
     "socket_timeout": 1.0,
     "socket_connect_timeout": 1.0,
@@ -102,8 +102,8 @@ REDIS_OPTIONS = {
 }
 
 # --- Secrets ----------------------------------------------------------------------------------
-# One Fernet key a line, newest first (monitoring/secrets.py seals with them). Django's own key is
-# derived, so that a leaked session key decrypts no secret.
+# One Fernet key per line, newest first; monitoring/secrets.py encrypts with them. Django's key is
+# derived from them, so that a leaked Django key decrypts no secret.
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
@@ -267,13 +267,12 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "console.static_files.HashedStorage",
-        # As all that is in the data folder: its owner's only.
+        # Only for the owner, as all files in the data folder.
         "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     },
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-# Development reads each file anew at each request. Where none were collected, files are found in
-# their own folders.
+# In development, each request reads the file. Without collected files, the finders are used.
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists()
 
@@ -331,7 +330,7 @@ LOGGING = {
             "style": "{",
         }
     },
-    "filters": {"expected": {"()": "console.logs.WithoutTracebackOfTheExpected"}},
+    "filters": {"expected": {"()": "console.logs.ExpectedErrorFilter"}},
     "handlers": {
         "stdout": {
             "filters": ["expected"],
@@ -343,7 +342,7 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
-        # Its own handlers do not escape text from clients.
+        # Without its own handlers, which do not escape text from clients.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},

@@ -1,7 +1,7 @@
-"""Static files: under names with a hash of their content, which browsers may keep for good.
+"""Static files, with a hash of the content in their names, so that browsers can cache them forever.
 
 `manage.py prepare` collects them into the data folder at each start of the stack, since a checkout
-may be read-only. Where none were collected (tests, development) pages name the files as they are.
+may be read-only. Without collected files (tests, development), pages use the names without hash.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ from django.utils.functional import cached_property
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 MANIFEST = "staticfiles.json"
-IGNORED = ["*-2.js", "*-2.min.js"]  # htmx 2, which django-htmx brings beside the 4 that is used
-_SOURCES = "sources.sha512"  # what was collected, so that a start collects only what changed
+IGNORED = ["*-2.js", "*-2.min.js"]  # htmx 2; django-htmx contains it besides htmx 4
+_SOURCES = "sources.sha512"  # the fingerprint of the collected files
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Hashed names in templates, in stylesheets and in the imports of scripts alike."""
+    """Hashed names in templates, stylesheets and imports of scripts."""
 
     support_js_module_import_aggregation = True
     manifest_strict = False
@@ -36,23 +36,24 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
 
 def collect() -> bool:
-    """Collects the files, unless these very ones are collected already. Whether it did."""
+    """Collect the files if they changed; returns whether they did."""
     root = Path(settings.STATIC_ROOT)
-    note, sources = root / _SOURCES, _fingerprint()
-    if (root / MANIFEST).exists() and note.exists() and note.read_text() == sources:
+    fingerprint_file, fingerprint = root / _SOURCES, _fingerprint()
+    is_collected = (root / MANIFEST).exists() and fingerprint_file.exists()
+    if is_collected and fingerprint_file.read_text() == fingerprint:
         return False
     call_command(
         "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=IGNORED
     )
-    note.write_text(sources)
+    fingerprint_file.write_text(fingerprint)
     return True
 
 
 def _fingerprint() -> str:
-    """Changes with the name or the content of any file."""
+    """A hash of the names and contents of all files."""
     digest = hashlib.sha512()
     for finder in finders.get_finders():
-        for name, storage in sorted(finder.list(IGNORED), key=lambda found: str(found[0])):
+        for name, storage in sorted(finder.list(IGNORED), key=lambda item: str(item[0])):
             digest.update(f"{name}\0".encode())
             digest.update(Path(storage.path(name)).read_bytes())
     return digest.hexdigest()

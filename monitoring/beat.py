@@ -20,14 +20,14 @@ class QuietScheduler(Scheduler):
     """A scheduler that skips messages it cannot send: the next one of the same task is due soon."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._is_away = False
-        self._beat_s = -heartbeats.BEAT_S
+        self._is_redis_down = False
+        self._last_beat_s = -heartbeats.BEAT_S
         super().__init__(*args, **kwargs)
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send what is due; returns the seconds until the next call."""
-        if time.monotonic() - self._beat_s >= heartbeats.BEAT_S:
-            self._beat_s = time.monotonic()
+        if time.monotonic() - self._last_beat_s >= heartbeats.BEAT_S:
+            self._last_beat_s = time.monotonic()
             try:
                 heartbeats.record(NAME)
             except redis_client.StoreDown:
@@ -39,10 +39,10 @@ class QuietScheduler(Scheduler):
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
-            if not self._is_away:
+            if not self._is_redis_down:
                 log.warning("no task can be sent, Redis does not answer; retrying (%s)", error)
-            self._is_away = True
+            self._is_redis_down = True
             return
-        if self._is_away:
+        if self._is_redis_down:
             log.info("Redis answers again, tasks are sent")
-        self._is_away = False
+        self._is_redis_down = False

@@ -23,7 +23,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def __init__(self, worker: Any, **options: Any) -> None:
         self._timer: Any = None
-        self._is_away = False
+        self._is_redis_down = False
         super().__init__(worker, **options)
 
     def start(self, worker: Any) -> None:
@@ -44,11 +44,11 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
             if "sampling" in queues:
                 free_memory()
         except redis_client.StoreDown as error:
-            if not self._is_away:
+            if not self._is_redis_down:
                 log.warning("no heartbeat: %s", error)
-            self._is_away = True
+            self._is_redis_down = True
             return
-        self._is_away = False
+        self._is_redis_down = False
 
 
 def _is_child_stopped(pool: Any) -> bool:

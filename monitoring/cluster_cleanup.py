@@ -32,6 +32,6 @@ def delete_samples(slug: str) -> None:
     """Delete the samples in Redis."""
     try:
         with redis_client.guarded() as client:
-            client.delete(*redis_keys.kept(slug))
+            client.delete(*redis_keys.all_but_lock(slug))
     except redis_client.StoreDown as error:
         log.warning("the samples of %s in Redis could not be deleted: %s", slug, error)

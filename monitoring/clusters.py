@@ -64,7 +64,7 @@ def _unusable(broker: str, why: str) -> ValidationError:
 
 
 class Cluster(models.Model):
-    """One Kafka-compatible cluster that the console shows and the sampler reads."""
+    """One Kafka-compatible cluster that is sampled and shown."""
 
     slug = models.SlugField(max_length=40, unique=True)
     name = models.CharField(max_length=80)

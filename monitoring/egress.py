@@ -87,8 +87,8 @@ def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
         for address in addresses:
             _check_address(host, address, allowed)
     parts = urlsplit(url)
-    chosen = addresses[0]
-    literal = f"[{chosen}]" if chosen.version == 6 else str(chosen)
+    address = addresses[0]
+    literal = f"[{address}]" if address.version == 6 else str(address)
     netloc = literal if port == _PORTS[scheme] else f"{literal}:{port}"
     host_text = f"[{host}]" if ":" in host else host
     return Target(
@@ -115,11 +115,11 @@ def split_url(url: str) -> tuple[str, str, int]:
     if parts.scheme not in _PORTS:
         raise EgressRefused("the URL must start with http:// or https://")
     if not host:
-        raise EgressRefused("the URL names no host")
+        raise EgressRefused("the URL has no host")
     if parts.username is not None or parts.password is not None:
         raise EgressRefused("the URL must not contain a user name or password")
     if port == 0:
-        raise EgressRefused("the URL names port 0, which nothing listens on")
+        raise EgressRefused("the URL has port 0, on which nothing can listen")
     return parts.scheme, _idna(host), port or _PORTS[parts.scheme]
 
 
@@ -140,10 +140,10 @@ def _idna(host: str) -> str:
 
 def _resolve(host: str, port: int) -> list[Address]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise EgressUnresolved(f"{host} does not resolve") from error
-    return [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in found]
+    return [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in infos]
 
 
 def _destination(address: Address) -> Address:
@@ -173,7 +173,6 @@ def _check_address(host: str, address: Address, allowed: Sequence[str]) -> None:
         if address in network or destination in network:
             return
     raise EgressRefused(
-        f"{host} is not a public address. If it is meant, whoever runs Aerie adds it to "
-        "AERIE_EGRESS_ALLOW",
+        f"{host} is not a public address. To allow it, add it to the setting AERIE_EGRESS_ALLOW",
         "" if host == str(address) else str(address),
     )

@@ -23,7 +23,7 @@ from monitoring.spark.probe import SparkState, spark_probe
 
 DEMO = "demo"
 CACHE_S = 2.0
-# Until then, processes without a heartbeat may still be starting.
+# For this time after the start, processes without a heartbeat may still be starting.
 START_S = 60.0
 
 
@@ -73,7 +73,9 @@ def current(spark_wait_s: float = 0.0) -> tuple[Part, ...]:
 
 
 def problems() -> list[Part]:
-    """The parts that pages report. A silent Redis or database is reported with the samples."""
+    """The parts that pages report. A Redis or database that does not answer is reported with the
+    samples instead.
+    """
     return [part for part in current() if part.state is State.DOWN and part.why != "silent"]
 
 
@@ -114,7 +116,7 @@ def _processes(redis: Part) -> list[Part]:
 
 
 def _process(name: str, process: str, ages: dict[str, int]) -> Part:
-    if not _is_run(process):
+    if not _runs_here(process):
         return Part(name, State.LEFT_OUT)
     age_ms = ages.get(name.removeprefix("worker "))
     if age_ms is not None and age_ms < heartbeats.SILENT_MS:
@@ -128,27 +130,27 @@ def _process(name: str, process: str, ages: dict[str, int]) -> Part:
     return Part(name, State.DOWN, "stopped", since_ms, is_needed=name != DEMO)
 
 
-def _is_run(process: str) -> bool:
+def _runs_here(process: str) -> bool:
     return not settings.AERIE_PROCESSES or process in settings.AERIE_PROCESSES
 
 
 def _deliveries() -> Part:
     try:
-        waiting = backlog()
+        undelivered = backlog()
     except DatabaseError:
         return Part("deliveries", State.UNKNOWN, "database")
-    if waiting.stuck and time.monotonic() - _started_s < START_S:
+    if undelivered.stuck and time.monotonic() - _started_s < START_S:
         return Part("deliveries", State.UNKNOWN, "unheard")
-    if waiting.stuck:
-        return Part("deliveries", State.DOWN, "stuck", waiting.since_ms, waiting.stuck)
-    if waiting.unanswered:
-        return Part("deliveries", State.ELSEWHERE, "unanswered", count=waiting.unanswered)
+    if undelivered.stuck:
+        return Part("deliveries", State.DOWN, "stuck", undelivered.since_ms, undelivered.stuck)
+    if undelivered.unanswered:
+        return Part("deliveries", State.ELSEWHERE, "unanswered", count=undelivered.unanswered)
     return Part("deliveries")
 
 
 def _pipeline() -> Part:
     """The data pipeline: hours that wait for long, and the disk of the history."""
-    if settings.AERIE_EMBEDDED_SPARK and not _is_run("spark"):
+    if settings.AERIE_EMBEDDED_SPARK and not _runs_here("spark"):
         return Part("pipeline", State.LEFT_OUT)
     try:
         found = pipeline_backlog.current(now_ms())
@@ -162,7 +164,7 @@ def _pipeline() -> Part:
 
 
 def _spark(wait_s: float) -> Part:
-    if settings.AERIE_EMBEDDED_SPARK and not _is_run("spark"):
+    if settings.AERIE_EMBEDDED_SPARK and not _runs_here("spark"):
         return Part("spark", State.LEFT_OUT)
     result = spark_probe.latest(wait_s)
     states = {

@@ -1,8 +1,8 @@
 """The topics with the console's own logs: their records contain actions of users.
 
-They are on the clusters with `Cluster.holds_own_topics`, and on entries with the same cluster id;
-on other clusters topics with these names are normal topics. Only admins see them. Webhooks do not
-contain them, unless a rule names them.
+They are on the clusters marked by `Cluster.holds_own_topics`, and on entries with the same cluster
+id; on other clusters topics with these names are normal topics. Only admins see them. Webhooks do
+not contain them, unless a rule has their full name.
 """
 
 from monitoring.clusters import Cluster
@@ -15,17 +15,17 @@ NAMES = frozenset({CONSOLE_ACCESS, CONSOLE_AUDIT})
 def hidden_by_cluster() -> dict[str, frozenset[str]]:
     """Cluster slug → topics that only admins see."""
     rows = Cluster.objects.values_list("slug", "kafka_cluster_id", "holds_own_topics")
-    entries = [(slug, (cluster_id, holds)) for slug, cluster_id, holds in rows]
-    holders = [cluster_id for _slug, (cluster_id, holds) in entries if holds]
-    return {slug: _hidden(*entry, holders) for slug, entry in entries}
+    entries = [(slug, (cluster_id, is_marked)) for slug, cluster_id, is_marked in rows]
+    marked_ids = [cluster_id for _slug, (cluster_id, is_marked) in entries if is_marked]
+    return {slug: _hidden(*entry, marked_ids) for slug, entry in entries}
 
 
 def hidden_on(cluster: Cluster) -> frozenset[str]:
     """The topics of this cluster that only admins see."""
     if cluster.holds_own_topics:
         return NAMES
-    holders = Cluster.objects.filter(holds_own_topics=True)
-    ids = list(holders.values_list("kafka_cluster_id", flat=True))
+    marked = Cluster.objects.filter(holds_own_topics=True)
+    ids = list(marked.values_list("kafka_cluster_id", flat=True))
     return _hidden(cluster.kafka_cluster_id, False, ids)
 
 
@@ -35,15 +35,15 @@ def public_scope(cluster: Cluster) -> Scope:
     return Scope(hidden_topics=hidden_on(cluster))
 
 
-def hand_over(cluster: Cluster) -> None:
-    """What an entry that is about to go holds, the other entries of the same cluster hold still."""
+def mark_other_entries(cluster: Cluster) -> None:
+    """Before an entry is removed: mark the other entries of the same cluster instead."""
     if cluster.holds_own_topics and cluster.kafka_cluster_id:
         same = Cluster.objects.filter(kafka_cluster_id=cluster.kafka_cluster_id)
         same.exclude(pk=cluster.pk).update(holds_own_topics=True)
 
 
-def _hidden(cluster_id: str, holds: bool, holders: list[str]) -> frozenset[str]:
+def _hidden(cluster_id: str, is_marked: bool, marked_ids: list[str]) -> frozenset[str]:
     """Two entries may refer to the same Kafka cluster if one of the cluster ids is unknown."""
-    if holds or any(not cluster_id or not other or cluster_id == other for other in holders):
+    if is_marked or any(not cluster_id or not other or cluster_id == other for other in marked_ids):
         return NAMES
     return frozenset()

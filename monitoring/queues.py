@@ -16,9 +16,8 @@ class Queue:
     tasks: tuple[str, ...]
     threads: int = 0  # 0 = one forked process; only it can have a time limit
     process: str = ""  # the name in the Procfile; empty = the queue's name
-    expires_s: int | None = (
-        None  # of messages sent on demand; beat's messages have their own (schedule.py)
-    )
+    # Of messages sent on demand; beat's messages have their own (schedule.py).
+    expires_s: int | None = None
     soft_time_limit_s: int | None = None
     time_limit_s: int | None = None
 
@@ -43,7 +42,7 @@ _ALL = (
     Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
     # After 15 minutes a plan expires (console/actions/services.py).
     Queue("actions", ("console.actions.apply",), threads=4, expires_s=15 * 60),
-    # A webhook has a time-out of 10 s and uses at most two threads (alerts/send.py).
+    # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",
         ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.send_due"),

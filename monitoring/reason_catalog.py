@@ -91,21 +91,21 @@ _ADMIN_PORTS = {
     "answer_bytes": gettext_noop("it answers more than %(max)d bytes"),
     "answer_values": gettext_noop("it answers more than %(max)d values"),
 }
-# --- What a cluster tells and cannot be true --------------------------------------------------
+# --- Invalid parts of a cluster's answers -----------------------------------------------------
 _REFUSED = {
     "and_more": gettext_noop("and others like these: %(n)d"),
-    "answer_size": gettext_noop("an answer of %(size)d bytes is not believable"),
-    "pass_size": gettext_noop("the cluster answers more than %(max)d bytes in one reading"),
+    "answer_size": gettext_noop("an answer with an invalid size of %(size)d bytes"),
+    "pass_size": gettext_noop("the cluster's answers to one sample have more than %(max)d bytes"),
     "answer_slow": gettext_noop("an answer of %(size)d bytes does not come within %(seconds)s s"),
     "group_unrequested": gettext_noop("group %(group)s was not requested"),
-    "broker_port": gettext_noop("its broker %(id)d has the port %(port)d, which there is not"),
-    "topic_name": gettext_noop("a topic with a name of %(n)d letters: %(name)s"),
+    "broker_port": gettext_noop("its broker %(id)d has the invalid port %(port)d"),
+    "topic_name": gettext_noop("a topic with a name of %(n)d characters: %(name)s"),
     "topic_partition": gettext_noop(
-        "topic %(topic)s: partition %(partition)d, though it has %(count)d"
+        "topic %(topic)s: partition %(partition)d, but it has %(count)d partitions"
     ),
-    "topic_offsets": gettext_noop("topic %(topic)s: offsets that cannot be true"),
-    "broker_sizes": gettext_noop("broker %(id)d: sizes of its replicas that cannot be true"),
-    "group_name": gettext_noop("a group with a name of %(n)d letters: %(name)s"),
+    "topic_offsets": gettext_noop("topic %(topic)s: invalid offsets"),
+    "broker_sizes": gettext_noop("broker %(id)d: invalid sizes of its replicas"),
+    "group_name": gettext_noop("a group with a name of %(n)d characters: %(name)s"),
     "group_members": gettext_noop("group %(group)s: %(n)d members"),
     "member_names": gettext_noop("group %(group)s: the names of member %(member)s"),
     "member_assignment": gettext_noop(
@@ -124,40 +124,32 @@ _REFUSED = {
     "silent_groups": gettext_noop("groups whose coordinators do not answer, which are too many"),
 }
 _TOO_MANY = {
-    "too_many_groups": gettext_noop("more than %(max)d groups; Aerie does not read so many"),
+    "too_many_groups": gettext_noop("more than %(max)d groups; Aerie reads no more"),
     "too_many_group_topics": gettext_noop(
-        "more than %(max)d topics that groups have committed to; Aerie does not read so many"
+        "more than %(max)d topics that groups have committed to; Aerie reads no more"
     ),
-    "too_many_members": gettext_noop(
-        "more than %(max)d members of groups; Aerie does not read so many"
-    ),
-    "too_many_apis": gettext_noop(
-        "more than %(max)d kinds of requests; Aerie does not read so many"
-    ),
-    "too_many_brokers": gettext_noop("more than %(max)d brokers; Aerie does not read so many"),
-    "too_long_id": gettext_noop("more than %(max)d letters in its id; Aerie does not read so many"),
-    "too_many_topics": gettext_noop("more than %(max)d topics; Aerie does not read so many"),
+    "too_many_members": gettext_noop("more than %(max)d members of groups; Aerie reads no more"),
+    "too_many_apis": gettext_noop("more than %(max)d APIs; Aerie reads no more"),
+    "too_many_brokers": gettext_noop("more than %(max)d brokers; Aerie reads no more"),
+    "too_long_id": gettext_noop("more than %(max)d characters in its id; Aerie reads no more"),
+    "too_many_topics": gettext_noop("more than %(max)d topics; Aerie reads no more"),
     "too_long_host": gettext_noop(
-        "more than %(max)d letters in a broker's host or rack; Aerie does not read so many"
+        "more than %(max)d characters in a broker's host or rack; Aerie reads no more"
     ),
-    "too_many_partitions": gettext_noop(
-        "more than %(max)d partitions; Aerie does not read so many"
-    ),
-    "too_many_replicas": gettext_noop("more than %(max)d replicas; Aerie does not read so many"),
+    "too_many_partitions": gettext_noop("more than %(max)d partitions; Aerie reads no more"),
+    "too_many_replicas": gettext_noop("more than %(max)d replicas; Aerie reads no more"),
     "too_many_replica_brokers": gettext_noop(
-        "more than %(max)d brokers that hold one partition; Aerie does not read so many"
+        "more than %(max)d replicas of one partition; Aerie reads no more"
     ),
     "too_many_holding_brokers": gettext_noop(
-        "more than %(max)d brokers that hold replicas; Aerie does not read so many"
+        "more than %(max)d brokers with replicas; Aerie reads no more"
     ),
-    "too_many_things": gettext_noop(
-        "more than %(max)d things in one answer; Aerie does not read so many"
-    ),
+    "too_many_things": gettext_noop("more than %(max)d items in one answer; Aerie reads no more"),
     "too_many_log_dirs": gettext_noop(
-        "more than %(max)d topics and directories of one broker; Aerie does not read so many"
+        "more than %(max)d topics and directories of one broker; Aerie reads no more"
     ),
     "too_many_broker_replicas": gettext_noop(
-        "more than %(max)d replicas of one broker; Aerie does not read so many"
+        "more than %(max)d replicas of one broker; Aerie reads no more"
     ),
 }
 # --- Samples ----------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """Why something could not be read or done: a stable code, parameters, and English text.
 
-A Reason is text, for logs; who shows it to a person translates it by its code
-(console/ui/texts.py). `dumps` is how it is stored (in ticks, in the history): what an older Aerie
-stored as mere text stays text, and a code that a newer one wrote is shown as the English beside it.
+A Reason is its English text, for logs; pages translate it by its code (console/ui/texts.py). Ticks
+and history store it with `dumps`. Plain text that an older version stored stays text; a code that
+only a newer version knows is shown as the stored English text.
 
-Nothing here needs Django: the process of librdkafka loads this module.
+This module does not use Django, since the worker processes of librdkafka load it.
 """
 
 import json
@@ -17,9 +17,9 @@ Param = Any  # str, int, float, another Reason, or a list of Reasons
 
 
 def add_texts(texts: Mapping[str, str]) -> None:
-    """Make more codes known: those of the console, which no sample holds."""
+    """Add the texts of the console's codes, which do not occur in samples."""
     if clash := TEXTS.keys() & texts.keys():
-        raise ValueError(f"codes with two texts: {sorted(clash)}")
+        raise ValueError(f"codes that have a text already: {sorted(clash)}")
     TEXTS.update(texts)
 
 
@@ -36,26 +36,26 @@ class Reason(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.code, dict(self.params))
+        return _unpickle, (self.code, dict(self.params))
 
 
-def _made(code: str, params: dict[str, Param]) -> Reason:
+def _unpickle(code: str, params: dict[str, Param]) -> Reason:
     return Reason(code, **params)
 
 
 def several(reasons: list[Reason]) -> Reason | str:
-    """One for all of them; "" for none."""
+    """One Reason for all `reasons`; "" if there are none."""
     if len(reasons) > 1:
         return Reason("several", reasons=reasons)
     return reasons[0] if reasons else ""
 
 
 def filled(template: str, params: Mapping[str, Param], write: Callable[[str], str]) -> str:
-    """The template with its parameters, reasons among them written by `write`."""
-    return template % {name: _written(value, write) for name, value in params.items()}
+    """The template with its parameters; `write` makes the text of a parameter that is a Reason."""
+    return template % {name: _parameter_text(value, write) for name, value in params.items()}
 
 
-def _written(value: Param, write: Callable[[str], str]) -> Param:
+def _parameter_text(value: Param, write: Callable[[str], str]) -> Param:
     if isinstance(value, Reason):
         return write(value)
     if isinstance(value, list):
@@ -64,36 +64,37 @@ def _written(value: Param, write: Callable[[str], str]) -> Param:
 
 
 def dumps(text: str) -> str:
-    """As it is stored: JSON of a Reason, and any other text as it is."""
+    """The text to store: JSON for a Reason; any other text unchanged."""
     if not isinstance(text, Reason):
         return text
-    return json.dumps(_plain(text), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_to_json(text), separators=(",", ":"), ensure_ascii=False)
 
 
 def loads(stored: str) -> str:
-    """What `dumps` was given: a Reason, or text. Never raises."""
+    """The Reason or text that `dumps` stored. Never raises."""
     if not stored.startswith('{"code"'):
         return stored
     try:
-        reason: str = _reason(json.loads(stored))
+        reason: str = _from_json(json.loads(stored))
         return reason
     except (ValueError, TypeError, KeyError, AttributeError):
         return stored
 
 
-def _plain(value: Param) -> Param:
+def _to_json(value: Param) -> Param:
     if isinstance(value, Reason):
-        params = {name: _plain(param) for name, param in value.params.items()}
+        params = {name: _to_json(param) for name, param in value.params.items()}
         return {"code": value.code, "params": params, "text": str(value)}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+    return [_to_json(each) for each in value] if isinstance(value, list) else value
 
 
-def _reason(plain: Param) -> Param:
-    if isinstance(plain, list):
-        return [_reason(each) for each in plain]
-    if not isinstance(plain, dict):
-        return plain
+def _from_json(value: Param) -> Param:
+    if isinstance(value, list):
+        return [_from_json(each) for each in value]
+    if not isinstance(value, dict):
+        return value
     try:
-        return Reason(plain["code"], **{name: _reason(v) for name, v in plain["params"].items()})
-    except (KeyError, TypeError, ValueError):  # of another version of Aerie
-        return str(plain["text"])
+        params = {name: _from_json(param) for name, param in value["params"].items()}
+        return Reason(value["code"], **params)
+    except (KeyError, TypeError, ValueError):  # stored by another version of Aerie
+        return str(value["text"])

@@ -67,7 +67,7 @@ def quick() -> Iterator[redis.Redis]:
         with _translated():
             yield _client_of(url, _QUICK_TIMEOUT_S)
     except StoreFull:
-        raise  # it answers at once
+        raise  # a full Redis answers without delay
     except StoreDown:
         _retry_at[url] = time.monotonic() + _BACKOFF_S
         raise
@@ -81,8 +81,8 @@ def stream_entries(reply: object) -> list[StreamEntry]:
 def check() -> None:
     """Raises StoreDown within half a second if Redis does not answer now."""
     reset_backoff()
-    with quick() as redis_now:
-        redis_now.ping()
+    with quick() as quick_client:
+        quick_client.ping()
 
 
 def reset_backoff() -> None:

@@ -22,10 +22,10 @@ def sampling(slug: str) -> str:
 
 
 def pending(slug: str) -> str:
-    """The pending subjects of alert rules (alerts/pending.py)."""
+    """The pending subjects of alert rules (alerts/pending_subjects.py)."""
     return f"aerie:{slug}:alerts:pending"
 
 
-def kept(slug: str) -> tuple[str, ...]:
-    """All keys except the lock."""
+def all_but_lock(slug: str) -> tuple[str, ...]:
+    """All keys of the cluster except the lock."""
     return ticks(slug), last_ok(slug), skipped(slug), pending(slug)

@@ -27,9 +27,9 @@ def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
     """Try to take the lock. Yields None on success, else the holder's name. Raises StoreDown."""
     with redis_client.guarded() as client:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
-        other = None if taken else cast(bytes | None, client.get(key))
+        current = None if taken else cast(bytes | None, client.get(key))
     if not taken:
-        yield other.decode() if other else holder  # it was released in between
+        yield current.decode() if current else holder  # it was released in between
         return
     try:
         yield None

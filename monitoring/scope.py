@@ -33,13 +33,13 @@ class Scope:
     def shows_topics_of(self, glob: str) -> bool:
         """Whether all topics that a shell-style pattern matches are visible.
 
-        A pattern with wildcards matches no hidden topic: those are named whole.
+        A pattern with wildcards does not match hidden topics; only a full name does.
         """
-        return covers(self.topics, beginning(glob)) and glob not in self.hidden_topics
+        return covers(self.topics, to_scope_pattern(glob)) and glob not in self.hidden_topics
 
     def shows_groups_of(self, glob: str) -> bool:
         """Whether all groups that a shell-style pattern matches are visible."""
-        return covers(self.groups, beginning(glob))
+        return covers(self.groups, to_scope_pattern(glob))
 
     def contains(self, other: "Scope") -> bool:
         """Whether everything visible in `other` is also visible here."""
@@ -62,8 +62,11 @@ def matches(patterns: Iterable[str], name: str) -> bool:
     )
 
 
-def beginning(glob: str) -> str:
-    """A pattern here that matches all that a shell-style one does: its text before a wildcard."""
+def to_scope_pattern(glob: str) -> str:
+    """A scope pattern that matches at least what a shell-style pattern matches.
+
+    It is the text before the first wildcard, as a prefix.
+    """
     literal = _WILDCARD.split(glob, maxsplit=1)[0]
     return glob if literal == glob else literal + ANY
 
@@ -71,9 +74,10 @@ def beginning(glob: str) -> str:
 def covers(patterns: Iterable[str], pattern: str) -> bool:
     """Whether every name that `pattern` matches is matched by one of `patterns`.
 
-    Literal and prefixed patterns nest or are apart, so that one of them alone must cover it.
+    Of two literal or prefixed patterns, one contains the other or they have no name in common. So
+    one of `patterns` alone must cover `pattern`.
     """
     return any(
-        pattern.startswith(wide[:-1]) if wide.endswith(ANY) else pattern == wide
-        for wide in patterns
+        pattern.startswith(wider[:-1]) if wider.endswith(ANY) else pattern == wider
+        for wider in patterns
     )

@@ -1,7 +1,7 @@
-"""A scope as a condition of the database: the rows about topics and groups that it shows.
+"""A scope as a database condition: the rows about topics and groups that it shows.
 
-Names are compared as Scope compares them, upper and lower case apart, in every database; LIKE of
-SQLite would not.
+Names are compared case-sensitively, as in Scope, in every database. (SQLite's LIKE is not
+case-sensitive.)
 """
 
 from collections.abc import Iterable
@@ -14,23 +14,23 @@ from monitoring.scope import ANY, Scope
 
 
 def shows_topic(scope: Scope, field: str) -> Q:
-    """The rows in whose field is a topic that the scope shows."""
+    """The rows whose `field` is a topic that the scope shows."""
     return _matches(scope.topics, field) & ~Q((f"{field}__in", sorted(scope.hidden_topics)))
 
 
 def shows_group(scope: Scope, field: str) -> Q:
-    """The rows in whose field is a group that the scope shows."""
+    """The rows whose `field` is a group that the scope shows."""
     return _matches(scope.groups, field)
 
 
 def _matches(patterns: Iterable[str], field: str) -> Q:
-    found = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for pattern in patterns:
         if pattern == ANY:
             return Q()
         if pattern.endswith(ANY):
-            beginning = pattern.removesuffix(ANY)
-            found |= Q(Exact(Left(field, len(beginning)), Value(beginning)))
+            prefix = pattern.removesuffix(ANY)
+            condition |= Q(Exact(Left(field, len(prefix)), Value(prefix)))
         else:
-            found |= Q((field, pattern))
-    return found
+            condition |= Q((field, pattern))
+    return condition

@@ -22,7 +22,7 @@ def ensure(path: Path, make: Callable[[], str]) -> str:
         return existing
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.parent) as folder:
-        if existing := read(path):  # another process was first
+        if existing := read(path):  # another process has written it
             return existing
         secret = make()
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600

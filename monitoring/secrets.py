@@ -38,12 +38,12 @@ class EncryptedField(models.TextField):  # type: ignore[type-arg]
 
 def secret_count() -> int:
     """The number of secrets in the database; tables that do not exist yet count as empty."""
-    made = set(connection.introspection.table_names())
+    tables = set(connection.introspection.table_names())
     return sum(
         model._default_manager.exclude(**{field.name: ""}).count()
         for model in apps.get_models()
         for field in model._meta.local_fields
-        if isinstance(field, EncryptedField) and model._meta.db_table in made
+        if isinstance(field, EncryptedField) and model._meta.db_table in tables
     )
 
 

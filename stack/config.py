@@ -75,8 +75,8 @@ class StackConfig:
         }
 
     @property
-    def replaced(self) -> set[str]:
-        """Procfile names that are not started, because a setting names an external service."""
+    def external(self) -> set[str]:
+        """Procfile names that are not started, since settings name external services instead."""
         parts = {
             "zookeeper": self.embedded_zookeeper,
             "redis": not self.external_redis_url,
@@ -92,7 +92,7 @@ class StackConfig:
 
     def ports(self, names: set[str]) -> list[ports.Port]:
         """Every port on which the processes with these names listen."""
-        wanted = ports.of_stack(
+        all_ports = ports.of_stack(
             self.web_port,
             self.broker_ports[0],
             len(self.broker_ports),
@@ -100,4 +100,4 @@ class StackConfig:
             self.redis_port,
             self.spark_port,
         )
-        return [port for name, listed in wanted.items() if name in names for port in listed]
+        return [port for name, listed in all_ports.items() if name in names for port in listed]

@@ -43,14 +43,14 @@ class StackFile:
         os.replace(temporary, data / "stack.json")
 
     def leaders(self) -> list[int]:
-        """Ids of the listed processes that still run (same id and same start time)."""
-        return [int(each["pid"]) for each in self._unchanged()]
+        """Process ids of the listed session leaders that still run (same id and start time)."""
+        return [int(each["pid"]) for each in self._running()]
 
     def stores(self) -> list[int]:
-        """The `leaders` that stop last: ZooKeeper and Redis."""
-        return [int(each["pid"]) for each in self._unchanged() if each.get("stage") == STORES_STAGE]
+        """The ids of ZooKeeper and Redis among `leaders`: they stop last."""
+        return [int(each["pid"]) for each in self._running() if each.get("stage") == STORES_STAGE]
 
-    def _unchanged(self) -> list[dict[str, float]]:
+    def _running(self) -> list[dict[str, float]]:
         processes = self.processes.values()
         return [each for each in processes if start_time(int(each["pid"])) == each["started"]]
 

@@ -50,49 +50,49 @@ class Service:
 
 def from_settings(settings: Any) -> list[Service]:
     """The external services that settings name instead of embedded ones."""
-    wanted = []
+    services = []
     if not settings.AERIE_EMBEDDED_ZOOKEEPER:
-        where = settings.ZOOKEEPER_CONNECT
-        check = partial(check_zookeeper, where)
-        wanted.append(Service("ZOOKEEPER_CONNECT", "ZooKeeper", where, check))
+        address = settings.ZOOKEEPER_CONNECT
+        check = partial(check_zookeeper, address)
+        services.append(Service("ZOOKEEPER_CONNECT", "ZooKeeper", address, check))
     if not settings.AERIE_EMBEDDED_REDIS:
-        where = settings.REDIS_URL
-        check = partial(check_redis, where, settings.REDIS_OPTIONS)
-        wanted.append(Service("REDIS_URL", "Redis", where, check))
+        address = settings.REDIS_URL
+        check = partial(check_redis, address, settings.REDIS_OPTIONS)
+        services.append(Service("REDIS_URL", "Redis", address, check))
     if not settings.AERIE_EMBEDDED_DATABASE:
         database = settings.DATABASES["default"]
-        where = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
-        wanted.append(Service("DATABASE_URL", "database", where, check_database))
+        address = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
+        services.append(Service("DATABASE_URL", "database", address, check_database))
     if local_folder(settings.HISTORY_URL) is None:
-        wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, check_history))
+        services.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, check_history))
     if not settings.AERIE_EMBEDDED_SPARK:
-        where = settings.SPARK_REMOTE
-        check = partial(check_spark, where)
-        wanted.append(Service("SPARK_REMOTE", "Spark Connect", where, check, is_required=False))
-    return wanted
+        address = settings.SPARK_REMOTE
+        check = partial(check_spark, address)
+        services.append(Service("SPARK_REMOTE", "Spark Connect", address, check, is_required=False))
+    return services
 
 
 def wait_for(services: Iterable[Service], print_line: Callable[[str], None]) -> list[str]:
     """Wait until all answer; returns a message for each that did not in time."""
-    reasons = _unreachable(list(services))
+    reasons = _check_all(list(services))
     for service, reason in reasons.items():
         tried = f"trying again for {TRY_FOR_S:.0f} s" if service.is_required else "not required"
         print_line(f"{service.message(reason)}; {tried}")
     deadline = time.monotonic() + TRY_FOR_S
-    while waited := {each: why for each, why in reasons.items() if each.is_required}:
+    while missing := {each: why for each, why in reasons.items() if each.is_required}:
         if time.monotonic() > deadline:
             return [
                 f"{service.message(why)}. Start it, or correct {service.setting}"
-                for service, why in waited.items()
+                for service, why in missing.items()
             ]
         time.sleep(TRY_EVERY_S)
-        reasons = _unreachable(list(waited))
-        for service in waited.keys() - reasons.keys():
+        reasons = _check_all(list(missing))
+        for service in missing.keys() - reasons.keys():
             print_line(f"{service.setting}: it answers now")
     return []
 
 
-def _unreachable(services: list[Service]) -> dict[Service, str]:
+def _check_all(services: list[Service]) -> dict[Service, str]:
     """The services that do not answer now, with the reason. Checks all at the same time."""
     reasons = dict.fromkeys(services, f"no answer within {ANSWER_S:.0f} s")
 
@@ -133,7 +133,7 @@ def check_zookeeper(connect: str) -> None:
             reasons.append(f"{server}: {error}")
     if len(reasons) == len(servers.split(",")):
         raise Unreachable("; ".join(reasons))
-    client = KazooClient(hosts=servers, timeout=CONNECT_S)  # its stop waits for it as well
+    client = KazooClient(hosts=servers, timeout=CONNECT_S)  # `stop` waits as long, too
     client.logger.disabled = True
     try:
         client.start(timeout=CONNECT_S)

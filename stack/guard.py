@@ -21,7 +21,7 @@ def watch(stack_id: str, lines: Iterable[str]) -> int:
     for line in lines:
         leader, *stage = (int(word) for word in line[1:].split())
         if line.startswith("+"):
-            [stages[leader]] = stage
+            stages[leader] = stage[0]
         else:
             stages.pop(leader, None)
     stores = [leader for leader, stage in stages.items() if stage == STORES_STAGE]
@@ -35,7 +35,7 @@ def main() -> None:
     ended = watch(sys.argv[1], sys.stdin)
     if ended:
         try:
-            print(f"aerie: the supervisor is gone; ended its {ended} processes", flush=True)
+            print(f"aerie: the supervisor was killed; ended its {ended} processes", flush=True)
         except OSError:
             pass  # the terminal is closed
 

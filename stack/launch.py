@@ -35,12 +35,12 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
     """
     commands = procfile_parser.parse((config.root / "Procfile").read_text())
     _check_names(commands, without)
-    names = [name for name in commands if name not in config.replaced.union(without)]
+    names = [name for name in commands if name not in config.external.union(without)]
     with data_folder_lock.acquire(config.data):
         end_leftovers(config.data)
-        _refuse_if(ports.taken(config.ports(set(names))))
+        _refuse_if(ports.unavailable(config.ports(set(names))))
         _refuse_if(wait_for(services, print_line))
-        _refuse_if(_lost_key())
+        _refuse_if(_lost_key_problem())
         prepared = prepare(config, os.environ, set(names))
         programs = _programs({name: commands[name] for name in names}, prepared)
         supervisor = Supervisor(
@@ -54,8 +54,8 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
         asyncio.run(supervisor.run())
 
 
-def _lost_key() -> list[str]:
-    """The problem if the key is missing while stored secrets need it: no new key is made then."""
+def _lost_key_problem() -> list[str]:
+    """The problem if the key is missing although secrets are stored: then no new key is made."""
     try:
         return [problem] if (problem := missing_key_problem()) else []
     except DatabaseError as error:
@@ -100,9 +100,9 @@ def check(config: StackConfig, history_url: str) -> None:
         lambda: make_history_folder(history_url),
     ]
     problems = []
-    for each in checks:
+    for run_check in checks:
         try:
-            each()
+            run_check()
         except NotReady as error:
             problems.append(str(error))
     _refuse_if(problems)

@@ -15,9 +15,9 @@ from stack.process_table import GRACE_MS, Role
 
 BACKOFF_FIRST_MS = 500
 BACKOFF_MAX_MS = 30_000
-STEADY_AFTER_MS = 30_000
+STABLE_AFTER_MS = 30_000
 SLOW_AFTER_MS = 20_000
-SAME_REQUEST_MS = 1_000
+SAME_REQUEST_MS = 1_000  # a stop request within this time is the same one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Stack:
         self.processes = {name: Process(role, since_ms=now_ms) for name, role in roles.items()}
         self.stopping = False
         self._announced = False
-        self._stop_asked_ms = 0
+        self._stop_requested_ms = 0
 
     @property
     def is_stopped(self) -> bool:
@@ -126,8 +126,8 @@ class Stack:
         if process.role.is_task and status == 0:
             self._move(process, Event.COMPLETED, now_ms)
             return self._settled(now_ms)
-        steady = process.state is State.READY and now_ms - process.since_ms >= STEADY_AFTER_MS
-        process.failures = 1 if steady else process.failures + 1
+        is_stable = process.state is State.READY and now_ms - process.since_ms >= STABLE_AFTER_MS
+        process.failures = 1 if is_stable else process.failures + 1
         self._move(process, Event.EXITED, now_ms)
         delay_ms = backoff_ms(process.failures)
         process.due_at_ms = now_ms + delay_ms
@@ -139,12 +139,12 @@ class Stack:
         One Ctrl-C can arrive twice: from the terminal and from make.
         """
         if self.stopping:
-            if now_ms - self._stop_asked_ms < SAME_REQUEST_MS:
+            if now_ms - self._stop_requested_ms < SAME_REQUEST_MS:
                 return []
             running = [name for name, p in self.processes.items() if p.state in RUNNING]
             return [Kill(name) for name in running]
         self.stopping = True
-        self._stop_asked_ms = now_ms
+        self._stop_requested_ms = now_ms
         for process in self.processes.values():
             if process.state not in RUNNING:
                 self._move(process, Event.STOP, now_ms)

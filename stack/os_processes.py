@@ -25,19 +25,19 @@ def session_members(leader: int) -> list[int]:
 def stack_members(stack_id: str, leaders: Collection[int]) -> list[int]:
     """The live processes of a stack: by session, or by the variable in their environment."""
     own = os.getpid()
-    found = []
+    members = []
     for pid in psutil.pids():
         if pid == own or not _is_alive(pid):
             continue
         if _session_of(pid) in leaders or _stack_id_of(pid) == stack_id:
-            found.append(pid)
-    return found
+            members.append(pid)
+    return members
 
 
 def end_stack(
     stack_id: str, leaders: Collection[int], grace_s: float, stores: Collection[int] = ()
 ) -> int:
-    """End every process of a stack: SIGTERM, then SIGKILL after `grace_s`. Returns the number.
+    """End every process of a stack: SIGTERM, then SIGKILL after `grace_s`. Returns their number.
 
     The sessions of `stores` (some of `leaders`) end last, so that brokers can close their ZooKeeper
     sessions. Otherwise the next start would wait until those sessions expire.
@@ -95,7 +95,7 @@ def _is_alive(pid: int) -> bool:
 
 def _stack_id_of(pid: int) -> str | None:
     try:
-        mark: str | None = psutil.Process(pid).environ().get(STACK_ID_VARIABLE)
+        stack_id: str | None = psutil.Process(pid).environ().get(STACK_ID_VARIABLE)
     except (psutil.Error, OSError):
         return None
-    return mark
+    return stack_id

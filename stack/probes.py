@@ -68,13 +68,13 @@ class Prober:
         return bool(meta["status"] == "ok" and meta["at_ms"] >= since_ms and len(up) >= brokers)
 
 
-async def _talk(port: int, request: bytes, wanted_bytes: int) -> bytes:
-    """Send to 127.0.0.1:port and read at least `wanted_bytes` of the answer."""
+async def _talk(port: int, request: bytes, answer_bytes: int) -> bytes:
+    """Send to 127.0.0.1:port and read at least `answer_bytes` of the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_ANSWER_BYTES_MAX)
     try:
         writer.write(request)
         await writer.drain()
-        return await reader.readexactly(wanted_bytes)
+        return await reader.readexactly(answer_bytes)
     finally:
         writer.close()
         with contextlib.suppress(OSError):

@@ -56,7 +56,7 @@ STORES_STAGE = 0
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
 _WORKER = Probe(ProbeKind.LINE, " ready.")
-_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → probe, if not _WORKER
+_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → its probe, if not _WORKER
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {

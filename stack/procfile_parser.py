@@ -28,7 +28,7 @@ def parse(text: str) -> dict[str, str]:
             raise ProcfileError(f"Procfile line {number} is not `name: command`: {line!r}")
         name, command = match.groups()
         if name in commands:
-            raise ProcfileError(f"Procfile line {number}: {name} is there twice")
+            raise ProcfileError(f"Procfile line {number}: {name} occurs twice")
         commands[name] = command
     return commands
 

@@ -1,7 +1,7 @@
 """Creates the rows that the embedded stack needs: the account `admin` and the cluster `local`.
 
-The first start generates the admin's password and writes it to a file. When somebody changes it in
-the console, the next start empties the file and never sets the password again. A password from the
+The first start generates the admin's password and writes it to a file. If it is changed in the
+console, the next start empties the file and never sets the password again. A password from the
 environment is set at each start; it empties the file, too.
 """
 
@@ -20,7 +20,7 @@ ADMIN = "admin"
 def seed(config: StackConfig, given_password: str) -> Iterator[str]:
     """Create or update the rows; yields a line for each new one."""
     if _ensure_admin(config, given_password):
-        yield f"Made the account {ADMIN}"
+        yield f"Created the account {ADMIN}"
     embedded_cluster(
         bootstrap_servers=config.bootstrap_servers,
         zookeeper_connect=config.zookeeper_connect,

@@ -30,8 +30,8 @@ def down(data: Path) -> str:
         ended = _end_leftovers_when_free(data)
         if ended is not None:
             return "Stopped" if is_stopped or ended else "Nothing was running"
-    who = f"process {stack_file.pid}" if stack_file is not None else "an unknown process"
-    raise Refused(f"{data} is locked by {who}, which cannot be stopped from here")
+    holder = f"process {stack_file.pid}" if stack_file is not None else "an unknown process"
+    raise Refused(f"{data} is locked by {holder}, which could not be stopped")
 
 
 def _signal_supervisor(
@@ -61,7 +61,9 @@ def reset(data: Path) -> str:
     if not data.exists() or not any(data.iterdir()):
         return f"{data} is empty"
     if not (data / _LOCK_NAME).exists():
-        raise Refused(f"{data} is no data folder of Aerie (no {_LOCK_NAME}); nothing was deleted")
+        raise Refused(
+            f"{data} is not a data folder of Aerie (no {_LOCK_NAME}); nothing was deleted"
+        )
     try:
         with data_folder_lock.acquire(data):
             _refuse_if_leftovers(data)

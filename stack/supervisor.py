@@ -72,8 +72,8 @@ class Supervisor:
         self._leaders: dict[int, int] = {}  # process id → stage
         self._tasks: set[asyncio.Task[None]] = set()
         self._guard: asyncio.subprocess.Process | None = None
-        own = os.getpid()
-        self._file = StackFile(self._stack_id, own, os_processes.start_time(own) or 0.0, url)
+        pid = os.getpid()
+        self._file = StackFile(self._stack_id, pid, os_processes.start_time(pid) or 0.0, url)
 
     async def run(self) -> None:
         """Start all processes and keep them running; return when a signal has stopped them."""

@@ -14,7 +14,7 @@ from bench.in_checkout.synthetic import Synthetic
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.servers import Process
-from bench.sites import announced, web_command
+from bench.sites import tick_times, web_command
 from bench.visits import CHART_PAUSE_S, PUSH, Visits, live_parts, percentile, push_delays_ms
 
 ROOT = Path(__file__).parent.parent
@@ -89,7 +89,7 @@ def test_the_web_process_is_started_as_the_procfile_says() -> None:
 
 
 def test_the_number_of_a_tick_that_is_being_written_is_not_read() -> None:
-    assert announced("ready\ntick 10 50000\na line\ntick 11 55") == {10: 50_000}
+    assert tick_times("ready\ntick 10 50000\na line\ntick 11 55") == {10: 50_000}
 
 
 def test_a_page_says_what_a_browser_asks_for_at_a_tick() -> None:
@@ -102,9 +102,9 @@ def test_a_page_says_what_a_browser_asks_for_at_a_tick() -> None:
         '<div class="chart" data-chart="new" data-src="/c/x/group-lag?range=24h"></div>'
         '<div class="chart" data-chart="old" data-src="/c/x/group-lag?range=1h"></div>'
     )
-    socket, at_ticks, (new, old) = live_parts(html)
+    socket, tick_urls, (new, old) = live_parts(html)
     assert socket == "/ws/c/x/?show=group:a&seen=7.ok"
-    assert at_ticks == ["/c/x/topics?q=1&page=2"]
+    assert tick_urls == ["/c/x/topics?q=1&page=2"]
     assert (new.url(), new.pause_s) == ("/c/x/group-lag?range=24h&since=7", 185)
     assert (old.url(), old.pause_s) == ("/c/x/group-lag?range=1h", CHART_PAUSE_S)
 
@@ -154,10 +154,10 @@ def test_each_page_has_its_figures_and_says_what_failed() -> None:
     assert (found.measured, found.problem) == ([Measured(5, 5)], "the answer was 500")
 
 
-def test_browsers_that_hear_of_no_tick_fail_their_row() -> None:
+def test_browsers_without_messages_after_ticks_fail_their_row() -> None:
     visits = Visits({"topics": [10.0]}, arrivals_ms=[[], []])
     turn = pages.figures(pages.BESIDE, visits, {1: 5000, 2: 10_000})
-    assert turn[f"beside-{PUSH} failed"] == "no browser heard of a tick"
+    assert turn[f"beside-{PUSH} failed"] == "no browser got a message after a tick"
 
 
 def test_a_console_that_does_not_start_fails_every_row() -> None:

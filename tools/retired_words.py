@@ -58,7 +58,19 @@ RETIRED = {
     "rights.of": "rights_of",
     "rights.Rights": "Rights",
     "Plan it anew": "Plan again",
+    "accounts.refusals": "accounts.error_texts",
+    "registry.Show": "registry.FragmentKey",
+    "snapshot_cache.status": "snapshot_cache.sample_status",
+    "changes.topic": "changes.shared",
+    "turn_to_page": "paginate",
+    "topics_there": "existing_topics",
     "To take it back": "Undo",
+    "of_name": "rows_named",
+    "hand_over": "mark_other_entries",
+    "has_unconfirmed": "is_delivering",
+    "is_of_absent_topic": "is_topic_absent",
+    "take_coordinator": "add_coordinator",
+    "keep_only": "close_others",
 }
 _ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")

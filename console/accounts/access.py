@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 
+from console.accounts.error_texts import resource_not_found, right_missing
 from console.accounts.principal import Principal
-from console.accounts.refusals import resource_not_found, right_missing
 from console.accounts.requests import UserRequest
 from console.accounts.rights import rights_of
 
@@ -19,9 +19,9 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
     """Allow a view only for users with the right `verb`.
 
     The cluster is `request.cluster` (set by ClusterMiddleware from the URL), else none. With
-    `resource="topic"` the right is asked for what the argument of that name says. A resource
-    outside the user's scope answers 404, as if it were not there; any other refusal is a 403 that
-    says which right is missing.
+    `resource="topic"` the right is checked for the topic in the URL argument `topic`. A resource
+    outside the user's scope gets a 404, as if it did not exist; any other refusal is a 403 that
+    names the missing right.
     """
 
     def decorate(view: View) -> View:

@@ -7,9 +7,9 @@ password is checked, and the count is undone if the password was right. So paral
 get more checks than sequential ones. Refused attempts do not extend the lockout.
 
 Names are compared without case. All loopback addresses count as one address, and so do the
-addresses of an IPv6 /64. Behind a proxy the address is the one that the proxy names
-(AERIE_ALLOWED_HOSTS in docs/operating.md). Where the cache cannot be reached, signing in still
-works (the passwords are what protects) and a warning is logged.
+addresses of an IPv6 /64. Behind a proxy the address is the one in the headers of the proxy
+(AERIE_ALLOWED_HOSTS in docs/operating.md). If the cache is unavailable, attempts are not limited,
+and a warning is logged.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ def attempt(username: str, address: str) -> bool:
     """Count an attempt; False if its password must not be checked."""
     account, origin = _keys(username, address)
     try:
-        if not _counted(account, MAX_PER_ACCOUNT):
+        if not _count_up(account, MAX_PER_ACCOUNT):
             return False
-        if not _counted(origin, MAX_PER_ADDRESS):
-            _take_back(account)
+        if not _count_up(origin, MAX_PER_ADDRESS):
+            _count_down(account)
             return False
     except Exception:
         log.warning("sign-ins cannot be counted: the cache does not answer")
@@ -45,24 +45,24 @@ def succeeded(username: str, address: str) -> None:
     account, origin = _keys(username, address)
     try:
         cache.delete(account)
-        _take_back(origin)
+        _count_down(origin)
     except Exception:
         log.warning("sign-in failures were not reset: the cache does not answer")
 
 
-def _counted(key: str, most: int) -> bool:
-    """Add one; False if the counter is above `most`. That does not extend its expiry."""
+def _count_up(key: str, limit: int) -> bool:
+    """Add one; False if the counter is above `limit`. That does not extend its expiry."""
     cache.add(key, 0, WAIT_SECONDS)
     try:
         count = cache.incr(key)
-    except ValueError:  # it expired in between
-        return bool(cache.add(key, 1, WAIT_SECONDS)) or _counted(key, most)
-    if count <= most:
+    except ValueError:  # the counter expired meanwhile
+        return bool(cache.add(key, 1, WAIT_SECONDS)) or _count_up(key, limit)
+    if count <= limit:
         cache.touch(key, WAIT_SECONDS)
-    return bool(count <= most)
+    return bool(count <= limit)
 
 
-def _take_back(key: str) -> None:
+def _count_down(key: str) -> None:
     try:
         cache.decr(key)
     except ValueError:
@@ -72,9 +72,9 @@ def _take_back(key: str) -> None:
 def _keys(username: str, address: str) -> tuple[str, str]:
     """The cache keys of the account at this address, and of the address; hashed, for a fixed
     length."""
-    place = _place(address)
-    account = hashlib.sha256(f"{place}\0{normal_name(username)}".encode(errors="replace"))
-    origin = hashlib.sha256(place.encode(errors="replace"))
+    network = _network(address)
+    account = hashlib.sha256(f"{network}\0{normal_name(username)}".encode(errors="replace"))
+    origin = hashlib.sha256(network.encode(errors="replace"))
     return f"signin:a:{account.hexdigest()[:32]}", f"signin:o:{origin.hexdigest()[:32]}"
 
 
@@ -83,7 +83,7 @@ def normal_name(username: str) -> str:
     return unicodedata.normalize("NFKC", username).casefold().strip()
 
 
-def _place(address: str) -> str:
+def _network(address: str) -> str:
     """The network that counts as one address: all of loopback, or an IPv6 /64."""
     try:
         ip = ipaddress.ip_address(address.strip())

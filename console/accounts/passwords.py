@@ -1,9 +1,8 @@
 """Refuses passwords that are similar to the user name.
 
-Django's own comparison (UserAttributeSimilarityValidator), over both texts as a person sees them:
-compatible forms of letters and the case are alike, and what is no letter may stand around. Besides,
-enough must remain when every occurrence of the name and of its parts is taken away, also where
-digits and signs stand for letters. Pure.
+The comparison is that of Django's UserAttributeSimilarityValidator, but it ignores case, compatible
+forms of letters, and characters that are not letters. In addition, the password must have enough
+other characters besides the name and its parts, also if digits replace letters ("p4ul"). Pure.
 """
 
 import re
@@ -16,32 +15,32 @@ from django.utils.translation import gettext as _
 
 SIMILARITY_MAX = 0.7
 OTHER_CHARACTERS_MIN = 6  # letters and digits that must remain without the name
-_PART_LENGTH_MIN = 3  # shorter parts of a name occur in many words
-_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # one to one; 1 stands for i and l
+_PART_LENGTH_MIN = 3  # shorter parts occur in many words
+_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # 1 is i; l is also i
 _LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most 150 characters
 
 
 def is_like_name(password: str, username: str) -> bool:
     """Whether the password is the name, contains little else, or is similar to it."""
-    told, name = _seen(password)[:_LENGTH_COMPARED_MAX], _seen(username)
+    typed, name = _normalized(password)[:_LENGTH_COMPARED_MAX], _normalized(username)
     if not name:
         return False
-    if told == name or _letters(told) == _letters(name) != "":
+    if typed == name or _letters(typed) == _letters(name) != "":
         return True
-    if _is_name_with_little_else(told, name):
+    if _is_name_with_little_else(typed, name):
         return True
-    return SequenceMatcher(a=told, b=name).quick_ratio() >= SIMILARITY_MAX
+    return SequenceMatcher(a=typed, b=name).quick_ratio() >= SIMILARITY_MAX
 
 
-def _is_name_with_little_else(told: str, name: str) -> bool:
+def _is_name_with_little_else(typed: str, name: str) -> bool:
     parts = [part for part in re.split(r"[\W\d_]+", name) if len(part) >= _PART_LENGTH_MIN]
     words = {_plain(part) for part in (name, name.partition("@")[0], *parts)} - {""}
     patterns = [r"[\W_]*".join(word) for word in sorted(words, key=len, reverse=True)]
     if not patterns:
         return False
-    rest, is_named = list(told), False
-    for found in re.finditer("|".join(patterns), told.translate(_STANDS_FOR)):
-        rest[found.start() : found.end()] = " " * (found.end() - found.start())
+    rest, is_named = list(typed), False
+    for match in re.finditer("|".join(patterns), typed.translate(_STANDS_FOR)):
+        rest[match.start() : match.end()] = " " * (match.end() - match.start())
         is_named = True
     return is_named and sum(map(str.isalnum, rest)) < OTHER_CHARACTERS_MIN
 
@@ -50,7 +49,7 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text)).translate(_STANDS_FOR)
 
 
-def _seen(text: str) -> str:
+def _normalized(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 

@@ -20,11 +20,11 @@ class Principal:
     address: str = ""
 
     def rights(self, cluster: Cluster | str | None = None) -> Rights:
-        """What they may do on a cluster, or outside any."""
+        """The rights on a cluster, or outside of clusters."""
         return rights_of(self.user, cluster)
 
     def may(
         self, verb: str, cluster: Cluster | str | None = None, resource: str | None = None
     ) -> bool:
-        """Whether they may do `verb` there, to this topic or group."""
+        """Whether the user may do `verb` on the cluster, to this topic or group."""
         return self.rights(cluster).may(verb, resource)

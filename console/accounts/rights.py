@@ -50,8 +50,8 @@ VERBS = {
 TOPIC, GROUP = "topic", "group"
 RESOURCES = {"topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP}
 
-# Topics whose records name what not every reader may know of: the cluster's own (groups, their
-# offsets of any topic), and the brokers' events, which tell of each partition by name.
+# Prefixes of topics whose records contain names of any topic or group: internal topics, and the
+# events of brokers.
 ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
 
 
@@ -71,7 +71,7 @@ class Rights:
         least = VERBS[verb]
         if resource is not None and not self.shows(verb, resource):
             return False
-        if resource is not None and is_closed(verb, resource):
+        if resource is not None and only_admins_read(verb, resource):
             least = ADMIN
             if self.scope != EVERYTHING:  # those records contain all names of topics and groups
                 return False
@@ -98,7 +98,7 @@ class Rights:
         return self.may("topic.create")
 
 
-def is_closed(verb: str, resource: str) -> bool:
+def only_admins_read(verb: str, resource: str) -> bool:
     """Whether only admins may read this topic's records; all users see its figures."""
     return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 
@@ -111,7 +111,7 @@ class Grant(NamedTuple):
     groups: tuple[str, ...]
 
     def scope(self, hidden: frozenset[str]) -> Scope:
-        """What the grant shows of a cluster where these topics are for admins only."""
+        """The scope of the grant, on a cluster with these topics hidden from non-admins."""
         if self.role == ADMIN:
             hidden = frozenset()
         seen = frozenset(name for name in hidden if matches(self.topics, name))
@@ -130,8 +130,7 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Ri
     if given is not None:
         hidden = _hidden(user).get(slug, frozenset()) if given.role != ADMIN else frozenset()
         return Rights(slug, given.role, given.scope(hidden))
-    # Outside any cluster: what is shown there belongs to all of them, so only a grant for all
-    # gives more than looking.
+    # Pages outside of clusters: a grant for one cluster gives only the viewer role there.
     return Rights(slug, VIEWER if grants and not slug else NOBODY, NOTHING)
 
 
@@ -159,7 +158,7 @@ def _grants(user: Any) -> dict[str, Grant]:
 
 
 def _patterns(stored: list[str]) -> tuple[str, ...]:
-    """Alike for all that mean the same, as far as that is cheap: scopes are keys of caches."""
+    """The patterns in a normal form, since scopes are cache keys."""
     return (ANY,) if ANY in stored else tuple(sorted(set(stored)))
 
 
@@ -177,5 +176,5 @@ def may(
     cluster: Any = None,
     resource: str | None = None,
 ) -> bool:
-    """Whether `user` may do `verb` on `cluster` to `resource`: the only such decision."""
+    """Whether `user` may do `verb` on `cluster` to `resource`."""
     return rights_of(user, cluster).may(verb, resource)

@@ -33,7 +33,7 @@ def grant(
     return given
 
 
-def take_back(cluster: str) -> dict[str, str]:
+def revoke_all_grants(cluster: str) -> dict[str, str]:
     """Delete the grants for this cluster; returns user name → role."""
     grants = RoleGrant.objects.filter(cluster=cluster).exclude(cluster="")
     ended = dict(grants.values_list("user__username", "role"))

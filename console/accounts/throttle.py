@@ -11,14 +11,14 @@ _WINDOW_S = 60
 log = logging.getLogger(__name__)
 
 
-def allows(what: str, user: Any) -> bool:
-    """Count a `what`; False for the eleventh within a minute, or if the cache is unavailable."""
-    key = f"throttle:{what}:{user.pk}"
+def allows(action: str, user: Any) -> bool:
+    """Count one `action`; False after too many in a minute, or if the cache does not answer."""
+    key = f"throttle:{action}:{user.pk}"
     try:
         cache.add(key, 0, _WINDOW_S)
         return bool(cache.incr(key) <= PER_MINUTE_MAX)
-    except ValueError:  # the minute ended in between
+    except ValueError:  # the minute ended meanwhile
         return True
     except Exception:
-        log.warning("%s is refused: the cache, which counts them, does not answer", what)
+        log.warning("%s is refused: the cache, which counts them, does not answer", action)
         return False

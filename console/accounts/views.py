@@ -19,9 +19,9 @@ class Login(auth.LoginView):
     redirect_authenticated_user = True
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
-        if not lockout.attempt(*self._who()):
+        if not lockout.attempt(*self._name_and_address()):
             # A new form: validating the posted one would check the password.
-            form = self.form_class(request, initial={"username": self._who()[0]})
+            form = self.form_class(request, initial={"username": self._name_and_address()[0]})
             locked = _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.") % {
                 "minutes": lockout.WAIT_SECONDS // 60
             }
@@ -31,20 +31,20 @@ class Login(auth.LoginView):
             return response
         return super().post(request, *args, **kwargs)
 
-    def _who(self) -> tuple[str, str]:
+    def _name_and_address(self) -> tuple[str, str]:
         """The entered name, and the client's address."""
         name = self.request.POST.get("username", "")
         return name, self.request.META.get("REMOTE_ADDR", "")
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
-        name, address = self._who()
+        name, address = self._name_and_address()
         lockout.succeeded(name, address)
         signed_in.send(Login, user=self.request.user, address=address)
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        name, address = self._who()
+        name, address = self._name_and_address()
         sign_in_refused.send(Login, username=name, address=address)
         if not form.non_field_errors():  # a field is empty, too long, or has invalid characters
             form.add_error(None, form.get_invalid_login_error())

@@ -1,7 +1,7 @@
 """`ActionType`: the base class of changes to a cluster. Each subclass is in the app it belongs to.
 
-The app registers an instance of it in `AppConfig.ready()` (console/actions/registry.py). Nothing
-changes a cluster but through one.
+The app registers an instance in `AppConfig.ready()` (console/actions/registry.py). All changes to
+clusters are made by action types.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # JSON-able; from the form
-Progress = Callable[[str], None]  # the step of this key begins, and the one before it is done
+Progress = Callable[[str], None]  # called with the key of a step when it starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class ActionType(ABC):
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
     def for_reader(self, facts: Facts, scope: Scope) -> Facts:
-        """The facts without names that the scope does not show, for draft and describe; pure."""
+        """The facts without names outside the scope, for draft and describe; pure."""
         return facts
 
     @abstractmethod
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
-        """What a person reviews; pure. `snapshot`: the newest Snapshot, or None.
+        """The draft that the user reviews; pure. `snapshot`: the newest Snapshot, or None.
 
-        Raises PlanRefused where the change makes no sense.
+        Raises PlanRefused if the change is not possible.
         """
 
     @abstractmethod
@@ -80,7 +80,7 @@ class ActionType(ABC):
 
     @abstractmethod
     def steps(self, params: Params) -> list[Step]:
-        """What `apply` goes through, in that order; pure."""
+        """The steps of `apply`, in order; pure."""
 
     @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
@@ -103,7 +103,7 @@ class ActionType(ABC):
         ]
 
     def again_url(self, cluster: str, resource: str) -> str:
-        """Where the same change is planned again."""
+        """The URL of the form to plan the same change again."""
         return reverse(self.form_page, args=[cluster] if self.creates else [cluster, resource])
 
     def list_url(self, cluster: str) -> str:
@@ -111,7 +111,7 @@ class ActionType(ABC):
         return reverse(self.target.list_page, args=[cluster])
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        """(URL, text): where to go from a plan that has ended."""
+        """(URL, text) of the link on the page of an ended plan."""
         exists = not self.deletes if is_done else not self.creates
         if exists:
             return reverse(self.target.page, args=[cluster, resource]), str(self.target.page_link)

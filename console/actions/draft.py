@@ -1,8 +1,8 @@
 """The content of a plan, and the fingerprint of its facts. Pure.
 
 A kind of change (console/actions/action_type.py) reads *facts* from the cluster and makes a *draft*
-from them and the form's parameters. Applying reads the facts again: where they differ from what
-the person was shown, nothing is done, and the differences are listed.
+from them and the form's parameters. Applying reads the facts again. If they changed since
+the review, nothing is done, and the differences are listed.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from console.ui.texts import translated
 
 EXPIRES_MS = 15 * 60 * 1000
 
-Facts = Mapping[str, Any]  # JSON-able; what the plan was made from
+Facts = Mapping[str, Any]  # JSON-able
 
 
 class PlanRefused(Exception):
@@ -36,12 +36,12 @@ class PlanRefused(Exception):
 
 
 class PlanApplied(PlanRefused):
-    """The plan was confirmed already, for example by the first click of a double click."""
+    """The plan was already confirmed, for example by a double click."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that a plan may be made of, as by the one that takes another back."""
+    """The arguments of a plan, for example of the undo of another plan."""
 
     kind: str
     resource: str
@@ -60,11 +60,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of the items that applying goes through; `key` is stored, `title` is for people.
-
-    A change of many items has a step for each: what is left of a plan that failed are the steps
-    that are not done.
-    """
+    """A step of applying a change; `key` is stored, `title` is shown."""
 
     key: str
     title: str
@@ -88,9 +84,9 @@ class Draft:
     changes: list[Change]
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
-    undo: str = ""  # how to take it back; empty = it cannot be
+    undo: str = ""  # how to undo it; empty = not possible
     typed_name: str = ""  # what the user must type to confirm; empty = nothing
-    # For the audit log: what changes, by keys that stay, in plain values.
+    # For the audit log: the changed values, by stable keys.
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
 

@@ -31,7 +31,7 @@ class Plan(models.Model):
     stage = models.CharField(max_length=200, blank=True)  # see texts.stage
     # Key of each started step → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
-    outcome = models.TextField(blank=True)  # the reason, if it failed or was refused
+    outcome = models.TextField(blank=True)  # why it failed or was refused
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -1,8 +1,8 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` applies it.
 
-Views and tasks only call these; a worker is asked by the task's name (console/actions/tasks.py),
-never by an import. Every end of a plan (done, failed, refused) is one audit row, also of one whose
-worker or message was lost: `expire_plans` ends those.
+Views and tasks call these functions. The task is queued by its name (console/actions/tasks.py).
+Each ended plan (done, failed, refused) has one audit row. `expire_plans` ends plans whose worker or
+task message was lost.
 """
 
 import logging
@@ -44,10 +44,9 @@ APPLY_TASK = "console.actions.apply"
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
 QUEUED_MAX = timedelta(minutes=15)
 APPLYING_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
-KEPT = timedelta(days=90)  # what was done stays in the audit log
-CLUSTER_ID = (
-    "cluster_id"  # in the facts of every plan, so that it is not applied to another cluster
-)
+RETENTION = timedelta(days=90)  # the audit log keeps the entries longer
+# A key in the facts of every plan, so that it is not applied to another cluster.
+CLUSTER_ID = "cluster_id"
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +58,10 @@ def propose(
     resource: str,
     params: Mapping[str, Any],
 ) -> Plan:
-    """Reads what the change depends on and stores a plan for review; changes nothing.
+    """Read the facts and store a plan for review; changes nothing in the cluster.
 
-    Raises PlanRefused when it makes no sense or may not be, GatewayError when the cluster
-    cannot be asked.
+    Raises PlanRefused if the change is not possible or not allowed, and GatewayError if the
+    cluster cannot be read.
     """
     _check_allowed(principal.user, cluster, kind, resource)
     action_type = registry.find(kind)
@@ -98,10 +97,12 @@ def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | No
 
 
 def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
-    """Plans what takes back `plan`. Raises PlanRefused or GatewayError, as `propose` does."""
+    """Plan the undo of `plan`. Raises PlanRefused or GatewayError, like `propose`."""
     proposal = undo_of(plan, principal, cluster)
     if proposal is None:
-        raise PlanRefused(_("There is nothing that takes this back, or you may not do it."))
+        raise PlanRefused(
+            _("This change cannot be undone, or you do not have the right to undo it.")
+        )
     return propose(principal, cluster, proposal.kind, proposal.resource, proposal.params)
 
 
@@ -113,7 +114,7 @@ def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> Non
 
 
 def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
-    """The plan, for the person who made it and may know of its target; None for others."""
+    """The plan if the user made it and may see its target, else None."""
     found = Plan.objects.filter(pk=plan_id, cluster=cluster, created_by=principal.user.pk).first()
     if found is None:
         return None
@@ -122,7 +123,7 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
 
 
 def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
-    """Writes down that somebody tried to apply what somebody else had planned."""
+    """Audit that a user tried to apply another user's plan."""
     plans = Plan.objects.filter(pk=plan_id, cluster=cluster)
     other = plans.exclude(created_by=principal.user.pk).first()
     if other is not None:
@@ -140,13 +141,13 @@ def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> No
 def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     """Queue the plan, once. Raises PlanRefused with the reason.
 
-    A plan that came too late is ended by it; any other mistake can be mended and tried again.
+    An expired plan ends as refused. After any other error the user can try again.
     """
     user = principal.user
     if plan.created_by_id != user.pk:
-        raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
+        raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
     if plan.state != models.DRAFT:
-        raise PlanApplied(_("This plan was applied already."))
+        raise PlanApplied(_("This plan was already confirmed."))
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
     confirmed: dict[str, Any] = {
         "confirmed_by": user.get_username(),
@@ -156,12 +157,12 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         late = Reason("plan_too_old")
         _finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
         raise PlanRefused(late)
-    wanted = plan.draft["typed_name"]
-    if wanted and typed.strip() != wanted:
-        raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
+    expected_name = plan.draft["typed_name"]
+    if expected_name and typed.strip() != expected_name:
+        raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
         if not plan.move(models.DRAFT, models.QUEUED, stage=texts.QUEUED, **confirmed):
-            raise PlanApplied(_("This plan was applied already."))
+            raise PlanApplied(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _send(plan))
 
 
@@ -216,21 +217,21 @@ def _apply(plan: Plan) -> None:
         if fingerprint(facts) != plan.fingerprint:
             changed = " ".join(_differences(plan, action_type, cluster, facts))
             raise PlanRefused(Reason("plan_facts_changed", changed=changed))
-        action_type.apply(gateway, plan.params, lambda key: _begin(plan, action_type, key))
+        action_type.apply(gateway, plan.params, lambda key: _start_step(plan, action_type, key))
 
 
-def _begin(plan: Plan, action_type: ActionType, key: str) -> None:
-    """A step begins; the previous one is done."""
+def _start_step(plan: Plan, action_type: ActionType, key: str) -> None:
+    """Mark a step as running and the previous one as done."""
     keys = [step.key for step in action_type.steps(plan.params)]
     plan.progress = 10 + 90 * keys.index(key) // len(keys)
     plan.stage = key
-    plan.step_states = _ended(plan, StepState.DONE) | {key: StepState.RUNNING}
-    kept = {name: getattr(plan, name) for name in ("progress", "stage", "step_states")}
-    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(**kept)
+    plan.step_states = _end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
+    fields_to_set = {name: getattr(plan, name) for name in ("progress", "stage", "step_states")}
+    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(**fields_to_set)
 
 
-def _ended(plan: Plan, state: StepState) -> dict[str, str]:
-    """The states of a plan's steps, with `state` for the one that runs."""
+def _end_running_step(plan: Plan, state: StepState) -> dict[str, str]:
+    """The states of a plan's steps, with `state` instead of running."""
     return {
         key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
     }
@@ -253,10 +254,10 @@ def _finish(
     **fields: str,
 ) -> None:
     """End a plan, and its current step with `step_state`; write the audit entry."""
-    kept: dict[str, Any] = {"step_states": _ended(plan, step_state), **fields}
+    fields_to_set: dict[str, Any] = {"step_states": _end_running_step(plan, step_state), **fields}
     if state == models.DONE:
-        kept["progress"] = 100
-    if not plan.move(state_from, state, outcome=dumps(outcome), **kept):
+        fields_to_set["progress"] = 100
+    if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):
         return
     audit.record(
         plan.created_by,
@@ -273,7 +274,7 @@ def _finish(
 
 
 def _detail(plan: Plan, how: str) -> str:
-    """How it ended, who confirmed the plan, and the addresses of confirming and proposing."""
+    """The outcome, the user who confirmed the plan, and the addresses."""
     if not plan.confirmed_by:
         return how
     confirmed = Reason(
@@ -299,5 +300,5 @@ def expire_plans() -> None:
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
         reason = Reason("plan_worker_silent")
         _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
-    old = Plan.objects.filter(created_at__lt=now - KEPT)
+    old = Plan.objects.filter(created_at__lt=now - RETENTION)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

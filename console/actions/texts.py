@@ -12,8 +12,11 @@ QUEUED, READING = "queued", "reading"  # before the first step
 
 
 def stage(plan: Plan) -> str:
-    """What is done just now; the text itself of a plan that was applied by an older Aerie."""
-    titles = {QUEUED: _("Waiting for a worker"), READING: _("Reading again")}
+    """The title of the current step, or of the time before the first one."""
+    titles = {
+        QUEUED: _("Waiting for a worker"),
+        READING: _("Checking for changes since the review"),
+    }
     titles |= {step.key: step.title for step in registry.find(plan.kind).steps(plan.params)}
     return titles.get(plan.stage, plan.stage)
 
@@ -25,9 +28,9 @@ def outcome(plan: Plan) -> str:
 
 def step_state(state: StepState) -> str:
     return {
-        StepState.WAITING: _("not begun"),
+        StepState.WAITING: _("not started"),
         StepState.RUNNING: _("running"),
         StepState.DONE: _("done"),
         StepState.FAILED: _("failed"),
-        StepState.UNKNOWN: _("not known whether it was done"),
+        StepState.UNKNOWN: _("unknown"),
     }[state]

@@ -3,7 +3,7 @@ from django.urls import path
 from console.actions import views
 
 urlpatterns = [
-    path("c/<slug:cluster>/plans/<uuid:plan>", views.show, name="plan"),
+    path("c/<slug:cluster>/plans/<uuid:plan>", views.detail, name="plan"),
     path("c/<slug:cluster>/plans/<uuid:plan>/apply", views.confirm, name="plan-apply"),
     path("c/<slug:cluster>/plans/<uuid:plan>/undo", views.undo, name="plan-undo"),
 ]

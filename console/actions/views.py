@@ -21,7 +21,7 @@ from monitoring.gateway.errors import GatewayError
 
 @require_safe
 @requires("plan.view")
-def show(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def detail(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     return _page(request, _own(request, cluster, plan))
 
 
@@ -36,7 +36,7 @@ def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespo
     try:
         services.confirm(found, request.principal, request.POST.get("typed", "")[:300])
     except PlanApplied:
-        messages.info(request, _("It was applied already; this is what became of it."))
+        messages.info(request, _("This plan was already confirmed. This is its current state."))
     except PlanRefused as error:
         # If this ended the plan, its page shows the reason.
         error_text = str(error) if found.state == models.DRAFT else ""
@@ -50,13 +50,13 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
     """Propose the undo of this plan; the new plan is reviewed like any other."""
     found = _own(request, cluster, plan)
     try:
-        taking_back = services.propose_undo(found, request.principal, request.cluster)
+        undo_plan = services.propose_undo(found, request.principal, request.cluster)
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     except GatewayError as error:
-        text = _("The cluster could not be asked: %(why)s") % {"why": sentence(error.message)}
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
         return _page(request, found, text, status=503 if error.retriable else 422)
-    return redirect("plan", cluster, taking_back.pk)
+    return redirect("plan", cluster, undo_plan.pk)
 
 
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
@@ -64,8 +64,8 @@ def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
     if found is None:
         raise Http404(
             _(
-                "There is no such plan of yours here. A plan is only for the person who made it, "
-                "and is kept for 90 days."
+                "You have no such plan here. Only the user who made a plan can see it, and it is "
+                "deleted after 90 days."
             )
         )
     return found

@@ -23,7 +23,7 @@ _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A consumer-lag rule. `rights`: of `user`, who edits it, on its cluster."""
+    """The form of a consumer-lag rule; `rights` are those of `user` on its cluster."""
 
     url = forms.CharField(
         label=_("Webhook"),
@@ -37,8 +37,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=_(
-            "Signs every message (X-Aerie-Signature). Stored encrypted, never shown again; leave "
-            "it empty to keep the present one."
+            "Signs every message (X-Aerie-Signature). Stored encrypted and never shown again. "
+            "Leave it empty to keep the current one."
         ),
     )
     no_webhook = forms.BooleanField(label=_("Remove the webhook"), required=False)
@@ -50,25 +50,26 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             "name": _("Name"),
             "group_pattern": _("Consumer groups"),
             "topic_pattern": _("Topics"),
-            "lag_max": _("Fire when the lag is over"),
-            "for_seconds": _("… for this many seconds"),
+            "lag_max": _("Fire when the lag exceeds"),
+            "for_seconds": _("For at least (seconds)"),
             "enabled": _("Enabled"),
         }
         help_texts = {
             "group_pattern": _("A name, or a pattern with * and ?, like billing-*."),
             "topic_pattern": _(
-                "Leave it empty for the sum over all topics of a group; a name or a pattern "
-                "watches each topic by itself."
+                "Empty: the lag of a group over all its topics. A name or a pattern: its lag on "
+                "each matching topic."
             ),
             "lag_max": _("In messages: end offset minus committed offset."),
-            "for_seconds": _("0 fires at the first sample that is over."),
+            "for_seconds": _("0: fire at the first sample above the limit."),
         }
 
     def __init__(self, *args: Any, user: Any, rights: Rights, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
         self.fields["url"].help_text = (
-            _("Set, at %(host)s. Leave it empty to keep it.") % {"host": self.instance.webhook_host}
+            _("The current one is at %(host)s. Leave this empty to keep it.")
+            % {"host": self.instance.webhook_host}
             if self.instance.webhook_url
             else _("Gets a JSON message when the alert fires and when it resolves.")
         )
@@ -81,7 +82,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         name = str(self.cleaned_data["name"]).strip()
         same = AlertRule.objects.filter(cluster=self.instance.cluster, name=name)
         if same.exclude(pk=self.instance.pk).exists():
-            raise ValidationError(_("There is a rule of this name already."))
+            raise ValidationError(_("Another rule has this name."))
         return name
 
     def clean_group_pattern(self) -> str:
@@ -111,18 +112,18 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if not url:
             return url
         if not throttle.allows("webhook-url", self._user):
-            raise ValidationError(_("Too many addresses. Wait a minute and try again."))
+            raise ValidationError(_("Too many URLs were checked. Wait a minute and try again."))
         try:
             check_url(url)
         except EgressRefused as error:
             params = {"reason": error, "address": error.address}
-            text = _("It cannot be used: %(reason)s.") % params
+            text = _("This URL cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):
                 text += " " + _("Its address is %(address)s.") % params
             raise ValidationError(text) from error
         except EgressUnresolved as error:
             params = {"reason": error}
-            raise ValidationError(_("It cannot be used: %(reason)s.") % params) from error
+            raise ValidationError(_("This URL cannot be used: %(reason)s.") % params) from error
         return url
 
     def clean(self) -> dict[str, Any]:
@@ -130,16 +131,21 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         data = super().clean() or self.cleaned_data
         url, secret = data.get("url"), data.get("secret")
         if (url or secret) and missing_key_problem():
-            text = _("The key that seals secrets is missing: whoever runs Aerie must put it back.")
-            raise ValidationError(text)
-        kept_url, kept_secret = self._kept_webhook()
-        if secret and not url and not kept_url and "url" not in self.errors:
-            self.add_error("url", _("Type the URL, too: there is none that could be opened."))
-        is_kept = kept_secret and not secret
-        if url and is_kept and origins([url]) - origins([kept_url]):
             text = _(
-                "Type the secret again: it would go to an address it was not meant for. Or tick "
-                "“Remove the webhook” to leave it behind."
+                "The file with the encryption key is missing. An administrator of "
+                "Aerie must restore it."
+            )
+            raise ValidationError(text)
+        stored_url, stored_secret = self._stored_webhook()
+        if secret and not url and not stored_url and "url" not in self.errors:
+            self.add_error(
+                "url", _("Enter the URL, too: none is stored, or it cannot be decrypted.")
+            )
+        is_kept = stored_secret and not secret
+        if url and is_kept and origins([url]) - origins([stored_url]):
+            text = _(
+                "Enter the secret again, because the address of the webhook changed. Or tick "
+                "“Remove the webhook”."
             )
             self.add_error("secret", text)
         return data
@@ -148,17 +154,17 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         """A webhook that was not changed stays as it is, even if its key is missing."""
         data = self.cleaned_data
         if data["url"] or data["secret"] or data.get("no_webhook"):
-            url, secret = self._kept_webhook()
+            url, secret = self._stored_webhook()
             self.instance.set_webhook(data["url"] or url, data["secret"] or secret)
         saved: AlertRule = super().save(commit)
         return saved
 
-    def _kept_webhook(self) -> tuple[str, str]:
+    def _stored_webhook(self) -> tuple[str, str]:
         """The current URL and secret; empty if they are to be removed or cannot be decrypted."""
         if self.cleaned_data.get("no_webhook"):
             return "", ""
         try:
-            opened: tuple[str, str] = self.instance.decrypt_webhook()
+            decrypted: tuple[str, str] = self.instance.decrypt_webhook()
         except SecretUnreadable:
             return "", ""
-        return opened
+        return decrypted

@@ -65,7 +65,7 @@ def test(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     if not found.webhook_url:
         messages.error(request, _("This rule has no webhook to test."))
     elif services.send_test(request.principal, found):
-        messages.success(request, _("A test message is on its way; see below what comes of it."))
+        messages.success(request, _("The test message is queued. Its result appears below."))
         return redirect("alert-deliveries", cluster)
     else:
         messages.error(request, _("Too many tests. Wait a minute and test again."))
@@ -83,8 +83,8 @@ def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
         messages.error(
             request,
             _(
-                "The rule fires now. Disable it first: that closes its alerts and tells the "
-                "webhook so. Then delete it."
+                "This rule has firing alerts. Disable it first, so that they resolve and the "
+                "webhook is notified. Then delete it."
             ),
         )
         return redirect("alert-rule", cluster, found.pk)

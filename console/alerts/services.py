@@ -40,13 +40,13 @@ def is_visible(alert: Alert, rights: Rights) -> bool:
 
 
 def alerts_in_scope(rights: Rights, prefix: str = "") -> Q:
-    """The same as a condition of the database; `prefix` leads from its rows to the alert."""
+    """`is_visible` as a database filter; `prefix` is the lookup from the row to the alert."""
     about_topic = shows_topic(rights.scope, f"{prefix}topic") | Q((f"{prefix}topic", ""))
     return shows_group(rights.scope, f"{prefix}group") & about_topic
 
 
 def deliveries_in_scope(rights: Rights) -> Q:
-    """The messages about such alerts, and those about none."""
+    """A filter for deliveries: about visible alerts, or about no alert (tests)."""
     return Q(alert=None) | alerts_in_scope(rights, "alert__")
 
 
@@ -61,34 +61,34 @@ def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
 
 
 def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None:
-    """The rule of this cluster that these rights may see; None = it is not there for them."""
+    """The rule of this cluster, if it is visible with these rights, else None."""
     return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
 
 
-def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
+def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> list[OpenAlert]:
     """The firing alerts, newest first, with the lag in the latest sample."""
-    found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    visible = [alert for alert in found if is_visible(alert, rights)]
-    groups = shown.groups_named({alert.group for alert in visible}) if shown else {}
+    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
+    visible = [alert for alert in firing if is_visible(alert, rights)]
+    groups = snapshot.groups_named({alert.group for alert in visible}) if snapshot else {}
 
     def row(alert: Alert) -> GroupRow | GroupOnTopicRow | None:
-        if shown and alert.topic:
-            return shown.group_on_topic(alert.group, alert.topic)
+        if snapshot and alert.topic:
+            return snapshot.group_on_topic(alert.group, alert.topic)
         return groups.get(alert.group)
 
     return [OpenAlert(alert, row(alert)) for alert in visible]
 
 
-def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
+def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """The number of groups in the latest sample that match the rule's pattern."""
-    if shown is None:
+    if snapshot is None:
         return None
-    wanted = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
-    return sum(rules.matches(wanted, rules.Subject(name)) for name in shown.group_names)
+    pattern_rule = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    return sum(rules.matches(pattern_rule, rules.Subject(name)) for name in snapshot.group_names)
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
-    """The fields of a rule in the audit log: of its webhook the host, and whether it changed."""
+    """The fields of a rule for the audit log; of the webhook only host and fingerprint."""
     names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
     values = {name: getattr(rule, name) for name in names}
     fingerprint = rule.webhook_fingerprint
@@ -136,14 +136,14 @@ def delete(principal: Principal, rule: AlertRule) -> bool:
 
 
 def waits_for(delivery: AlertDelivery, now: datetime) -> str:
-    """What a message that was tried already waits for: "answer" of the webhook, the "time" to try
-    again, a "worker" when that time has come; "" = nothing.
+    """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
+    attempt, or a free "worker" after that; "" = nothing.
     """
     if delivery.state != AlertDelivery.State.PENDING or not delivery.attempts:
         return ""
     if delivery.next_attempt_at <= now:
         return "worker"
-    # An attempt that runs is marked so by the worker that claimed it (monitoring/alerts/tasks.py).
+    # A running attempt is marked by the worker that claimed it (monitoring/alerts/tasks.py).
     is_running = delivery.queued_at is not None and delivery.queued_at == delivery.attempted_at
     return "answer" if is_running else "time"
 

@@ -1,4 +1,4 @@
-"""The live tables of alerts: what fires and what fired, the rules, the messages to webhooks."""
+"""The live tables of alerts: firing and past alerts, rules, messages to webhooks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +17,10 @@ from monitoring.models import Alert, AlertDelivery, Cluster
 
 
 def alerts(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What fires now, with the lag of the latest sample, and below it the past alerts."""
-    fires = services.open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
+    """The firing alerts with the lag in the latest sample, and the past alerts."""
+    firing = services.open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
     past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
     columns = [
         Column("rule", _("Rule"), "rule__name"),
@@ -28,8 +28,8 @@ def alerts(
         Column("lag", _("Lag when it fired"), "lag", numeric=True),
         Column("peak", _("Peak"), "lag_peak", numeric=True),
         Column("fired", _("Fired"), "fired_at_ms", numeric=True),
-        Column("lasted", _("Lasted"), "lasted_ms", numeric=True),
-        Column("why", _("Resolved because")),
+        Column("lasted", _("Duration"), "lasted_ms", numeric=True),
+        Column("why", _("Reason")),
     ]
     table = QuerySetTable(query, columns, "-fired", id="past")
     table.show(
@@ -39,8 +39,8 @@ def alerts(
         ("rule__name", "group", "topic"),
     )
     return {
-        "tabs": alert_tabs(cluster, "alerts", alerts=len(fires)),
-        "fires": fires,
+        "tabs": alert_tabs(cluster, "alerts", alerts=len(firing)),
+        "firing": firing,
         "table": table,
         "lines": [(alert, (alert.lasted_ms or 0) / 1000) for alert in table.rows],
         "has_rules": cluster.alert_rules.exists(),
@@ -49,7 +49,7 @@ def alerts(
 
 
 def rules(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The rules of the cluster, with the number of matching groups and of alerts.
 
@@ -57,28 +57,30 @@ def rules(
     the scope.
     """
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)
-    fires = list(firing.values_list("rule_id", flat=True))
+    firing_alerts = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)
+    firing_rule_ids = list(firing_alerts.values_list("rule_id", flat=True))
     columns = [
         Column("name", _("Rule"), lambda rule: rule.name),
         Column("groups", _("Groups"), lambda rule: rule.group_pattern),
         Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
-        Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
+        Column("lag", _("Lag limit"), lambda rule: rule.lag_max, numeric=True),
         Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
         Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
         Column("state", _("State"), lambda rule: rule.enabled),
     ]
-    found = services.visible_rules(cluster, rights)
+    rules_in_scope = services.visible_rules(cluster, rights)
     table = Table(query, columns, "name", id="rules")
-    table.show(found, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}")
+    table.show(
+        rules_in_scope, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}"
+    )
     return {
-        "tabs": alert_tabs(cluster, "alert-rules", alert_rules=len(found)),
+        "tabs": alert_tabs(cluster, "alert-rules", alert_rules=len(rules_in_scope)),
         "table": table,
         "lines": [
             {
                 "rule": rule,
                 "matches": services.matching_now(rule, snapshot),
-                "fires": fires.count(rule.pk),
+                "firing_count": firing_rule_ids.count(rule.pk),
             }
             for rule in table.rows
         ],
@@ -87,16 +89,16 @@ def rules(
 
 
 def deliveries(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The messages of all rules to their webhooks, and what came of each."""
+    """The messages to the webhooks of all rules, with the state of each."""
     visible = [rule.pk for rule in services.visible_rules(cluster, rights)]
     columns = [
         Column("state", _("State"), "state"),
         Column("event", _("Message"), "event"),
         Column("rule", _("Rule"), "rule__name"),
         Column("attempts", _("Attempts"), "attempts", numeric=True),
-        Column("answer", _("Last answer"), "status_code"),
+        Column("answer", _("Last response"), "status_code"),
         Column("created", _("Created"), "created_at", numeric=True),
     ]
     table = QuerySetTable(query, columns, "-created", id="deliveries")
@@ -111,11 +113,11 @@ def deliveries(
         "table": table,
         "lines": [
             {
-                "sent": sent,
-                "created_at_ms": int(sent.created_at.timestamp() * 1000),
-                "next_at_ms": int(sent.next_attempt_at.timestamp() * 1000),
-                "waits_for": services.waits_for(sent, now),
+                "delivery": delivery,
+                "created_at_ms": int(delivery.created_at.timestamp() * 1000),
+                "next_at_ms": int(delivery.next_attempt_at.timestamp() * 1000),
+                "waits_for": services.waits_for(delivery, now),
             }
-            for sent in table.rows
+            for delivery in table.rows
         ],
     }

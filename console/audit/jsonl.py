@@ -43,19 +43,19 @@ class JsonLines:
     def _write(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         # Opened each time: another process may have renamed the file since.
-        with self._opened() as file:
+        with self._open() as file:
             if os.fstat(file.fileno()).st_size + len(line) <= SIZE_BYTES_MAX:
                 os.write(file.fileno(), line)
                 return
-            self._roll(file)
-        with self._opened() as file:
+            self._rotate(file)
+        with self._open() as file:
             os.write(file.fileno(), line)
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         return os.fdopen(os.open(self._path, flags, 0o600), "wb", buffering=0)
 
-    def _roll(self, full: BinaryIO) -> None:
+    def _rotate(self, full: BinaryIO) -> None:
         """Rename the full file, unless another process has done so already."""
         fcntl.flock(full, fcntl.LOCK_EX)  # released when the file is closed
         if os.path.samestat(os.fstat(full.fileno()), os.stat(self._path)):

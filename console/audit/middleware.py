@@ -49,7 +49,7 @@ def _role(request: HttpRequest) -> str:
         return str(rights.role)
     user = getattr(request, "user", None)
     # `request.user` is lazy: use it only if a view has evaluated it.
-    known = user is not None and "_aerie_grants" in getattr(
+    is_evaluated = user is not None and "_aerie_grants" in getattr(
         getattr(user, "_wrapped", user), "__dict__", {}
     )
-    return rights_of(user).role if known and user is not None else ""
+    return rights_of(user).role if is_evaluated and user is not None else ""

@@ -24,7 +24,7 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
         raise AppendOnlyError("an audit entry cannot be changed")
 
     def delete(self) -> NoReturn:
-        raise AppendOnlyError("an audit entry cannot be dropped")
+        raise AppendOnlyError("an audit entry cannot be deleted")
 
     def drop_refused_sign_ins(self, before: datetime) -> None:
         refused = self.filter(verb="account.sign-in", outcome="refused", at__lt=before)
@@ -60,4 +60,4 @@ class AuditEntry(models.Model):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnlyError("an audit entry cannot be dropped")
+        raise AppendOnlyError("an audit entry cannot be deleted")

@@ -73,12 +73,12 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     """The entries that contain only what the principal may see."""
     scope = principal.rights().scope
     grants = Q(verb="account.set")  # their patterns may name any topic or group
-    inside = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
-    elsewhere = ~Q(cluster="")
+    in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
+    other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
-        inside |= Q(cluster=slug) & _within(principal.rights(slug).scope)
-        elsewhere &= ~Q(cluster=slug)
-    return AuditEntry.objects.filter(inside | elsewhere & _within(scope))
+        in_own_clusters |= Q(cluster=slug) & _within(principal.rights(slug).scope)
+        other_clusters &= ~Q(cluster=slug)
+    return AuditEntry.objects.filter(in_own_clusters | other_clusters & _within(scope))
 
 
 def _within(scope: Scope) -> Q:
@@ -99,10 +99,10 @@ def drop_refused_sign_ins() -> None:
 
 def _line(entry: AuditEntry) -> dict[str, Any]:
     """An entry as a line of the log file, which the demo traffic sends to Kafka."""
-    kept = ("verb", "cluster", "resource", "before", "after", "remote_addr", "outcome")
+    names = ("verb", "cluster", "resource", "before", "after", "remote_addr", "outcome")
     return {
         "at_ms": int(entry.at.timestamp() * 1000),
         "id": entry.pk,
         "actor": entry.actor_name,
-        **{name: getattr(entry, name) for name in kept},
+        **{name: getattr(entry, name) for name in names},
     }

@@ -1,10 +1,10 @@
-"""The words for the keys of the audit log; one without words here is shown as it is."""
+"""The titles of keys in audit entries."""
 
 from django.utils.translation import gettext as _
 
 
 def key_title(key: str) -> str:
-    """What a key of `before` and `after` is called on the page."""
+    """The title of a key of `before` and `after`; unknown keys are shown unchanged."""
     return {
         "topic": _("Topic"),
         "partitions": _("Partitions"),

@@ -21,14 +21,14 @@ SEARCHED = ("actor_name", "verb", "cluster", "resource", "outcome")
 
 def columns() -> list[Column]:
     return [
-        Column("at", _("When"), "id"),
-        Column("actor", _("Who"), "actor_name"),
-        Column("verb", _("What"), "verb"),
+        Column("at", _("Time"), "id"),
+        Column("actor", _("User"), "actor_name"),
+        Column("verb", _("Action"), "verb"),
         Column("cluster", _("Cluster"), "cluster"),
-        Column("resource", _("On")),
+        Column("resource", _("Resource")),
         Column("change", _("Before → after")),
         Column("outcome", _("Outcome"), "outcome"),
-        Column("from", _("From")),
+        Column("from", _("Address")),
     ]
 
 
@@ -36,7 +36,7 @@ def columns() -> list[Column]:
 @requires("audit.view")
 def index(request: UserRequest) -> HttpResponse:
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
-    table.show(services.visible_to(request.principal), SEARCHED).each(_row)
+    table.show(services.visible_to(request.principal), SEARCHED).map_rows(_row)
     return render(request, "audit/index.html", {"table": table})
 
 

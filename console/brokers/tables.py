@@ -9,7 +9,7 @@ from monitoring.models import Cluster
 
 
 def brokers(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.refusals import group_not_found, topic_not_found
+from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.requests import ClusterRequest
 from console.charts import services
 from console.charts.query import InvalidQuery, Query, parse

@@ -23,8 +23,8 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=_(
-            "Only for brokerd: one line a broker, like “1 http://10.0.0.1:9192”. Without it, "
-            "bytes, CPU and segment files are not known."
+            "Only for brokerd: one broker per line, such as “1 http://10.0.0.1:9192”. Without "
+            "it, byte rates, CPU and segments are unknown."
         ),
     )
     token = forms.CharField(
@@ -48,14 +48,14 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
             "read_only": _("Read-only: refuse every change to this cluster"),
         }
         help_texts = {
-            "slug": _("Stands in every URL and in the stored history; it cannot be changed later."),
+            "slug": _("Used in URLs and in the stored history. It cannot be changed later."),
             "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
-            "zookeeper_connect": _("host:port/path; leave it empty where there is none."),
+            "zookeeper_connect": _("host:port/path. Leave it empty if the cluster has none."),
         }
 
         error_messages = {
             "slug": {
-                "invalid": _("Use small letters, digits and dashes only."),
+                "invalid": _("Use lowercase letters, digits and hyphens only."),
                 "unique": _("Another cluster has this short name already."),
             }
         }
@@ -73,7 +73,7 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
         if slug != slugify(slug) or slug in RESERVED:
-            raise ValidationError(_("Use small letters, digits and dashes only."))
+            raise ValidationError(_("Use lowercase letters, digits and hyphens only."))
         return slug
 
     def clean_admin_urls_text(self) -> dict[str, str]:
@@ -91,10 +91,10 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         data = super().clean() or self.cleaned_data
         urls = data.get("admin_urls_text")
         if data.get("token") and (problem := missing_key_problem()):
-            self.add_error("token", _("It cannot be kept: %(why)s.") % {"why": problem})
+            self.add_error("token", _("It cannot be stored: %(why)s.") % {"why": problem})
         is_kept = self.instance.admin_token and not data.get("token")
         if urls and is_kept and origins(urls.values()) - origins(self.instance.admin_urls.values()):
-            text = _("Type the token again: it would go to an address it was not meant for.")
+            text = _("Enter the token again, because the address of an admin port changed.")
             self.add_error("token", text)
         return data
 

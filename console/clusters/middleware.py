@@ -30,5 +30,5 @@ class ClusterMiddleware:
             return
         cluster = Cluster.objects.filter(slug=slug).first()
         if cluster is None or not may(request.user, "cluster.view", cluster):
-            raise Http404(_("There is no such cluster here."))
+            raise Http404(_("There is no such cluster."))
         request.cluster = cluster

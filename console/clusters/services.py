@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 
 from console.accounts import throttle
 from console.accounts.principal import Principal
-from console.accounts.services import take_back
+from console.accounts.services import revoke_all_grants
 from console.audit import services as audit
 from console.clusters.forms import ClusterForm
 from console.live import snapshot_cache
-from console.messages.services import move_masking_rules
+from console.messages.services import copy_masking_rules
 from monitoring import identity, own_topics
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
@@ -21,7 +21,7 @@ from monitoring.models import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class ConnectionResult:
     ok: bool
     title: str
     text: str
@@ -38,7 +38,7 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "cluster": cluster,
-                    "status": snapshot_cache.status(cluster.slug, rights),
+                    "status": snapshot_cache.sample_status(cluster.slug, rights),
                     "totals": snapshot.totals if snapshot else None,
                     "role": rights.role,
                     "same": ", ".join(same),
@@ -48,7 +48,7 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
 
 
 def audit_fields(cluster: Cluster) -> dict[str, Any]:
-    """A cluster as the audit log keeps it: no secret."""
+    """The fields of a cluster for the audit log, without secrets."""
     if cluster.pk is None:
         return {}
     names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
@@ -72,12 +72,12 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
 
 
 def remove(principal: Principal, cluster: Cluster) -> None:
-    """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
+    """Delete a cluster's entry and its data; the Kafka cluster is not changed."""
     before = audit_fields(cluster)
     with transaction.atomic():
-        before |= {"roles": take_back(cluster.slug)}
-        move_masking_rules(cluster)
-        own_topics.hand_over(cluster)
+        before |= {"roles": revoke_all_grants(cluster.slug)}
+        copy_masking_rules(cluster)
+        own_topics.mark_other_entries(cluster)
         cluster.delete()
         audit.record_by(principal, "cluster.remove", cluster.slug, str(before["name"]), before)
     delete_cluster_data(cluster.slug)
@@ -94,33 +94,40 @@ def learn_identity(cluster: Cluster) -> list[Cluster]:
     return identity.others(cluster)
 
 
-def test_connection(principal: Principal, cluster: Cluster) -> Tested:
+def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
     """Read the brokers of a cluster, saved or not, and return the result or the error.
 
     For admins only and rate-limited, since it makes the server open connections to addresses that a
     user entered. It never shows data that the other side sent, and never raises.
     """
     if not throttle.allows("connection-test", principal.user):
-        return Tested(False, _("Too many tests"), _("Wait a minute and test again."))
+        return ConnectionResult(False, _("Too many tests"), _("Wait a minute and test again."))
     gateway = for_cluster(cluster)
     try:
-        found = gateway.wire.metadata()
+        metadata = gateway.wire.metadata()
     except ClusterUnavailable:
-        return Tested(
+        return ConnectionResult(
             False,
             _("No broker answers"),
             _("Check host and port, and that the address is reachable from this server."),
         )
     except Unsupported:
-        return Tested(False, _("Something answers, but not a Kafka broker of a known version"), "")
+        return ConnectionResult(
+            False, _("The server that answers is not a supported Kafka broker"), ""
+        )
     except Refused:
-        return Tested(False, _("The broker refuses"), _("It may demand TLS or a sign-in."))
+        return ConnectionResult(
+            False, _("The broker refused the request"), _("It may require TLS or authentication.")
+        )
     except GatewayError:
-        return Tested(False, _("The test failed"), _("The broker answered with an error."))
+        return ConnectionResult(
+            False, _("The test failed"), _("The broker answered with an error.")
+        )
     finally:
         gateway.close()
-    return Tested(
+    return ConnectionResult(
         True,
         _("The cluster answers"),
-        _("%(n)d brokers, cluster id %(id)s.") % {"n": len(found.brokers), "id": found.cluster_id},
+        _("%(n)d brokers, cluster id %(id)s.")
+        % {"n": len(metadata.brokers), "id": metadata.cluster_id},
     )

@@ -39,23 +39,28 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
     before = services.audit_fields(cluster)
     posted = request.POST if request.method == "POST" else None
     form = ClusterForm(posted, instance=cluster)
-    tested: services.Tested | None = None
+    test_result: services.ConnectionResult | None = None
     status = 200
     if request.method == "POST" and not form.is_valid():
         status = 422
     elif request.method == "POST" and "test" in request.POST:
-        tested = services.test_connection(request.principal, form.save(commit=False))
+        test_result = services.test_connection(request.principal, form.save(commit=False))
     elif request.method == "POST":
         others = services.save(request.principal, form, before)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": cluster.name})
         for other in others:
             params = {"name": cluster.name, "other": other.name}
             messages.warning(request, _(
-                "“%(name)s” leads to the same cluster as “%(other)s”. Masking rules of either hold "
-                "for both; roles, alert rules and history are kept apart."
+                "“%(name)s” and “%(other)s” are the same Kafka cluster. Masking rules apply to "
+                "both; roles, alert rules and history are separate."
             ) % params)  # fmt: skip
         return redirect("clusters")
-    context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
+    context = {
+        "form": form,
+        "cluster": cluster,
+        "test_result": test_result,
+        "is_new": cluster.pk is None,
+    }
     return render(request, "clusters/form.html", context, status=status)
 
 
@@ -68,15 +73,15 @@ def remove(request: UserRequest, slug: str) -> HttpResponse:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
     services.remove(request.principal, cluster)
-    messages.success(request, _("“%(name)s” is no longer watched.") % {"name": cluster.name})
+    messages.success(request, _("“%(name)s” was removed.") % {"name": cluster.name})
     return redirect("clusters")
 
 
 def _editable(request: UserRequest, slug: str) -> Cluster:
-    """The cluster; a role for it alone decides also where a role for all gives more."""
+    """The cluster, if the user may edit it; a role for this cluster overrides the one for all."""
     found = Cluster.objects.filter(slug=slug).first()
     if found is None:
-        raise Http404(_("There is no such cluster here."))
+        raise Http404(_("There is no such cluster."))
     if not request.principal.may("cluster.edit", found):
         raise PermissionDenied(_("Your role on this cluster does not include “cluster.edit”."))
     return found

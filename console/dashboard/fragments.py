@@ -13,29 +13,29 @@ TOP = 8
 
 
 def context(
-    cluster: Cluster, rights: Rights, argument: str = "", query: Mapping[str, str] | None = None
+    cluster: Cluster, rights: Rights, resource: str = "", query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The figures of the newest ok tick; None if there is none."""
-    shown = snapshot_cache.snapshot(cluster.slug, rights)
-    if shown is None:
+    """The figures of the newest ok tick; None without one."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    if snapshot is None:
         return None
     points = snapshot_cache.history(cluster.slug, rights)
     return {
-        "alerts": open_alerts(cluster, rights, shown) if rights.may("alert.view") else None,
-        "totals": shown.totals,
-        "at_ms": shown.at_ms,
-        "brokers": shown.brokers,
-        "controller": shown.tick.controller_id,
-        "worst_groups": shown.groups_most_behind(TOP),
+        "alerts": open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None,
+        "totals": snapshot.totals,
+        "at_ms": snapshot.at_ms,
+        "brokers": snapshot.brokers,
+        "controller": snapshot.tick.controller_id,
+        "worst_groups": snapshot.groups_most_behind(TOP),
         # Also topics without traffic, so that the table's height does not change.
-        "busiest_topics": shown.busiest_topics(TOP),
+        "busiest_topics": snapshot.busiest_topics(TOP),
         "history": {
-            name: _line(points, name)
+            name: _sparkline(points, name)
             for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
         },
     }
 
 
-def _line(points: list[Totals | None], name: str) -> list[float | None]:
+def _sparkline(points: list[Totals | None], name: str) -> list[float | None]:
     """The values of a sparkline; None if the sample failed or the sum is incomplete."""
     return [None if point is None else getattr(point, name).complete for point in points]

@@ -15,25 +15,25 @@ ROWS_MAX = 500
 
 
 def context(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The context of the group `argument`; None if there is no sample or no such group."""
-    shown = snapshot_cache.snapshot(cluster.slug, rights)
-    group = shown.group(argument) if shown else None
-    if shown is None or group is None:
+    """The context of the group's page; None if there is no sample or no such group."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    group = snapshot.group(name) if snapshot else None
+    if snapshot is None or group is None:
         return None
-    members = member_totals(shown.rows_of_group(argument))
-    topics = shown.topics_of_group(argument, ROWS_MAX)
+    members = member_totals(snapshot.rows_of_group(name))
+    topics = snapshot.topics_of_group(name, ROWS_MAX)
     return {
         "group": group,
-        "at_ms": shown.at_ms,
-        "told_at_ms": group.told_at_ms or shown.at_ms,
+        "at_ms": snapshot.at_ms,
+        "told_at_ms": group.told_at_ms or snapshot.at_ms,
         "members": _first(members),
         "members_left_out": _left_out(len(members)),
         "topics": topics,
         "topics_left_out": _left_out(group.topics),
-        "topics_there": {row.topic for row in topics if shown.has_topic(row.topic)},
-        "rows": shown.lags(group=argument, count_max=ROWS_MAX),
+        "existing_topics": {row.topic for row in topics if snapshot.has_topic(row.topic)},
+        "rows": snapshot.lags(group=name, count_max=ROWS_MAX),
         "rows_left_out": _left_out(group.partitions),
     }
 

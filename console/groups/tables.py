@@ -12,7 +12,7 @@ from monitoring.models import Cluster
 
 
 def groups(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All groups, sorted by lag, highest first."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

@@ -21,8 +21,8 @@ class GroupName:
         return re.sub("~([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), value)
 
     def to_url(self, value: str) -> str:
-        unfit = r"\." if value in (".", "..") else r"[~/\\\x00-\x1f\x7f]"
-        return re.sub(unfit, lambda found: f"~{ord(found[0]):02X}", value) or "~"
+        unsafe = r"\." if value in (".", "..") else r"[~/\\\x00-\x1f\x7f]"
+        return re.sub(unsafe, lambda found: f"~{ord(found[0]):02X}", value) or "~"
 
 
 register_converter(GroupName, "group_name")

@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.refusals import group_not_found
+from console.accounts.error_texts import group_not_found
 from console.accounts.requests import ClusterRequest
 from console.charts import cards
 from console.charts.query import Query

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from console.audit.middleware import responses_by_status
 from console.live import health_banner, snapshot_cache
-from console.live.sample_status import ClusterProblems, Status
+from console.live.sample_status import ClusterProblems, SampleStatus
 from console.ui import numbers
 from monitoring import health
 from monitoring.models import Cluster, PipelineRun, PipelineState
@@ -35,33 +35,33 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
-    found = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: health_banner.line(part) for part in found}
-    is_ready = all(part.is_ready for part in found)
+    parts = health.current(spark_wait_s=probe.DEADLINE_S + 1)
+    states = {part.name: health_banner.line(part) for part in parts}
+    is_ready = all(part.is_ready for part in parts)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
-            status = snapshot_cache.status(slug)
-            states[f"cluster {slug}"] = _sampled(status)
+            status = snapshot_cache.sample_status(slug)
+            states[f"cluster {slug}"] = _sample_text(status)
             is_ready = is_ready and status.state not in ("stale", "unreadable")
     return JsonResponse(states, status=200 if is_ready else 503)
 
 
-def _sampled(status: Status) -> str:
+def _sample_text(status: SampleStatus) -> str:
     """The state of a cluster's samples, without addresses and names."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
     texts = {
         "ok": "ok",
         "none": _("has not been sampled yet"),
-        "stale": _("no sample comes") + since,
+        "stale": _("no new samples") + since,
         "unreadable": _("samples cannot be read") + since,
         "gap": _("the cluster does not answer") + since,
     }
     if status.problems is None:
         return texts[status.state]
-    return _("sampled, but ") + ", ".join(_problems(status.problems)) + since
+    return _("sampled, but ") + ", ".join(_problem_texts(status.problems)) + since
 
 
-def _problems(problems: ClusterProblems) -> list[str]:
+def _problem_texts(problems: ClusterProblems) -> list[str]:
     texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in problems.brokers_down]
     if problems.zookeeper_since_ms:
         texts.append(_("ZooKeeper does not answer"))
@@ -72,7 +72,7 @@ def _problems(problems: ClusterProblems) -> list[str]:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
         texts.append(text % {"n": n})
     if problems.refused:
-        texts.append(_("some of what it tells cannot be true and is left out"))
+        texts.append(_("some of its values are invalid and are ignored"))
     return texts
 
 
@@ -92,7 +92,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     ]
     lines += ["# TYPE aerie_sample_timestamp_seconds gauge", "# TYPE aerie_sample_up gauge"]
     for slug in Cluster.objects.values_list("slug", flat=True):
-        status = snapshot_cache.status(slug)
+        status = snapshot_cache.sample_status(slug)
         lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.is_live)}')
         if status.at_ms is not None:
             at = status.at_ms / 1000

@@ -22,7 +22,7 @@ VERSION = "0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """An entry of the menu; shown to users with the right `verb`."""
 
     url_name: str
@@ -32,20 +32,20 @@ class Entry:
 
 
 CLUSTER_MENU = (
-    Entry("dashboard", lambda: _("Overview"), "layout-dashboard", "cluster.view"),
-    Entry("brokers", lambda: _("Brokers"), "server-2", "broker.view"),
-    Entry("topics", lambda: _("Topics"), "stack-2", "topic.view"),
-    Entry("groups", lambda: _("Consumer groups"), "users-group", "group.view"),
+    MenuEntry("dashboard", lambda: _("Overview"), "layout-dashboard", "cluster.view"),
+    MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view"),
+    MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view"),
+    MenuEntry("groups", lambda: _("Consumer groups"), "users-group", "group.view"),
 )
 MONITOR_MENU = (
-    Entry("alerts", lambda: _("Alerts"), "bell", "alert.view"),
-    Entry("reports", lambda: _("Reports"), "report-analytics", "report.view"),
-    Entry("pipeline", lambda: _("Pipeline"), "database", "pipeline.view"),
-    Entry("masking", lambda: _("Masking"), "eye-off", "masking.edit"),
+    MenuEntry("alerts", lambda: _("Alerts"), "bell", "alert.view"),
+    MenuEntry("reports", lambda: _("Reports"), "report-analytics", "report.view"),
+    MenuEntry("pipeline", lambda: _("Pipeline"), "database", "pipeline.view"),
+    MenuEntry("masking", lambda: _("Masking"), "eye-off", "masking.edit"),
 )
 GLOBAL_MENU = (
-    Entry("clusters", lambda: _("Clusters"), "topology-star-3", "cluster.view"),
-    Entry("audit", lambda: _("Audit"), "history", "audit.view"),
+    MenuEntry("clusters", lambda: _("Clusters"), "topology-star-3", "cluster.view"),
+    MenuEntry("audit", lambda: _("Audit"), "history", "audit.view"),
 )
 
 
@@ -79,11 +79,11 @@ class Page:
 
     @cached_property
     def status(self) -> Any:
-        """The status of the samples of the menu's cluster (console.live.sample_status.Status)."""
+        """The SampleStatus of the menu's cluster."""
         if self.menu_cluster is None:
             return None
         rights = rights_of(self._request.user, self.menu_cluster)
-        return snapshot_cache.status(self.menu_cluster.slug, rights)
+        return snapshot_cache.sample_status(self.menu_cluster.slug, rights)
 
     @cached_property
     def health(self) -> list[health_banner.HealthBanner]:
@@ -103,17 +103,19 @@ class Page:
 
     @cached_property
     def menu(self) -> list[dict[str, Any]]:
-        inside = self.menu_cluster
+        cluster = self.menu_cluster
         groups = [("", self._entries(GLOBAL_MENU, None))]
-        if inside is not None:
+        if cluster is not None:
             groups = [
-                ("", self._entries(CLUSTER_MENU, inside)),
-                (_("Monitor"), self._entries(MONITOR_MENU, inside)),
+                ("", self._entries(CLUSTER_MENU, cluster)),
+                (_("Monitor"), self._entries(MONITOR_MENU, cluster)),
                 (_("Aerie"), groups[0][1]),
             ]
         return [{"title": title, "items": items} for title, items in groups if items]
 
-    def _entries(self, entries: tuple[Entry, ...], cluster: Cluster | None) -> list[dict[str, Any]]:
+    def _entries(
+        self, entries: tuple[MenuEntry, ...], cluster: Cluster | None
+    ) -> list[dict[str, Any]]:
         items = []
         for entry in entries:
             url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])

@@ -20,11 +20,11 @@ class SlashMiddleware:
         is_page = response.status_code != 404 or request.resolver_match is not None
         if is_page or request.method not in ("GET", "HEAD"):
             return response
-        meant = request.path_info.removesuffix("/")
-        if meant == request.path_info:
-            meant += "/"
-        if not is_valid_path(meant):
+        other_path = request.path_info.removesuffix("/")
+        if other_path == request.path_info:
+            other_path += "/"
+        if not is_valid_path(other_path):
             return response
         query = request.META.get("QUERY_STRING", "")
-        url = escape_leading_slashes(escape_uri_path(meant))
+        url = escape_leading_slashes(escape_uri_path(other_path))
         return HttpResponsePermanentRedirect(f"{url}?{query}" if query else url)

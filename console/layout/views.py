@@ -14,13 +14,13 @@ from monitoring.models import Cluster
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the first cluster that the user may see, or show what to do if there is none."""
+    """Redirect to the first cluster that the user may see, or show what to do without one."""
     for cluster in Cluster.objects.all():
         if may(request.user, "cluster.view", cluster):
             return redirect("dashboard", cluster.slug)
     if may(request.user, "cluster.edit"):
         return redirect("clusters")
-    return render(request, "ui/nothing_here.html", status=403)
+    return render(request, "ui/no_access.html", status=403)
 
 
 class SampleForm(forms.Form):

@@ -1,9 +1,9 @@
 """The WebSocket consumer of live pages: pushes the page's fragments on each tick.
 
 Channel messages contain only {cluster, tick}. At every tick the session and the rights are checked
-again, so that signing out or losing a role closes the socket. A browser acknowledges each message;
-until then nothing more is sent, and then only the newest tick. The parameter `seen` is the tick
-that the page has already; it is not sent again. A hidden tab closes its socket (static/app/live.js)
+again, so that signing out or losing a role closes the socket. A browser acknowledges each
+message; until then nothing is sent, and then only the newest tick. The parameter `seen` is the tick
+that the page already has; it is not sent again. A hidden tab closes its socket (static/app/live.js)
 and gets the newest tick when it opens it again.
 """
 
@@ -24,10 +24,10 @@ from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights, rights_of
 from console.live import fragments, language, pages, registry, snapshot_cache
-from console.live.sample_status import Status
+from console.live.sample_status import SampleStatus
 from monitoring.models import Cluster
 
-HELLO = "hello"
+ON_CONNECT = "connect"
 NOT_ALLOWED = 4403
 TRY_AGAIN = 1013
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/pages.py writes it."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Ends without a traceback if Redis is down; the page shows that and reconnects."""
+        """Close without a traceback if Redis is down; the page reconnects."""
         try:
             await super().__call__(scope, receive, send)
         except RedisError as error:
@@ -47,27 +47,25 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         query = parse_qs(self.scope["query_string"].decode("latin-1"))
         self.slug: str = self.scope["url_route"]["kwargs"]["cluster"]
-        show = query.get("show", [""])[0]
-        self.show = registry.parse(show)
+        key_text = query.get("show", [""])[0]
+        self.fragment_key = registry.parse(key_text)
         self._language = language.of_scope(self.scope)
-        self._seen = query.get("seen", [""])[0]  # the tick that the browser has
+        self._seen = query.get("seen", [""])[0]  # the version that the browser has
         self._groups = [f"tick.{self.slug}"]
-        self._wanted = ""  # the version to send next
-        self._sent = ""  # the version sent last
-        self._announced: int | None = (
-            None  # the newest tick since the socket was opened; None = none
-        )
+        self._next_version = ""  # the version to send next
+        self._sent_version = ""  # the version sent last
+        self._announced: int | None = None  # the newest tick since the socket was opened
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
-        if (show and self.show is None) or await self._allowed() is None:
+        if (key_text and self.fragment_key is None) or await self._allowed() is None:
             await self.close(code=NOT_ALLOWED)
             return
         await self.accept()
-        if self.show is not None and self.show.fragment.shows_alerts:
+        if self.fragment_key is not None and self.fragment_key.fragment.shows_alerts:
             self._groups.append(f"alerts.{self.slug}")
         for group in self._groups:
             await self.channel_layer.group_add(group, self.channel_name)
-        self._push(HELLO)
+        self._push(ON_CONNECT)
 
     async def disconnect(self, code: int) -> None:
         if self._sender is not None:
@@ -76,9 +74,9 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Any message of a browser is an acknowledgement."""
+        """Any message from the browser is an acknowledgement."""
         self._acknowledged = True
-        self._push(self._wanted)
+        self._push(self._next_version)
 
     async def tick(self, event: dict[str, Any]) -> None:
         self._announced = int(event["tick"])
@@ -87,48 +85,54 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     async def alerts(self, event: dict[str, Any]) -> None:
         self._push(f"alerts {event['tick']}")
 
-    def _push(self, wanted: str) -> None:
-        self._wanted = wanted
+    def _push(self, version: str) -> None:
+        self._next_version = version
         busy = self._sender is not None and not self._sender.done()
-        if not busy and self._acknowledged and self._wanted != self._sent:
+        if not busy and self._acknowledged and self._next_version != self._sent_version:
             self._sender = asyncio.ensure_future(self._send_newest())
 
     async def _send_newest(self) -> None:
-        translation.activate(self._language)  # of this asyncio task only
+        translation.activate(self._language)  # for this asyncio task only
         try:
             # Repeat if a newer version came and the browser acknowledged while this one was sent.
-            while self._acknowledged and self._wanted != self._sent:
-                await self._send_one()
+            while self._acknowledged and self._next_version != self._sent_version:
+                await self._send_version()
         except OSError:
-            log.debug("the browser left while a fragment was made for it")
+            log.debug("the browser disconnected while a fragment was rendered")
         except Exception:
-            # The next tick tries again; the page itself detects that nothing arrives.
+            # The next tick tries again; the page itself detects missing ticks.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)
 
-    async def _send_one(self) -> None:
-        occasion = self._wanted
+    async def _send_version(self) -> None:
+        version = self._next_version
         allowed = await self._allowed()
         if allowed is None:
-            self._sent = occasion
+            self._sent_version = version
             await self.close(code=NOT_ALLOWED)
             return
         cluster, rights = allowed
         status = await sync_to_async(self._status, thread_sensitive=False)(rights)
-        is_alert = occasion.startswith("alerts")
-        if pages.seen(status) == self._seen and not is_alert:
-            self._sent = occasion
+        is_alert = version.startswith("alerts")
+        if pages.version_seen(status) == self._seen and not is_alert:
+            self._sent_version = version
             return
         # The same tick in the same state gives the same HTML, except for alerts.
-        mark = (occasion if is_alert else "", status.tick, status.state)
-        html = await fragments.renderer().html(cluster, rights, self.show, mark)
-        self._sent, self._seen, self._acknowledged = occasion, pages.seen(status), False
+        rendering_version = (version if is_alert else "", status.tick, status.state)
+        html = await fragments.renderer().html(
+            cluster, rights, self.fragment_key, rendering_version
+        )
+        self._sent_version, self._seen, self._acknowledged = (
+            version,
+            pages.version_seen(status),
+            False,
+        )
         await self.send(text_data=html)
 
-    def _status(self, rights: Rights) -> Status:
+    def _status(self, rights: Rights) -> SampleStatus:
         snapshot_cache.refresh(
             self.slug, at_once=self._announced is None, announced=self._announced
         )
-        return snapshot_cache.status(self.slug, rights)
+        return snapshot_cache.sample_status(self.slug, rights)
 
     async def _allowed(self) -> tuple[Cluster, Rights] | None:
         allowed: tuple[Cluster, Rights] | None = await database_sync_to_async(self._check)()

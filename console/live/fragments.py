@@ -14,64 +14,68 @@ from django.utils import translation
 
 from console.accounts.rights import Rights
 from console.live import health_banner, snapshot_cache
-from console.live.registry import Show
+from console.live.registry import FragmentKey
 from monitoring import health
 from monitoring.models import Cluster
 
-KEPT_SECONDS = 60.0
+CACHE_SECONDS = 60.0
 
 
-def status(cluster: Cluster, rights: Rights) -> str:
+def status_html(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML of status line and banners."""
-    base = {
-        "status": snapshot_cache.status(cluster.slug, rights),
+    common = {
+        "status": snapshot_cache.sample_status(cluster.slug, rights),
         "health": [health_banner.banner(part) for part in health.problems()],
         "oob": True,
         "cluster": cluster,
     }
     templates = ("live/status.html", "live/banner.html", "health/banner.html")
-    return "".join(render_to_string(template, base) for template in templates)
+    return "".join(render_to_string(template, common) for template in templates)
 
 
-def render(cluster: Cluster, rights: Rights, show: Show | None) -> str:
-    """The out-of-band HTML of one tick for one set of rights; without `show` only the banners."""
-    html = status(cluster, rights)
-    found = show.context(cluster, rights) if show else None
-    if show is not None and found is not None:
-        base = {"oob": True, "cluster": cluster, "rights": rights}
-        html += render_to_string(show.fragment.template, {**base, **found})
+def render(cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None) -> str:
+    """The out-of-band HTML for one set of rights; without a fragment only status and banners."""
+    html = status_html(cluster, rights)
+    context = fragment_key.render_context(cluster, rights) if fragment_key else None
+    if fragment_key is not None and context is not None:
+        common = {"oob": True, "cluster": cluster, "rights": rights}
+        html += render_to_string(fragment_key.fragment.template, {**common, **context})
     return html
 
 
 class Renderer:
-    """Caches rendered HTML, shared by all browsers that get the same.
+    """Caches rendered HTML for all browsers with the same rights and fragment.
 
     Use it on one event loop only. It keeps the HTML of the newest tick of each cluster, for
-    KEPT_SECONDS.
+    CACHE_SECONDS.
     """
 
     def __init__(self) -> None:
         self._running: dict[tuple[Any, ...], asyncio.Future[str]] = {}
-        self._begun_at: dict[tuple[Any, ...], float] = {}
+        self._started_at: dict[tuple[Any, ...], float] = {}
 
-    async def html(self, cluster: Cluster, rights: Rights, show: Show | None, mark: Any) -> str:
-        """The HTML for `mark` (the newest version); rendered on the first call."""
+    async def html(
+        self, cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None, version: Any
+    ) -> str:
+        """The HTML of this version; rendered on the first call."""
         language = translation.get_language()
-        key = (cluster.slug, mark, rights, show, language)
+        key = (cluster.slug, version, rights, fragment_key, language)
         if key not in self._running:
-            self._drop_old(cluster.slug, mark)
+            self._drop_old(cluster.slug, version)
             # With sync_to_async a thread of the pool could keep a dead database connection forever.
-            work = database_sync_to_async(render, thread_sensitive=False)
-            self._running[key] = asyncio.ensure_future(work(cluster, rights, show))
-            self._begun_at[key] = time.monotonic()
+            render_in_thread = database_sync_to_async(render, thread_sensitive=False)
+            self._running[key] = asyncio.ensure_future(
+                render_in_thread(cluster, rights, fragment_key)
+            )
+            self._started_at[key] = time.monotonic()
         return await asyncio.shield(self._running[key])
 
-    def _drop_old(self, slug: str, mark: Any) -> None:
-        oldest = time.monotonic() - KEPT_SECONDS
+    def _drop_old(self, slug: str, version: Any) -> None:
+        oldest = time.monotonic() - CACHE_SECONDS
         for key in list(self._running):
-            is_old = self._begun_at[key] < oldest or (key[0] == slug and key[1] != mark)
+            is_old = self._started_at[key] < oldest or (key[0] == slug and key[1] != version)
             if is_old and self._running[key].done():
-                del self._running[key], self._begun_at[key]
+                del self._running[key], self._started_at[key]
 
 
 _renderers: dict[int, Renderer] = {}

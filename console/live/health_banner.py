@@ -1,4 +1,4 @@
-"""Texts for parts that have failed: lines for /readyz, banners for pages."""
+"""Texts for failed parts of the console: lines of /readyz, and banners."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ def line(part: Part) -> str:
     if part.state is State.OK:
         return "ok"
     if part.state is State.LEFT_OUT:
-        return _("is not run here")
+        return _("disabled here")
     if part.since_ms and part.why in (texts := _texts_since(part)):
         return texts[part.why] % {"at": numbers.moment(part.since_ms)}
     return _texts(part)[part.why]
@@ -33,15 +33,15 @@ def line(part: Part) -> str:
 def _texts(part: Part) -> dict[str, str]:
     return {
         "silent": _("does not answer"),
-        "full": _("is full and refuses to store anything"),
-        "redis": _("not known: Redis does not work"),
-        "database": _("not known: the database does not answer"),
-        "unheard": _("has not been heard of yet"),
-        "stopped": _("stopped: not heard of"),
-        "absent": _("nothing listens there; it may be starting"),
-        "frozen": _("accepts connections and does not answer"),
-        "refused": _("refuses our token"),
-        "unknown": _("has not been asked yet"),
+        "full": _("is full and refuses writes"),
+        "redis": _("unknown: Redis does not work"),
+        "database": _("unknown: the database does not answer"),
+        "unheard": _("has sent no heartbeat yet"),
+        "stopped": _("stopped: no heartbeat"),
+        "absent": _("nothing listens on its port; it may be starting"),
+        "frozen": _("accepts connections but does not answer"),
+        "refused": _("refuses the token"),
+        "unknown": _("has not been checked yet"),
         "stuck": _stuck(part.count),
         "unanswered": _unanswered(part.count),
         "backlog": _backlog(part.count),
@@ -52,22 +52,22 @@ def _texts(part: Part) -> dict[str, str]:
 def _texts_since(part: Part) -> dict[str, str]:
     """The texts for problems with a known start."""
     stuck = ngettext(
-        "%(n)d message to webhooks is due and nobody sends it since %%(at)s",
-        "%(n)d messages to webhooks are due and nobody sends them since %%(at)s",
+        "%(n)d webhook message is overdue since %%(at)s",
+        "%(n)d webhook messages are overdue since %%(at)s",
         part.count,
     )
     return {
-        "stopped": _("stopped: not heard of since %(at)s"),
-        "frozen": _("accepts connections and does not answer since %(at)s"),
-        "refused": _("refuses our token since %(at)s"),
+        "stopped": _("stopped: no heartbeat since %(at)s"),
+        "frozen": _("accepts connections but does not answer since %(at)s"),
+        "refused": _("refuses the token since %(at)s"),
         "stuck": stuck % {"n": part.count},
     }
 
 
 def _stuck(count: int) -> str:
     return ngettext(
-        "%(n)d message to webhooks is due and nobody sends it",
-        "%(n)d messages to webhooks are due and nobody sends them",
+        "%(n)d webhook message is overdue",
+        "%(n)d webhook messages are overdue",
         count,
     ) % {"n": count}
 
@@ -82,8 +82,8 @@ def _backlog(count: int) -> str:
 
 def _unanswered(count: int) -> str:
     return ngettext(
-        "ok, but %(n)d rule's webhook does not take its messages: they are tried again",
-        "ok, but %(n)d rules' webhooks do not take their messages: they are tried again",
+        "ok, but the webhook of %(n)d rule fails; deliveries are retried",
+        "ok, but the webhooks of %(n)d rules fail; deliveries are retried",
         count,
     ) % {"n": count}
 
@@ -93,30 +93,33 @@ def banner(part: Part) -> HealthBanner:
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
-        return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_look(part.name)}")
-    told = {
+        return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_log_hint(part.name)}")
+    texts = {
         ("redis", "full"): (
             _("Redis is full"),
             _(
-                "No sample, task or notice can be stored, so figures stand still and changes and "
-                "alerts wait. Old samples are deleted to make room: watch fewer partitions, or "
-                "name a larger Redis in REDIS_URL."
+                "No samples or tasks can be stored: figures are not updated, changes and alerts "
+                "wait. Old samples are deleted to free memory. Monitor fewer partitions, or set "
+                "REDIS_URL to a larger Redis."
             ),
         ),
         ("beat", "stopped"): (
-            _("The clock of the tasks (beat) has stopped"),
-            _("Nothing is sampled, no history is written, and nothing that failed is tried again."),
+            _("The task scheduler (Celery beat) has stopped"),
+            _(
+                "No cluster is sampled, no history is written, and failed deliveries are "
+                "not retried."
+            ),
         ),
         ("demo", "stopped"): (
             _("The demo traffic has stopped"),
-            _("Its topics get no records. Nothing else depends on it."),
+            _("The demo topics get no records. Nothing else is affected."),
         ),
         ("spark", "frozen"): (
-            _("Spark takes connections but does not answer"),
-            _("Reports wait for it and stay at their stage. Figures on other pages are right."),
+            _("Spark accepts connections but does not answer"),
+            _("Reports wait until it answers. Other pages are not affected."),
         ),
         ("spark", "refused"): (
-            _("Spark refuses our token"),
+            _("Spark refuses the token"),
             _("No report can be computed. Restart Spark, or correct SPARK_REMOTE."),
         ),
         ("pipeline", "backlog"): (
@@ -135,28 +138,28 @@ def banner(part: Part) -> HealthBanner:
         ),
         ("deliveries", "stuck"): (
             _stuck(part.count),
-            _("Alerts fire and resolve on these pages, but nobody else is told."),
+            _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         ),
     }
-    title, text = told[part.name, part.why]
-    return HealthBanner(title, part.since_ms, f"{text} {_look(part.name)}")
+    title, text = texts[part.name, part.why]
+    return HealthBanner(title, part.since_ms, f"{text} {_log_hint(part.name)}")
 
 
 def _consequence(queue: str) -> str:
     return {
         "sampling": _("No cluster is sampled: figures are those of the last sample."),
-        "actions": _("Changes that were confirmed wait, and are void after 15 minutes."),
-        "deliveries": _("Alerts fire and resolve on these pages, but no webhook is told."),
+        "actions": _("Confirmed changes wait. They expire after 15 minutes."),
+        "deliveries": _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         "history": _(
-            "Charts and reports end where it stopped; samples older than 15 minutes that it has "
-            "not written by then are lost."
+            "Charts and reports have no newer data. Samples that are not written within 15 "
+            "minutes are lost."
         ),
         "spark": _("Reports wait, and no samples are rolled up."),
     }[queue]
 
 
-def _look(name: str) -> str:
+def _log_hint(name: str) -> str:
     name = {"pipeline": "worker spark"}.get(name, name)
     queue = QUEUES.get(name.removeprefix("worker ")) if name != "spark" else None
     process = queue.process_name if queue is not None else name
-    return _("Its log is %(file)s.") % {"file": f"logs/{process}.log"}
+    return _("See its log, %(file)s.") % {"file": f"logs/{process}.log"}

@@ -1,4 +1,4 @@
-"""The language of a socket: what LocaleMiddleware would choose for a page of the same browser."""
+"""The language of a socket, chosen as LocaleMiddleware chooses the language of a page."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.utils.translation import get_language_from_request
 
 
 def of_scope(scope: Any) -> str:
-    """By the cookie of the language, else by Accept-Language, else the default."""
+    """From the language cookie, else from Accept-Language, else the default."""
     headers = dict(scope.get("headers", []))
     request = HttpRequest()
     request.COOKIES = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))

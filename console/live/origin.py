@@ -1,10 +1,10 @@
 """Checks the Origin of WebSockets: only pages of the console's own origin may open one.
 
 Cookies ignore ports, so a browser sends the session cookie with a WebSocket that any page of the
-same host opens. Only the header Origin tells which page opened it. It must be the address that the
-request itself went to, as the proxy told it. Where the proxy does not pass the Host on, so that the
-console sees its own loopback address, it must be one of those that Django trusts for forms
-(CSRF_TRUSTED_ORIGINS). Browsers always send the header, so nobody may leave it out.
+same host opens. Only the header Origin identifies the page. It must equal the scheme, host and
+port of the request. If a proxy does not pass on the Host header, the host is a loopback address;
+then the Origin must be one of CSRF_TRUSTED_ORIGINS. Browsers always send the header, so a request
+without it is refused.
 """
 
 from typing import Any
@@ -29,8 +29,8 @@ class SameOrigin:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        asked = self._application if is_own_page(scope) else WebsocketDenier()
-        await asked(scope, receive, send)
+        application = self._application if is_own_page(scope) else WebsocketDenier()
+        await application(scope, receive, send)
 
 
 def is_own_page(scope: Any) -> bool:

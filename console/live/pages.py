@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from console.accounts.requests import ClusterRequest
 from console.live import registry, snapshot_cache
-from console.live.sample_status import Status
+from console.live.sample_status import SampleStatus
 
 
 class LivePart:
@@ -23,12 +23,12 @@ class LivePart:
         socket_url: the URL of the socket that pushes newer versions.
     """
 
-    def __init__(self, request: ClusterRequest, name: str, argument: str = "") -> None:
-        show = registry.show(name, argument, request.GET)
+    def __init__(self, request: ClusterRequest, name: str, resource: str = "") -> None:
+        key = registry.fragment_key(name, resource, request.GET)
         # Read before the context, so that a tick in between is pushed and not missed.
-        status = snapshot_cache.status(request.cluster.slug, request.rights)
-        self.socket_url = socket_url(request.cluster.slug, status, str(show))
-        self.context = show.context(request.cluster, request.rights)
+        status = snapshot_cache.sample_status(request.cluster.slug, request.rights)
+        self.socket_url = socket_url(request.cluster.slug, status, str(key))
+        self.context = key.render_context(request.cluster, request.rights)
 
 
 def render_live(
@@ -39,12 +39,12 @@ def render_live(
     return render(request, template, {**base, **extra, **(part.context or {})})
 
 
-def seen(status: Status) -> str:
+def version_seen(status: SampleStatus) -> str:
     """The version that a browser has: tick and state."""
     return f"{status.tick}.{status.state}"
 
 
-def socket_url(slug: str, status: Status, show: str = "") -> str:
-    """The URL of the socket for a page that shows this."""
-    params = ({"show": show} if show else {}) | {"seen": seen(status)}
+def socket_url(slug: str, status: SampleStatus, fragment: str = "") -> str:
+    """The URL of the socket of a page with this fragment."""
+    params = ({"show": fragment} if fragment else {}) | {"seen": version_seen(status)}
     return f"/ws/c/{slug}/?{urlencode(params, safe=':?=')}"

@@ -1,6 +1,6 @@
 """The registry of live fragments; apps register theirs in `AppConfig.ready()`.
 
-The parameter `show` of a socket's URL is a `Show` as text: `topics?sort=-rate&page=2`,
+The parameter `show` of a socket's URL is a `FragmentKey` as text: `topics?sort=-rate&page=2`,
 `group:NAME`, `topic:NAME?page=3`. It contains only the parameters of the page's query that the
 fragment reads, so that browsers with the same content share one rendering.
 """
@@ -14,51 +14,54 @@ from console.accounts.rights import Rights
 from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
 
-VALUE_LENGTH_MAX = 200  # of a parameter; a search is no longer
+VALUE_LENGTH_MAX = 200  # of a query parameter
 
-# Arguments: cluster, the user's rights, the fragment's argument, the query; None = nothing to show.
-Context = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
+# Arguments: cluster, the user's rights, the name of the topic or group (or ""), the query.
+# Returns None if there is nothing to show.
+ContextBuilder = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A live fragment: a template, whose root elements have the ids they replace, and its context.
+    """A live fragment: a template and the function that makes its context.
+
+    The root elements of the template have the ids of the elements that they replace.
 
     Attributes:
         verb: the right that is needed to see it.
-        params: the names of the query parameters that the context reads.
+        params: the names of the query parameters that `build_context` reads.
         shows_alerts: whether it also changes when an alert changes.
     """
 
     verb: str
     template: str
-    context: Context
+    build_context: ContextBuilder
     params: tuple[str, ...] = ()
     shows_alerts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
-    """What a page shows: a fragment with its argument and query."""
+class FragmentKey:
+    """A fragment, the topic or group that it shows (or ""), and the query parameters."""
 
     name: str
-    argument: str = ""
+    resource: str = ""
     query: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        argument = f":{quote(self.argument, safe='')}" if self.argument else ""
+        resource = f":{quote(self.resource, safe='')}" if self.resource else ""
         query = f"?{urlencode(self.query)}" if self.query else ""
-        return f"{self.name}{argument}{query}"
+        return f"{self.name}{resource}{query}"
 
     @property
     def fragment(self) -> Fragment:
         return _fragments[self.name]
 
-    def context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
+    def render_context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
         """The template's context; None if these rights do not allow it."""
         if not rights.may(self.fragment.verb):
             return None
-        return self.fragment.context(cluster, rights, self.argument, dict(self.query))
+        return self.fragment.build_context(cluster, rights, self.resource, dict(self.query))
 
 
 _fragments: dict[str, Fragment] = {}
@@ -69,24 +72,26 @@ def register(name: str, fragment: Fragment) -> None:
     _fragments[name] = fragment
 
 
-def show(name: str, argument: str = "", query: Mapping[str, str] | None = None) -> Show:
-    """The `Show` of a page with this query. Raises KeyError for an unknown fragment."""
+def fragment_key(
+    name: str, resource: str = "", query: Mapping[str, str] | None = None
+) -> FragmentKey:
+    """The key of a fragment on a page with this query. Raises KeyError for an unknown fragment."""
     query = query or {}
     params = _fragments[name].params
-    kept = tuple((key, query[key][:VALUE_LENGTH_MAX]) for key in params if query.get(key))
-    return Show(name, argument, kept)
+    read_params = tuple((key, query[key][:VALUE_LENGTH_MAX]) for key in params if query.get(key))
+    return FragmentKey(name, resource, read_params)
 
 
-def parse(text: str) -> Show | None:
+def parse(text: str) -> FragmentKey | None:
     """Parse the parameter `show` of a socket; None for an unknown fragment."""
     if len(text) > URL_LENGTH_MAX:
         return None
-    subject, _mark, query = text.partition("?")
-    name, _colon, argument = subject.partition(":")
+    fragment_and_resource, _separator, query = text.partition("?")
+    name, _separator, resource = fragment_and_resource.partition(":")
     if name not in _fragments:
         return None
     try:
-        asked = dict(parse_qsl(query, max_num_fields=50))
+        params = dict(parse_qsl(query, max_num_fields=50))
     except ValueError:
         return None
-    return show(name, unquote(argument), asked)
+    return fragment_key(name, unquote(resource), params)

@@ -1,6 +1,4 @@
-"""How the samples of a cluster stand, from what the snapshot cache knows of it. Pure but for the
-clock.
-"""
+"""The status of a cluster's samples. Pure except for the clock."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +19,7 @@ LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 
 @dataclass(frozen=True, slots=True)
 class ClusterProblems:
-    """What of a cluster that answers is away or untrue; made for one scope."""
+    """The problems of a cluster that answers, within one scope."""
 
     leaderless: int = 0
     leaderless_since_ms: int | None = None
@@ -56,14 +54,13 @@ class ClusterProblems:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """How the samples of a cluster stand.
+class SampleStatus:
+    """The status of a cluster's samples.
 
-    state: ok | partial (live, but a part of the cluster is away: `problems`) | gap (sampling
-           fails: `reason`) | stale (no tick comes) | none (never sampled)
-           | unreadable (Redis is away)
-    at_ms: when the figures shown were sampled, None when there are none; age_ms: how long ago
-    since_ms: since when the state is not ok, as far as known
+    state: ok | partial (the cluster has `problems`) | gap (sampling fails: `reason`)
+           | stale (no new ticks) | none (never sampled) | unreadable (Redis is down)
+    at_ms: the time of the sample that is shown, or None; age_ms: its age
+    since_ms: when the problem began, or None if unknown
     """
 
     slug: str = ""
@@ -83,11 +80,11 @@ class Status:
 
 def status_of(
     slug: str, head: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
-) -> Status:
+) -> SampleStatus:
     """The status of the newest tick, gap or not, and the snapshot of the newest ok tick, for a
     scope."""
     at_ms = snapshot.at_ms if snapshot else None
-    status = Status(
+    status = SampleStatus(
         slug=slug,
         at_ms=at_ms,
         age_ms=now_ms() - at_ms if at_ms is not None else None,
@@ -99,15 +96,15 @@ def status_of(
     if is_late(head):
         return replace(status, state="stale", since_ms=head.at_ms)
     if not head.ok or snapshot is None:
-        reason = sentence(_within(head.reason, scope))
+        reason = sentence(_redacted(head.reason, scope))
         return replace(status, state="gap", reason=reason, since_ms=at_ms)
     problems = _problems(snapshot)
     if not problems:
-        return replace(status, state="ok", reason=translated(_within(head.reason, scope)))
+        return replace(status, state="ok", reason=translated(_redacted(head.reason, scope)))
     return replace(
         status,
         state="partial",
-        reason=translated(_within(head.reason, scope)),
+        reason=translated(_redacted(head.reason, scope)),
         since_ms=problems.since_ms,
         problems=problems,
     )
@@ -128,31 +125,31 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
 
 
 def _refused(snapshot: Snapshot) -> tuple[str, ...]:
-    """Each once; of what may name a topic or group outside the scope, only that there is such."""
+    """The reasons without duplicates and without names outside the scope."""
     scope = snapshot.scope
-    told = [
-        translated(_within(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
-        else _elsewhere()  # text of an older Aerie: nobody knows what it names
+    texts = [
+        translated(_redacted(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
+        else _only_admins_see()  # text of an older version: it may contain any name
         for reason in snapshot.tick.refused
     ]  # fmt: skip
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(texts))
 
 
-def _within(reason: str, scope: Scope) -> str:
-    """The reason; where it names something outside the scope, that others see what it is."""
+def _redacted(reason: str, scope: Scope) -> str:
+    """The reason, or another text if it names something outside the scope."""
     shows = {"topic": scope.shows_topic, "group": scope.shows_group}
-    return reason if all(shows[kind](name) for kind, name in _names(reason)) else _elsewhere()
+    return reason if all(shows[kind](name) for kind, name in _names(reason)) else _only_admins_see()
 
 
-def _elsewhere() -> str:
-    return _("An admin sees what it is.")
+def _only_admins_see() -> str:
+    return _("An admin can see the details.")
 
 
 def _names(value: Any) -> Iterator[tuple[str, str]]:
-    """(topic or group, its name) for each that a reason names, or the reasons inside it."""
+    """("topic" or "group", name) for each name in a reason and its nested reasons."""
     if isinstance(value, list):
-        for each in value:
-            yield from _names(each)
+        for item in value:
+            yield from _names(item)
     elif isinstance(value, Reason):
         for key, param in value.params.items():
             kind = value.code.removesuffix("_name") if key == "name" else key

@@ -11,5 +11,5 @@ from console.live import fragments
 @require_safe
 @requires("cluster.view")
 def status(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """Status line and banner; static/app/live.js loads it when a page is stale."""
-    return HttpResponse(fragments.status(request.cluster, request.rights))
+    """Status line and banners; static/app/live.js loads them when a page is stale."""
+    return HttpResponse(fragments.status_html(request.cluster, request.rights))

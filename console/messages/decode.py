@@ -21,7 +21,7 @@ class Decoded:
     size.
 
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
-    are masked, `is_coarse` is True and the size is rounded.
+    are masked, `is_size_rounded` is True and the size is rounded.
 
     `text` can have several lines; `preview` is one line for a table.
     """
@@ -29,9 +29,9 @@ class Decoded:
     kind: str
     text: str
     size_bytes: int
-    is_cut: bool = False
+    is_truncated: bool = False
     preview: str = ""
-    is_coarse: bool = False
+    is_size_rounded: bool = False
 
 
 def decode(data: bytes | None) -> Decoded:
@@ -46,9 +46,9 @@ def decode(data: bytes | None) -> Decoded:
         return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
     pretty = _as_json(text)
     kind, shown = ("text", text) if pretty is None else ("json", pretty)
-    is_cut = len(shown) > SHOWN_CHARS_MAX
+    is_truncated = len(shown) > SHOWN_CHARS_MAX
     line = " ".join(text[: 2 * PREVIEW_CHARS].split())[:PREVIEW_CHARS]
-    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_cut, line)
+    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_truncated, line)
 
 
 def _as_text(data: bytes) -> str | None:
@@ -70,10 +70,10 @@ def _as_json(text: str) -> str | None:
         json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return _laid_out(text)
+    return _indented(text)
 
 
-def _laid_out(text: str) -> str:
+def _indented(text: str) -> str:
     """JSON, formatted with two spaces per level.
 
     It works on tokens, so that numbers and duplicate members stay unchanged. Parsing to Python
@@ -82,13 +82,13 @@ def _laid_out(text: str) -> str:
     parts: list[str] = []
     depth = size = 0
     previous = ""
-    for found in _TOKEN.finditer(text):
-        token = found[0]
+    for match in _TOKEN.finditer(text):
+        token = match[0]
         if token in ("]", "}"):
             depth -= 1
         if previous and (previous == "," or (previous in "[{") != (token in "]}")):
             parts.append("\n" + "  " * depth)
-        parts.append(_readable(token) if token[0] == '"' else token)
+        parts.append(_unescaped(token) if token[0] == '"' else token)
         if token == ":":
             parts.append(" ")
         elif token in ("[", "{"):
@@ -100,14 +100,14 @@ def _laid_out(text: str) -> str:
     return "".join(parts)
 
 
-def _readable(string: str) -> str:
+def _unescaped(string: str) -> str:
     """A JSON string with escapes replaced by characters, if these are valid in a page."""
     shown = json.dumps(json.loads(string), ensure_ascii=False)
     # An escaped lone surrogate is valid JSON, but not valid in a page.
-    return shown if _is_whole(shown) else string
+    return shown if _is_encodable(shown) else string
 
 
-def _is_whole(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -14,24 +14,24 @@ from monitoring.gateway.records import RecordRow
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A kind of download: its content type and file suffix."""
+class Format:
+    """The format of a download: content type and file suffix."""
 
     content_type: str
     suffix: str
 
 
-PARTS = {
-    "record": Part("application/json", ".json"),
-    "value": Part("application/octet-stream", ".value"),
+FORMATS = {
+    "record": Format("application/json", ".json"),
+    "value": Format("application/octet-stream", ".value"),
 }
 
 
-def of(topic: str, record: RecordRow, part: str) -> bytes | None:
+def content(topic: str, record: RecordRow, part: str) -> bytes | None:
     """The file's content; None if the value is null."""
     if part == "value":
         return record.value
-    whole = {
+    fields = {
         "topic": topic,
         "partition": record.partition,
         "offset": record.offset,
@@ -40,7 +40,7 @@ def of(topic: str, record: RecordRow, part: str) -> bytes | None:
         "value": _data(record.value),
         "headers": [{"name": name, "value": _data(value)} for name, value in record.headers],
     }
-    return json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _data(data: bytes | None) -> dict[str, str] | None:

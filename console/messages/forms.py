@@ -53,21 +53,19 @@ class BrowseForm(forms.Form):
         return partition
 
     def clean(self) -> None:
-        asked = self.cleaned_data
-        offset, before = asked.get("offset"), asked.get("before")
+        data = self.cleaned_data
+        offset, before = data.get("offset"), data.get("before")
         if offset is not None and before is not None:
-            self.add_error("offset", _("Read from an offset upwards or before one, not both."))
-        if (offset, before) != (None, None) and "partition" in asked and asked["partition"] is None:
+            self.add_error("offset", _("Read from an offset or before one, not both."))
+        if (offset, before) != (None, None) and "partition" in data and data["partition"] is None:
             if len(self._partitions) == 1:
-                asked["partition"] = self._partitions[0]
+                data["partition"] = self._partitions[0]
             else:
-                self.add_error("partition", _("An offset belongs to one partition: choose it."))
+                self.add_error("partition", _("Choose the partition of this offset."))
 
     def query(self, topic: str) -> Query:
-        asked = self.cleaned_data
-        return Query(
-            topic, asked["partition"], asked["offset"], asked["limit"], before=asked["before"]
-        )
+        data = self.cleaned_data
+        return Query(topic, data["partition"], data["offset"], data["limit"], before=data["before"])
 
 
 class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -76,8 +74,10 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = MaskingRule
         fields = ("topic_pattern", "target")
+        labels = {"topic_pattern": _("Topics"), "target": _("Part to mask")}
         help_texts = {
-            "topic_pattern": _("A topic's name; * stands for anything, ? for one character.")
+            "topic_pattern": _("A topic name; * matches any characters, ? one character."),
+            "target": _("key, value, value.FIELD (of a JSON value) or headers.NAME"),
         }
 
     def __init__(self, *args: Any, scope: Scope, **kwargs: Any) -> None:
@@ -89,21 +89,22 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.errors:
             return
         if MaskingRule.objects.filter(cluster=self.instance.cluster, **self.cleaned_data).exists():
-            raise forms.ValidationError(_("There is this rule already."))
+            raise forms.ValidationError(_("This rule already exists."))
 
     def clean_topic_pattern(self) -> str:
         pattern: str = self.cleaned_data["topic_pattern"].strip()
-        if wrong := wrong_character(pattern):
+        if invalid := wrong_character(pattern):
             raise forms.ValidationError(
                 _(
-                    "Character %(position)d, “%(character)s”, stands in no topic's name. Letters, "
-                    "digits, “.”, “_” and “-” do; * stands for anything, ? for one character."
+                    "Character %(position)d, “%(character)s”, is not allowed. Use letters, digits, "
+                    "“.”, “_” and “-”; * matches any characters, ? one character."
                 ),
-                params={"position": wrong[0], "character": wrong[1]},
+                params={"position": invalid[0], "character": invalid[1]},
             )
         if pattern.count("*") + pattern.count("?") > WILDCARDS_MAX:
             raise forms.ValidationError(
-                _("A pattern has at most %(most)d of * and ?."), params={"most": WILDCARDS_MAX}
+                _("A pattern can have at most %(most)d wildcards (* and ?)."),
+                params={"most": WILDCARDS_MAX},
             )
         pattern = re.sub(r"\*+", "*", pattern)
         if not self._scope.shows_topics_of(pattern):
@@ -114,6 +115,6 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
         target: str = self.cleaned_data["target"].strip()
         if not is_target(target):
             raise forms.ValidationError(
-                _("Name key, value, value.member or headers.NAME, without spaces.")
+                _("Enter key, value, value.FIELD or headers.NAME, without spaces.")
             )
         return target

@@ -7,7 +7,7 @@ Pure. The targets of rules:
     value.a.b      the field `a.b` of a JSON value; in lists, of each element
     headers.NAME   the header NAME (any case)
 
-In doubt more is masked: if a rule names a field and the value is not JSON, the whole value is
+If in doubt, more is masked: if a rule names a field and the value is not JSON, the whole value is
 masked, since the field's content could be anywhere in it. The same applies to a text or number in
 place of an expected object.
 """

@@ -12,8 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
-from console.accounts.refusals import topic_not_found
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
@@ -32,8 +32,7 @@ MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which records to read: of `partition` forward from `offset`, or the newest below `before`;
-    else the newest."""
+    """Which records to read: from `offset` on, the newest before `before`, or the newest."""
 
     topic: str
     partition: int | None = None
@@ -113,9 +112,9 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
         page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
-    targets, lifted = _targets(principal, cluster, query.topic)
-    if lifted and page.rows:
-        details = {"uncovered": ", ".join(lifted)} | _offsets(page.rows)
+    targets, unmasked = _targets(principal, cluster, query.topic)
+    if unmasked and page.rows:
+        details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
         audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
     return page, targets
 
@@ -132,7 +131,7 @@ def rules_for(cluster: Cluster) -> list[MaskingRule]:
 
 
 def add_rule(principal: Principal, rule: MaskingRule) -> None:
-    """Keeps a new rule that a form has checked."""
+    """Save and audit a new, valid rule."""
     with transaction.atomic():
         rule.save()
         fields, slug = _audit_fields(rule), rule.cluster.slug
@@ -140,7 +139,7 @@ def add_rule(principal: Principal, rule: MaskingRule) -> None:
 
 
 def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
-    """False where this cluster has no such rule, or none that they may know of."""
+    """Remove a rule; False if this cluster has none that the user may see."""
     rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
     scope = principal.rights(cluster).scope
     if rule is None or not scope.shows_topics_of(rule.topic_pattern):
@@ -162,12 +161,12 @@ def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
     return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
 
 
-def move_masking_rules(cluster: Cluster) -> None:
+def copy_masking_rules(cluster: Cluster) -> None:
     """Copy the rules to another entry with the same cluster id, before this entry is removed."""
-    for heir in identity.others(cluster)[:1]:
+    for other in identity.others(cluster)[:1]:
         for rule in MaskingRule.objects.filter(cluster=cluster):
             MaskingRule.objects.get_or_create(
-                cluster=heir, topic_pattern=rule.topic_pattern, target=rule.target
+                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
             )
 
 
@@ -177,22 +176,22 @@ def _targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[s
     The right to see masked data is checked on the cluster of the rule.
     """
     masked: set[str] = set()
-    lifted: set[str] = set()
+    unmasked: set[str] = set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
-            is_lifted = principal.may("record.unmask", rule.cluster, topic)
-            (lifted if is_lifted else masked).add(rule.target)
-    return sorted(masked), sorted(lifted - masked)
+            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
+            (unmasked if is_unmasked else masked).add(rule.target)
+    return sorted(masked), sorted(unmasked - masked)
 
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     """The offsets of these records by partition, for the audit log."""
-    found: dict[int, list[int]] = {}
+    by_partition: dict[int, list[int]] = {}
     for row in rows:
-        found.setdefault(row.partition, []).append(row.offset)
+        by_partition.setdefault(row.partition, []).append(row.offset)
     return {
         f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
-        for number, at in sorted(found.items())
+        for number, at in sorted(by_partition.items())
     }
 
 
@@ -203,7 +202,7 @@ def _masked_record(record: RecordRow, targets: list[str]) -> ShownRecord:
         # Without a size: it would be the size of the mask.
         if data == MASK_BYTES:
             return MASKED
-        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_coarse=True)
+        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_size_rounded=True)
 
     masked = mask(record, targets)
     headers = zip(record.headers, masked.headers, strict=True)

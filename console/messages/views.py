@@ -22,7 +22,7 @@ from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 @require_safe
 @requires("record.read", resource="topic")
 def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The records of a topic, and messages about partitions that could not be read."""
+    """The records of a topic, and notices about partitions that could not be read."""
     page: dict[str, Any] = topic_context(request, topic, "messages")
     page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
@@ -34,7 +34,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     """Put the records or an error into the context; returns the response's status."""
     query = page["form"].query(page["topic"])
     try:
-        found = services.read(request.principal, request.cluster, query)
+        result = services.read(request.principal, request.cluster, query)
     except OffsetOutOfRange as error:
         page["form"].add_error("offset", sentence(error.message))
         return 422
@@ -45,11 +45,11 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
         page["error"] = sentence(error.message)
         return 503 if error.retriable else 502
     page["unread_notices"] = unread_partitions.notices(
-        found.unread, page["snapshot"], page["topic"]
+        result.unread, page["snapshot"], page["topic"]
     )
-    page["found"], page["query"], page["records"] = found, query, found.records
-    is_empty = not found.records and found.older is None
-    return 503 if found.unread and is_empty else 200
+    page["result"], page["query"], page["records"] = result, query, result.records
+    is_empty = not result.records and result.older is None
+    return 503 if result.unread and is_empty else 200
 
 
 @require_safe
@@ -58,21 +58,21 @@ def download(
     request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
 ) -> HttpResponse:
     """Download a record: its value, or the whole record as JSON."""
-    if part not in downloads.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
+    if part not in downloads.FORMATS or partition > PARTITION_MAX or offset > OFFSET_MAX:
         raise Http404(_("There is no such file."))
     try:
-        where = (topic, partition, offset)
-        record = services.read_whole(request.principal, request.cluster, *where)
+        position = (topic, partition, offset)
+        record = services.read_whole(request.principal, request.cluster, *position)
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:
         status = 503 if error.retriable else 502
         return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
-    content = downloads.of(topic, record, part)
+    content = downloads.content(topic, record, part)
     if content is None:
         raise Http404(_("The value of this record is null."))
-    response = HttpResponse(content, content_type=downloads.PARTS[part].content_type)
-    name = f"{topic}-{partition}-{offset}{downloads.PARTS[part].suffix}"
+    response = HttpResponse(content, content_type=downloads.FORMATS[part].content_type)
+    name = f"{topic}-{partition}-{offset}{downloads.FORMATS[part].suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
@@ -89,7 +89,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
     )
     if form.is_valid():
         services.add_rule(request.principal, form.save(commit=False))
-        notices.success(request, _("Records of %(topics)s are masked now.") % {
+        notices.success(request, _("The masking rule for %(topics)s was added.") % {
             "topics": rule.topic_pattern
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
@@ -101,6 +101,6 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("masking.edit")
 def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
     if not services.remove_rule(request.principal, request.cluster, rule_id):
-        raise Http404(_("There is no such masking rule here. It may be removed already."))
-    notices.success(request, _("The rule is gone: those records are shown in full again."))
+        raise Http404(_("There is no such masking rule. It may have been removed."))
+    notices.success(request, _("The masking rule was removed."))
     return redirect("masking", cluster=cluster)

@@ -14,7 +14,7 @@ from monitoring.reports.models import Report
 
 
 def reports(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The reports that these rights may read, the newest first.
 

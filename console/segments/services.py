@@ -17,7 +17,7 @@ from monitoring.models import Cluster
 from monitoring.read_model.rows import PartitionRow
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 
-PAGE = 100
+PAGE_SIZE = 100
 START_MAX = 2**40
 KINDS = ("offset", "time", "batches")
 
@@ -43,9 +43,9 @@ class PartitionSegments:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPage:
-    """Entries or batches of a segment, and the start of the next page (None = this is the last)."""
+    """Entries or batches of a segment, and the start of the next page (None on the last page)."""
 
-    found: dict[str, Any]
+    content: dict[str, Any]
     start: int
     next_start: int | str | None
 
@@ -61,7 +61,7 @@ def read_partition(principal: Principal, cluster: Cluster, row: PartitionRow) ->
     if is_masked(principal, cluster, row.topic):
         found, size_bytes = list(map(with_rounded_sizes, found)), rounded_size(size_bytes)
     with_files = [each | {"files": files(each)} for each in found]
-    return PartitionSegments(with_files, bars(found), size_bytes)
+    return PartitionSegments(with_files, segment_bars(found), size_bytes)
 
 
 def read_segment(
@@ -78,8 +78,8 @@ def read_segment(
     OffsetOutOfRange if no entry starts there.
     """
     masked = is_masked(principal, cluster, row.topic)
-    place = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
-    number = start_of(start, place)
+    prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
+    number = start_of(start, prefix)
     if base_offset not in (each["base_offset"] for each in segments(cluster, row)):
         raise NoSegment
     try:
@@ -88,35 +88,36 @@ def read_segment(
         if not number:
             raise
         text = _("This segment has no batch at position %(n)d.") % {"n": number}
-        if place:
-            text = _("This segment has no batch there any more.")
+        if prefix:
+            text = _("This segment no longer has a batch at this position.")
         raise OffsetOutOfRange(text) from error
-    following = _next_start(kind, number, found)
+    next_start: int | str | None = _next_start(kind, number, found)
     if masked:
         found = without_positions(found)
-    following_start = encrypt(f"{place}{following}") if place and following else following
-    return SegmentPage(found, number, following_start)
+    if prefix and next_start:
+        next_start = encrypt(f"{prefix}{next_start}")
+    return SegmentPage(found, number, next_start)
 
 
-def start_of(text: str, place: str = "") -> int:
+def start_of(text: str, prefix: str = "") -> int:
     """The start of a page of entries; 0 if the text is not valid.
 
-    With a `place` the text is encrypted together with it, so that users who see masked records can
+    With a `prefix` the text is encrypted together with it, so that users who see masked records can
     neither read nor guess positions.
     """
-    if place:
+    if prefix:
         try:
-            opened = decrypt(text)
+            decrypted = decrypt(text)
         except SecretUnreadable:
             return 0
-        text = opened.removeprefix(place) if opened.startswith(place) else ""
+        text = decrypted.removeprefix(prefix) if decrypted.startswith(prefix) else ""
     return min(int(text), START_MAX) if text.isascii() and text.isdigit() else 0
 
 
 def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
     if kind == "batches":
-        following = found.get("next_position")
-        return following if found["batches"] and following else None
+        next_start = found.get("next_position")
+        return next_start if found["batches"] and next_start else None
     end = start + len(found["entries"])
     return end if end < found["total"] else None
 
@@ -134,11 +135,11 @@ def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
     counts = {"index": segment["index_entries"], "timeindex": segment["time_index_entries"]}
     order = ["log", "index", "timeindex"]
 
-    def place(file: dict[str, Any]) -> tuple[int, str]:
+    def sort_key(file: dict[str, Any]) -> tuple[int, str]:
         suffix = file["name"].rpartition(".")[2]
         return (order.index(suffix) if suffix in order else len(order), file["name"])
 
-    response = sorted(segment["files"], key=place)
+    response = sorted(segment["files"], key=sort_key)
     return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in response]
 
 
@@ -149,8 +150,8 @@ def entries(
     where = (row.leader, row.topic, row.partition, base_offset)
     with for_cluster(cluster) as gateway:
         if kind == "batches":
-            return gateway.broker_admin.batches(*where, start, PAGE)
-        return gateway.broker_admin.index(*where, kind, start, PAGE)
+            return gateway.broker_admin.batches(*where, start, PAGE_SIZE)
+        return gateway.broker_admin.index(*where, kind, start, PAGE_SIZE)
 
 
 def with_rounded_sizes(segment: dict[str, Any]) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def without_positions(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def bars(found: list[dict[str, Any]]) -> list[Bar]:
+def segment_bars(found: list[dict[str, Any]]) -> list[Bar]:
     """The bar of segments, to scale, with a minimum width."""
     if not found:
         return []

@@ -29,8 +29,8 @@ def partition_segments(
     page = _page(request, topic, partition)
 
     def read() -> None:
-        found = services.read_partition(request.principal, request.cluster, page["row"])
-        page.update(segments=found.segments, bars=found.bars, size_bytes=found.size_bytes)
+        log = services.read_partition(request.principal, request.cluster, page["row"])
+        page.update(segments=log.segments, bars=log.bars, size_bytes=log.size_bytes)
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -49,16 +49,20 @@ def segment(
         "kinds": _kind_tabs(kind),
     }
     start = request.GET.get("start", "")
-    where = {"base": base_offset, "partition": partition}
-    gone = Http404(_("Partition %(partition)d has no segment that begins at %(base)d.") % where)
+    ids = {"base": base_offset, "partition": partition}
+    gone = Http404(_("Partition %(partition)d has no segment that begins at %(base)d.") % ids)
 
     def read() -> None:
-        asked = (request.principal, request.cluster, page["row"], base_offset, kind, start)
+        arguments = (request.principal, request.cluster, page["row"], base_offset, kind, start)
         try:
-            found = services.read_segment(*asked)
+            segment_page = services.read_segment(*arguments)
         except services.NoSegment as error:
             raise gone from error
-        page.update(found=found.found, start=found.start, next_start=found.next_start)
+        page.update(
+            content=segment_page.content,
+            start=segment_page.start,
+            next_start=segment_page.next_start,
+        )
 
     if base_offset > OFFSET_MAX:
         raise gone
@@ -66,7 +70,7 @@ def segment(
 
 
 def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
-    """Call `read` if the partition has a leader; returns the status of the response."""
+    """Call `read` if the partition has a leader; returns the HTTP status."""
     row = page["row"]
     if row is None:
         return 200
@@ -88,12 +92,12 @@ def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
 
 def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]:
     page = topic_context(request, topic, "segments") | {"partition": partition}
-    known = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    page["partitions"] = known
+    rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    page["partitions"] = rows
     page["is_masked"] = is_masked(request.principal, request.cluster, topic)
     page["may_edit_cluster"] = request.principal.may("cluster.edit")
-    page["row"] = next((row for row in known if row.partition == partition), None)
-    if known and page["row"] is None:
+    page["row"] = next((row for row in rows if row.partition == partition), None)
+    if rows and page["row"] is None:
         raise Http404(_("This topic has no partition %(n)d.") % {"n": partition})
     return page
 

@@ -13,7 +13,7 @@ from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
-from console.topics.changes.topic import refusal
+from console.topics.changes.shared import change_refusal
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
@@ -22,7 +22,7 @@ from monitoring.gateway.errors import GatewayError
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.create")
-def create(request: ClusterRequest, cluster: str) -> HttpResponse:
+def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
         return _refused(request, registry.find("topic.create").title(""), _read_only())
     form = CreateTopicForm(_posted(request))
@@ -34,9 +34,9 @@ def create(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
-def add_partitions(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+def plan_add_partitions(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     title = registry.find("topic.add-partitions").title(topic)
-    if reason := _why_not(request, topic):
+    if reason := _refusal_reason(request, topic):
         return _refused(request, title, reason, topic)
     form = AddPartitionsForm(_posted(request))
     if request.method == "POST" and form.is_valid():
@@ -47,10 +47,10 @@ def add_partitions(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.delete", resource="topic")
-def delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+def plan_delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """POST makes a plan; the topic is deleted when the plan is confirmed."""
     title = registry.find("topic.delete").title(topic)
-    if reason := _why_not(request, topic):
+    if reason := _refusal_reason(request, topic):
         return _refused(request, title, reason, topic)
     form = forms.Form(_posted(request))
     if request.method == "POST":
@@ -58,14 +58,14 @@ def delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     return _form(request, form, title, topic=topic)
 
 
-def _why_not(request: ClusterRequest, topic: str) -> str:
+def _refusal_reason(request: ClusterRequest, topic: str) -> str:
     """Why this topic cannot be changed, or "". Raises Http404 if it does not exist."""
     topic_context(request, topic, "overview")
-    return _read_only() if request.cluster.read_only else refusal(topic)
+    return _read_only() if request.cluster.read_only else change_refusal(topic)
 
 
 def _read_only() -> str:
-    return _("This cluster is read-only in this console. An admin can lift that under Clusters.")
+    return _("This cluster is read-only in this console. An admin can change that under Clusters.")
 
 
 def _refused(request: ClusterRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
@@ -87,7 +87,7 @@ def _propose(
     except PlanRefused as error:
         return _failed(request, form, kind, topic, str(error), 422)
     except GatewayError as error:
-        text = _("The cluster could not be asked: %(why)s") % {"why": sentence(error.message)}
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
         return _failed(request, form, kind, topic, text, 503 if error.retriable else 422)
     return redirect("plan", request.cluster.slug, plan.pk)
 

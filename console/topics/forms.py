@@ -25,67 +25,67 @@ class CreateTopicForm(forms.Form):
         min_value=1,
         max_value=PARTITIONS_MAX,
         initial=3,
-        help_text=_("More can be added later, never fewer."),
+        help_text=_("Can be increased later, but not decreased."),
     )
     replication = forms.IntegerField(
         label=_("Replication factor"),
         min_value=1,
         max_value=100,
         initial=1,
-        help_text=_("How many brokers keep a copy."),
+        help_text=_("The number of replicas of each partition."),
     )
     cleanup = forms.ChoiceField(
-        label=_("Old records"),
+        label=_("Cleanup policy"),
         choices=[
-            ("", _("as the broker's default")),
+            ("", _("default of the broker")),
             ("delete", _("delete by age and size")),
-            ("compact", _("keep the newest of each key")),
+            ("compact", _("keep the newest record of each key")),
             ("compact,delete", _("both")),
         ],
         required=False,
     )
     retention_hours = forms.IntegerField(
-        label=_("Keep for (hours)"),
+        label=_("Retention (hours)"),
         min_value=-1,
         max_value=24 * 3650,
         required=False,
-        help_text=_("Empty: the broker's default. −1: for ever."),
+        help_text=_("Empty: default of the broker. −1: no limit."),
     )
     settings = forms.CharField(
         label=_("More settings"),
         required=False,
         max_length=5000,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("One a line, like “segment.bytes=1048576”. The broker checks them."),
+        help_text=_("One per line, such as “segment.bytes=1048576”. The brokers validate them."),
     )
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if name in (".", ".."):
-            raise ValidationError(_("“.” and “..” are no topic names."))
+            raise ValidationError(_("“.” and “..” are not valid topic names."))
         if not is_topic_name(name):
             raise ValidationError(_("Only letters, digits, “.”, “_” and “-” are allowed."))
         return name
 
     def clean_settings(self) -> dict[str, str]:
-        found = {}
+        configs = {}
         for line in filter(None, map(str.strip, self.cleaned_data["settings"].splitlines())):
             key, equals, value = (part.strip() for part in line.partition("="))
             if not equals or not SETTING.fullmatch(key):
                 raise ValidationError(_("“%(line)s” is not name=value."), params={"line": line})
-            if key in found:
-                raise ValidationError(_("“%(key)s” stands here twice."), params={"key": key})
-            found[key] = value
-        if len(found) > SETTINGS_MAX:
-            raise ValidationError(_("These are too many settings."))
-        return found
+            if key in configs:
+                raise ValidationError(_("“%(key)s” is set twice."), params={"key": key})
+            configs[key] = value
+        if len(configs) > SETTINGS_MAX:
+            raise ValidationError(_("Enter at most %(n)d settings."), params={"n": SETTINGS_MAX})
+        return configs
 
     def clean(self) -> None:
-        """Refuses settings that also have a field of their own."""
+        """Refuse settings that are also set by a field of the form."""
         settings = self.cleaned_data.get("settings") or {}
         for name, key in (("cleanup", "cleanup.policy"), ("retention_hours", "retention.ms")):
             if key in settings and self.cleaned_data.get(name) not in (None, ""):
-                text = _("“%(key)s” is set by “%(field)s” above already: take one of them out.")
+                text = _("“%(key)s” is already set by “%(field)s” above. Remove one of them.")
                 params = {"key": key, "field": self.fields[name].label}
                 self.add_error("settings", ValidationError(text, params=params))
 
@@ -98,8 +98,8 @@ class CreateTopicForm(forms.Form):
         hours = data["retention_hours"]
         if hours is not None:
             configs["retention.ms"] = str(-1 if hours < 0 else hours * 3_600_000)
-        kept = {name: data[name] for name in ("name", "partitions", "replication")}
-        return {**kept, "configs": configs}
+        plan_params = {name: data[name] for name in ("name", "partitions", "replication")}
+        return {**plan_params, "configs": configs}
 
 
 class AddPartitionsForm(forms.Form):

@@ -66,8 +66,8 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
     columns = [
         Column("name", _("Setting"), lambda row: row.name),
         Column("value", _("Value")),
-        Column("meaning", _("In words")),
-        Column("source", _("Comes from"), lambda row: (row.is_default, row.rank, row.name)),
+        Column("meaning", _("Meaning")),
+        Column("source", _("Source"), lambda row: (row.is_default, row.rank, row.name)),
     ]
     table = Table(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")

@@ -1,4 +1,4 @@
-"""The live tables of topics: all of a cluster, the partitions of one, the groups that read one."""
+"""The live tables of topics, of a topic's partitions, and of the groups that read a topic."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ PARTITIONS_PAGE_SIZE = 200
 
 
 def topics(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
@@ -46,7 +46,7 @@ def topics(
 def partitions(
     cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The partitions of a topic and their sums; None for one that is not in the sample."""
+    """The partitions of a topic and their sums; None if the topic is not in the sample."""
     if (base := _of_topic(cluster, rights, topic)) is None:
         return None
     columns = [
@@ -68,7 +68,7 @@ def partitions(
 def readers(
     cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The groups that read a topic; None for one that is not in the sample."""
+    """The groups that read a topic; None if the topic is not in the sample."""
     if (base := _of_topic(cluster, rights, topic)) is None:
         return None
     columns = [

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from console.accounts.requests import ClusterRequest
 from monitoring.read_model.rows import TopicRow
 
-PLACES = (
+TABS = (
     ("overview", "topic", "topic.view"),
     ("messages", "messages", "record.read"),
     ("segments", "segments", "segment.view"),
@@ -29,7 +29,7 @@ def topic_tabs(
         "consumers": _("Consumers"),
     }
     tabs = []
-    for key, url_name, verb in PLACES:
+    for key, url_name, verb in TABS:
         if request.rights.may(verb, topic if key != "consumers" else None):
             args: list[Any] = [request.cluster.slug, topic]
             if key == "segments":

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.http import Http404
 
-from console.accounts.refusals import topic_not_found
+from console.accounts.error_texts import topic_not_found
 from console.accounts.requests import ClusterRequest
 from console.live import snapshot_cache
-from console.topics.changes.topic import refusal
+from console.topics.changes.shared import change_refusal
 from console.topics.tabs import topic_tabs
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -23,7 +23,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
     row = snapshot.topic(topic) if snapshot else None
     if snapshot is not None and row is None and not _is_new(request.cluster, topic):
         raise Http404(topic_not_found(topic))
-    may_change = not request.cluster.read_only and not refusal(topic)
+    may_change = not request.cluster.read_only and not change_refusal(topic)
     return {
         "topic": topic,
         "row": row,

@@ -1,4 +1,4 @@
-"""Messages about partitions that could not be read: which ones, why, and what to do.
+"""Notices about partitions that could not be read: which, why, and what to do.
 
 Pure: input are the unread partitions (monitoring.gateway.browse) and the newest snapshot.
 """
@@ -23,7 +23,7 @@ _RANGES_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class UnreadNotice:
-    """One message about partitions that could not be read for the same reason."""
+    """One notice about partitions that could not be read for the same reason."""
 
     title: str
     text: str
@@ -32,22 +32,22 @@ class UnreadNotice:
 def notices(
     unread: Iterable[UnreadPartition], snapshot: Snapshot | None, topic: str
 ) -> list[UnreadNotice]:
-    """The messages about one read; partitions with the same reason share one."""
+    """The notices for one read; partitions with the same reason share one."""
     rows = {row.partition: row for row in snapshot.partitions(topic)} if snapshot else {}
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers} if snapshot else {}
     same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for each in unread:
         row = rows.get(each.partition)
-        blamed = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
-        same[each.why, each.detail, blamed].append(each.partition)
+        suspects = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
+        same[each.why, each.detail, suspects].append(each.partition)
     return [
-        _notice(why, partitions, blamed, brokers, detail)
-        for (why, detail, blamed), partitions in same.items()
+        _notice(why, partitions, suspects, brokers, detail)
+        for (why, detail, suspects), partitions in same.items()
     ]
 
 
 def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
-    """The message about a partition that has no leader in the newest sample."""
+    """The notice for a partition without a leader in the newest sample."""
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
     return _notice(browse.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
 
@@ -65,7 +65,7 @@ def _down(row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]) ->
 def _notice(
     why: str,
     partitions: Sequence[int],
-    blamed: Sequence[int],
+    suspects: Sequence[int],
     brokers: Mapping[int, Mapping[str, Any]],
     detail: str,
 ) -> UnreadNotice:
@@ -74,16 +74,18 @@ def _notice(
         title = ngettext(
             "Partition %(list)s has no leader.", "Partitions %(list)s have no leader.", n
         )
-        return UnreadNotice(" ".join([title % which, *_absences(blamed, brokers)]), _remedy(blamed))
+        return UnreadNotice(
+            " ".join([title % which, *_down_sentences(suspects, brokers)]), _advice(suspects)
+        )
     if why == browse.TOO_MUCH:
         title = ngettext(
-            "Of partition %(list)s a part was read.",
-            "Of partitions %(list)s a part was read.",
+            "Partition %(list)s was only partly read.",
+            "Partitions %(list)s were only partly read.",
             n,
         )
         text = _(
-            "What a page may read, in size and time, was used up before it was full. Choose one "
-            "partition and read on with “Older” or “Newer”, or ask for fewer records."
+            "The limit of size or time for one page was reached. Choose one partition and "
+            "continue with “Older” or “Newer”, or read fewer records."
         )
         return UnreadNotice(title % which, text)
     title = ngettext(
@@ -92,20 +94,20 @@ def _notice(
     if why == browse.FAILED:
         return UnreadNotice(title % which, sentence(detail))
     lines = [title % which]
-    if blamed and brokers.get(blamed[0], {}).get("up"):
+    if suspects and brokers.get(suspects[0], {}).get("up"):
         text = _(
-            "Its leader, broker %(id)d, sent no records in time: it is busy, or one of its "
-            "batches is too large to be unpacked here."
+            "Its leader, broker %(id)d, sent no records in time: it is busy, or a batch is "
+            "too large to be decompressed here."
         )
-        lines.append(text % {"id": blamed[0]})
-    elif blamed:
-        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": blamed[0]})
-    text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
+        lines.append(text % {"id": suspects[0]})
+    elif suspects:
+        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": suspects[0]})
+    text = _("Try again in a moment. If the problem remains, check the broker's log.")
     return UnreadNotice(" ".join(lines), text)
 
 
-def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    """A sentence for each broker that is down, as far as known since when."""
+def _down_sentences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    """A sentence for each broker that is down, with the time if known."""
     lines = []
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")
@@ -114,13 +116,12 @@ def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> 
     return lines
 
 
-def _remedy(down: Sequence[int]) -> str:
+def _advice(down: Sequence[int]) -> str:
     if not down:
-        return _("The cluster chooses one as soon as a broker with all its records is there.")
+        return _("The cluster elects a leader as soon as a broker with an in-sync replica is up.")
     return ngettext(
-        "The records are on that broker's disk and can be read again when it is back: start it.",
-        "The records are on those brokers' disks and can be read again when they are back: "
-        "start them.",
+        "Start the broker: the records can be read again when it is back.",
+        "Start the brokers: the records can be read again when they are back.",
         len(down),
     )
 

@@ -8,10 +8,10 @@ _TOPIC = f"{_TOPICS}/<str:topic>"
 urlpatterns = [
     path(_TOPICS, views.index, name="topics"),
     # Not under topics/: there it would be a topic's name.
-    path("c/<slug:cluster>/create-topic", change_views.create, name="topic-create"),
+    path("c/<slug:cluster>/create-topic", change_views.plan_create, name="topic-create"),
     path(_TOPIC, views.overview, name="topic"),
     path(f"{_TOPIC}/config", views.config, name="topic-config"),
     path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),
-    path(f"{_TOPIC}/add-partitions", change_views.add_partitions, name="topic-add-partitions"),
-    path(f"{_TOPIC}/delete", change_views.delete, name="topic-delete"),
+    path(f"{_TOPIC}/add-partitions", change_views.plan_add_partitions, name="topic-add-partitions"),
+    path(f"{_TOPIC}/delete", change_views.plan_delete, name="topic-delete"),
 ]

@@ -1,4 +1,4 @@
-"""The topics of a cluster: list and detail. Changes are made in console/topics/changes/."""
+"""The topics of a cluster: list and detail. Changes: console/topics/change_views.py."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -26,16 +26,16 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "topic", topic)
-    around = topic_context(request, topic, "overview")
+    shared_context = topic_context(request, topic, "overview")
     shown = ("records", "bytes", "size")
-    around |= cards.context(request, [Query("topic", show, topic=topic) for show in shown])
-    return render_live(request, "topics/overview.html", part, **around)
+    shared_context |= cards.context(request, [Query("topic", show, topic=topic) for show in shown])
+    return render_live(request, "topics/overview.html", part, **shared_context)
 
 
 @require_safe
 @requires("topic.view", resource="topic")
 def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The topic's settings, asked of the brokers now."""
+    """The topic's settings, read from the brokers."""
     context, status = topic_context(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:
@@ -52,5 +52,5 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def consumers(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "readers", topic)
-    around = topic_context(request, topic, "consumers")
-    return render_live(request, "topics/consumers.html", part, **around)
+    shared_context = topic_context(request, topic, "consumers")
+    return render_live(request, "topics/consumers.html", part, **shared_context)

@@ -23,25 +23,27 @@ URL_LENGTH_MAX = 4000  # the URL of a live page's socket contains the group, too
 def name_shown(name: Any) -> SafeString:
     """A name as text; an invisible one is put in quotation marks."""
     text = "" if name is None else str(name)
-    cut = text if len(text) <= NAME_LENGTH_SHOWN else text[:NAME_LENGTH_SHOWN] + "…"
-    is_seen = any(letter.isprintable() and not letter.isspace() for letter in cut)
-    return format_html("<bdi>{}</bdi>", cut if is_seen else _("“%(name)s”") % {"name": cut})
+    shortened = text if len(text) <= NAME_LENGTH_SHOWN else text[:NAME_LENGTH_SHOWN] + "…"
+    is_visible = any(letter.isprintable() and not letter.isspace() for letter in shortened)
+    return format_html(
+        "<bdi>{}</bdi>", shortened if is_visible else _("“%(name)s”") % {"name": shortened}
+    )
 
 
 def topic_link(
     slug: str,
     name: str,
-    there: Collection[str] | None = None,
+    existing: Collection[str] | None = None,
     page: str = "topic",
     text: Any = None,
 ) -> SafeString:
     """The topic as a link to one of its pages, or as text.
 
-    `there`: the names of all existing topics, if the name comes from a member's assignment or a
-    commit. `text` is shown instead of the name.
+    `existing`: the existing topics; needed if the name comes from an assignment or a commit.
+    `text` is shown instead of the name.
     """
     link_text = name_shown(name) if text is None else format_html("{}", text)
-    if not is_topic_name(name) or (there is not None and name not in there):
+    if not is_topic_name(name) or (existing is not None and name not in existing):
         return link_text
     return format_html('<a href="{}">{}</a>', reverse(page, args=[slug, name]), link_text)
 

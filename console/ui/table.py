@@ -1,4 +1,4 @@
-"""Tables of rows that are in memory: searched and sorted here, all of them for each page."""
+"""Tables of rows in memory: each request searches and sorts all rows."""
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
@@ -11,22 +11,22 @@ __all__ = ["PAGE_SIZE", "Column", "Table"]
 
 
 class Table(TableQuery):
-    """One request's view of rows in memory; after `show` it holds those of the page."""
+    """A table of rows in memory; after `show` it contains the rows of the page."""
 
-    total_before = 0  # how many rows there are without the search
+    total_unfiltered = 0  # the number of rows without the search
 
     def show(self, rows: Sequence[Any], text: Callable[[Any], str]) -> Self:
-        """Searches, sorts and pages `rows`; `text` is what the search looks into."""
-        self.total_before = len(rows)
+        """Search, sort and paginate `rows`; the search looks into `text(row)`."""
+        self.total_unfiltered = len(rows)
         for word in self.words:
             rows = [row for row in rows if word in text(row).lower()]
-        return self.turn_to_page(self._sorted(rows))
+        return self.paginate(self._sorted(rows))
 
     def _sorted(self, rows: Sequence[Any]) -> Sequence[Any]:
         sort_value = self.sorted_by.value
         assert callable(sort_value)
-        found = map(sort_value, rows)
-        keys = [key.value if isinstance(key, PartialSum) else key for key in found]
+        values = map(sort_value, rows)
+        keys = [value.value if isinstance(value, PartialSum) else value for value in values]
         keyed = list(zip(keys, rows, strict=True))
         known = [pair for pair in keyed if pair[0] is not None]
         known.sort(key=itemgetter(0), reverse=self.is_descending)

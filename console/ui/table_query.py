@@ -1,11 +1,10 @@
-"""What a table's query string says: search, order and page; and the URLs that lead on from there.
+"""Search, order and page of a table, from the query string; and the URLs for other ones.
 
 The parameters are `q` (search), `sort` (a column's key, with "-" in front for descending) and
-`page`. Anything else in a query string is kept as it is. Wrong values fall back to the defaults: a
-URL that was edited by hand shows a table, not an error.
+`page`. Other parameters stay in the URLs. Invalid values are replaced by the defaults.
 
-The rows come from memory (table.py) or from the database (queryset_table.py). Either is paged by
-Django's Paginator, so that templates need not know which.
+The rows come from memory (table.py) or from the database (queryset_table.py). Both use Django's
+Paginator, so that templates are the same for both.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,11 +20,11 @@ SEARCH_LENGTH_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. What is unknown (None) always sorts last.
+    """One column. Unknown values (None) are always sorted last.
 
     Attributes:
-        value: what a row is sorted by: a function of a row in memory, or the name of a field of the
-            database or several; without it the column cannot be sorted by.
+        value: the sort key: a function of a row in memory, or the names of database fields.
+            Without it the table cannot be sorted by this column.
     """
 
     key: str
@@ -35,7 +34,7 @@ class Column:
 
 
 class TableQuery:
-    """One request's view of a table; its subclasses put the rows of the page into it."""
+    """The table of one request; subclasses set the rows of the page."""
 
     def __init__(
         self,
@@ -46,10 +45,10 @@ class TableQuery:
         page_size: int = PAGE_SIZE,
     ) -> None:
         """`sort` is the default order."""
-        asked = params.get("sort", "")
-        known = {column.key for column in columns if column.value}
+        requested = params.get("sort", "")
+        sortable = {column.key for column in columns if column.value}
         self.columns = columns
-        self.sort = asked if asked.removeprefix("-") in known else sort
+        self.sort = requested if requested.removeprefix("-") in sortable else sort
         self.query = params.get("q", "").strip()[:SEARCH_LENGTH_MAX]
         self.params = {key: params[key] for key in params}
         self.id = id
@@ -59,7 +58,7 @@ class TableQuery:
 
     @property
     def words(self) -> list[str]:
-        """Each of them must be found."""
+        """The words of the search; a row must contain all."""
         return self.query.lower().split()
 
     @property
@@ -71,20 +70,20 @@ class TableQuery:
     def is_descending(self) -> bool:
         return self.sort.startswith("-")
 
-    def turn_to_page(self, rows: Any) -> Self:
-        """Takes the page that was asked for from all rows, a list or a QuerySet; else the last."""
+    def paginate(self, rows: Any) -> Self:
+        """Select the requested page of a list or QuerySet; the last one if there are fewer."""
         number = self.params.get("page", "1")
         is_number = number.isascii() and number.isdigit() and len(number) < 8
-        # Page 0 is no page: the first one is shown, as where there is no number.
+        # For page 0, or if the page is not a number, the first page is shown.
         self._page = Paginator(rows, self.page_size).get_page(
             (int(number) or 1) if is_number else 1
         )
         self.rows = list(self._page.object_list)
         return self
 
-    def each(self, made: Callable[[Any], Any]) -> Self:
-        """Puts what is made of it in the place of each row of the page."""
-        self.rows = [made(row) for row in self.rows]
+    def map_rows(self, convert: Callable[[Any], Any]) -> Self:
+        """Replaces each row of the page by `convert(row)`."""
+        self.rows = [convert(row) for row in self.rows]
         return self
 
     @property
@@ -97,7 +96,7 @@ class TableQuery:
 
     @property
     def total(self) -> int:
-        """How many rows there are after the search."""
+        """The number of rows that match the search."""
         return self._page.paginator.count
 
     @property
@@ -110,12 +109,11 @@ class TableQuery:
 
     def url(self, **changes: Any) -> str:
         """This table's query string with some parameters changed; None or "" removes one."""
-        params: dict[str, Any] = {**self.params, **changes}
-        kept = {key: value for key, value in params.items() if value not in (None, "")}
-        return "?" + urlencode(kept)
+        changed: dict[str, Any] = {**self.params, **changes}
+        return "?" + urlencode({key: v for key, v in changed.items() if v not in (None, "")})
 
     def sort_url(self, column: Column) -> str:
-        """Where a click on the column's heading leads: numbers begin with the largest."""
+        """The URL of the column's heading; the first click on numbers sorts descending."""
         first, second = (f"-{column.key}", column.key)
         if not column.numeric:
             first, second = second, first
@@ -140,7 +138,7 @@ class TableQuery:
 
     @property
     def hidden_params(self) -> list[tuple[str, str]]:
-        """What the search form has to carry along."""
+        """The parameters that the search form keeps, as hidden fields."""
         return [(k, v) for k, v in self.params.items() if k not in ("q", "page") and v]
 
     @property

@@ -1,4 +1,4 @@
-"""How messages of other parts are written on a page: translated, and as sentences."""
+"""Messages of monitoring and gateways as page texts: translated, and as sentences."""
 
 from django.utils.translation import gettext
 
@@ -7,7 +7,7 @@ from monitoring.reasons import Reason, filled
 
 
 def translated(text: str) -> str:
-    """A Reason in the reader's language; any other text (of an older Aerie, of others) as it is."""
+    """A Reason in the user's language; any other text unchanged."""
     if not isinstance(text, Reason):
         return text
     return filled(gettext(TEXTS[text.code]), text.params, translated)
@@ -18,5 +18,5 @@ def sentence(text: str) -> str:
     text = translated(text).strip()
     if not text:
         return ""
-    ended = text if text[-1] in ".!?…:”" else text + "."
-    return ended[0].upper() + ended[1:]
+    with_stop = text if text[-1] in ".!?…:”" else text + "."
+    return with_stop[0].upper() + with_stop[1:]

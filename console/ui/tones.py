@@ -1,7 +1,6 @@
-"""The colour and the icon of a state's word: each state has all three.
+"""The tone (colour) and the icon of each state.
 
-Tones are Tabler's names, which the stylesheets set to the console's own colours: success, warning,
-danger, info, and secondary for what is neither good nor bad or not known.
+Tones are named as in Tabler: success, warning, danger, info; secondary is neutral or unknown.
 """
 
 TONES = {
@@ -23,10 +22,10 @@ _ICONS = {
 
 
 def tone_of(state: str) -> str:
-    """The tone of a state or of one of our short names (ok, warn, bad, info)."""
+    """The tone of a state or a short name (ok, warn, bad, info)."""
     return TONES.get(state, state or "secondary")
 
 
 def icon_of(state: str, tone: str) -> str:
-    """The icon of a state, else of its tone; none for what is neither good nor bad."""
+    """The icon of a state, else of its tone; none for neutral states."""
     return _ICONS.get(state) or _ICONS.get(tone, "")

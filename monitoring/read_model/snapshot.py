@@ -186,7 +186,7 @@ class Snapshot:
         return self.groups_named([name]).get(name)
 
     def groups_named(self, names: Iterable[str]) -> dict[str, GroupRow]:
-        """The rows of these groups, without those that are not there."""
+        """The rows of these groups by name; unknown names are left out."""
         codes = [code for name in names if (code := self._group_code(name)) is not None]
         return {row.name: row for row in self._group_rows(np.array(codes, dtype=np.int64))}
 

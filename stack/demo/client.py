@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 # One of several brokers is unreachable: the client uses the others.
 IGNORED_ERRORS = (KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
 QUEUE_RECORDS_MAX = 100_000
-_SILENT = logging.getLogger("stack.demo.librdkafka")
-_SILENT.disabled = True
+_DISABLED_LOGGER = logging.getLogger("stack.demo.librdkafka")
+_DISABLED_LOGGER.disabled = True
 _RETRY_S = 2.0
 
 
@@ -32,7 +32,7 @@ def base_config(bootstrap_servers: str, client_id: str) -> dict[str, Any]:
     return {
         "bootstrap.servers": bootstrap_servers,
         "client.id": client_id,
-        "logger": _SILENT,
+        "logger": _DISABLED_LOGGER,
         "log.connection.close": False,
         "reconnect.backoff.max.ms": 2_000,
         "topic.metadata.refresh.interval.ms": 60_000,
@@ -41,10 +41,10 @@ def base_config(bootstrap_servers: str, client_id: str) -> dict[str, Any]:
 
 def create_topics(bootstrap_servers: str, topics: Iterable[Topic], stop: threading.Event) -> None:
     """Create missing topics; retry until the brokers answer."""
-    wanted = {topic.name: topic for topic in topics}
+    missing = {topic.name: topic for topic in topics}
     admin = AdminClient(base_config(bootstrap_servers, "demo-admin"))
-    health = OutageLog("creating topics")
-    while wanted and not stop.is_set():
+    outage_log = OutageLog("creating topics")
+    while missing and not stop.is_set():
         new = [
             NewTopic(
                 topic.name,
@@ -52,19 +52,19 @@ def create_topics(bootstrap_servers: str, topics: Iterable[Topic], stop: threadi
                 replication_factor=1,
                 config=topic.config,
             )
-            for topic in wanted.values()
+            for topic in missing.values()
         ]
         for name, future in admin.create_topics(new, request_timeout=5).items():
             try:
                 future.result()
-                log.info("created topic %s with %d partitions", name, wanted[name].partitions)
-                del wanted[name]
+                log.info("created topic %s with %d partitions", name, missing[name].partitions)
+                del missing[name]
             except KafkaException as error:
                 if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
-                    del wanted[name]
-                elif line := health.report_down(error.args[0].str(), now_ms()):
+                    del missing[name]
+                elif line := outage_log.report_down(error.args[0].str(), now_ms()):
                     log.warning(line)
-        if wanted:
+        if missing:
             stop.wait(_RETRY_S)
 
 
@@ -95,7 +95,7 @@ class Sender:
         True if all were acknowledged.
         """
         batch = _Batch(finish_delivery)
-        taken = 0
+        queued = 0
         for record in records:
             try:
                 self._producer.produce(
@@ -109,10 +109,10 @@ class Sender:
                 batch.failed = True
                 continue
             batch.outstanding += 1
-            taken += 1
+            queued += 1
         batch.is_complete = True
         batch.check()
-        return taken
+        return queued
 
     def poll(self) -> None:
         """Run the callbacks of acknowledged records."""
@@ -149,12 +149,12 @@ class _Batch:
     failed."""
 
     def __init__(self, finish_delivery: Callable[[bool], None] | None) -> None:
-        self._settle = finish_delivery
+        self._on_finished = finish_delivery
         self.outstanding = 0
         self.failed = False
         self.is_complete = False
 
     def check(self) -> None:
-        if self.is_complete and self.outstanding == 0 and self._settle is not None:
-            finish_delivery, self._settle = self._settle, None
+        if self.is_complete and self.outstanding == 0 and self._on_finished is not None:
+            finish_delivery, self._on_finished = self._on_finished, None
             finish_delivery(not self.failed)

@@ -37,32 +37,32 @@ class BrokerEvents:
         self._positions: dict[str, dict[str, int]] = self._load()  # acknowledged
         self._fetched: dict[str, dict[str, int]] = {k: dict(v) for k, v in self._positions.items()}
         self._queue: deque[tuple[str, int, int, Outgoing]] = deque()
-        self._taken: list[tuple[str, int, int, Outgoing]] = []
+        self._in_delivery: list[tuple[str, int, int, Outgoing]] = []
         self._outage_log = {
             broker: OutageLog(f"events of broker {broker}") for broker in self._brokers
         }
 
     @property
-    def has_unconfirmed(self) -> bool:
+    def is_delivering(self) -> bool:
         """True while the delivery of the events taken last is not finished."""
-        return bool(self._taken)
+        return bool(self._in_delivery)
 
     def take(self, limit: int) -> list[Outgoing]:
         """Up to `limit` new events; none while the previous delivery is not finished."""
-        if not self._taken:
-            while self._queue and len(self._taken) < limit:
-                self._taken.append(self._queue.popleft())
-            return [outgoing for *_, outgoing in self._taken]
+        if not self._in_delivery:
+            while self._queue and len(self._in_delivery) < limit:
+                self._in_delivery.append(self._queue.popleft())
+            return [outgoing for *_, outgoing in self._in_delivery]
         return []
 
     def finish_delivery(self, is_delivered: bool) -> None:
         """Advance the position if the events taken last were delivered; else they are sent
         again."""
-        taken, self._taken = self._taken, []
+        batch, self._in_delivery = self._in_delivery, []
         if not is_delivered:
-            self._queue.extendleft(reversed(taken))
+            self._queue.extendleft(reversed(batch))
             return
-        for broker, started_at_ms, event_id, _ in taken:
+        for broker, started_at_ms, event_id, _ in batch:
             self._positions[broker] = {"started_at_ms": started_at_ms, "id": event_id}
         self._save()
 

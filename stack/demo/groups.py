@@ -22,7 +22,11 @@ BATCH = 500  # records per call, for members without a rate limit
 
 
 class Member:
-    """One member of a group. `limit` returns how many records it may read now; None = no limit."""
+    """One member of a group.
+
+    `record_limit` returns how many records it may read now; None = no limit. `should_run` returns
+    whether it is a member after this time.
+    """
 
     def __init__(
         self,
@@ -30,26 +34,26 @@ class Member:
         group: Group,
         number: int,
         stop: threading.Event,
-        pace: Callable[[int], int] | None = None,
-        is_wanted: Callable[[int], bool] = lambda elapsed_ms: True,
+        record_limit: Callable[[int], int] | None = None,
+        should_run: Callable[[int], bool] = lambda elapsed_ms: True,
     ) -> None:
         self.name = f"{group.name}-{number}"
         self._group = group
         self._servers = bootstrap_servers
         self._stop = stop
-        self._pace = pace
-        self._is_wanted = is_wanted
+        self._record_limit = record_limit
+        self._should_run = should_run
         self._outage_log = OutageLog(f"reading ({self.name})")
         self._started_ms = now_ms()
 
     def run(self) -> None:
-        """Join, read and leave, according to `is_wanted`, until `stop` is set."""
+        """Join, read and leave, according to `should_run`, until `stop` is set."""
         while not self._stop.is_set():
-            if self._is_wanted(self._elapsed_ms()):
-                self._read_while_wanted()
+            if self._should_run(self._elapsed_ms()):
+                self._read_until_stopped()
             self._stop.wait(INTERVAL_S)
 
-    def _read_while_wanted(self) -> None:
+    def _read_until_stopped(self) -> None:
         consumer = Consumer(
             {
                 **base_config(self._servers, self.name),
@@ -63,13 +67,13 @@ class Member:
         )
         consumer.subscribe(list(self._group.topics))
         try:
-            while not self._stop.is_set() and self._is_wanted(self._elapsed_ms()):
+            while not self._stop.is_set() and self._should_run(self._elapsed_ms()):
                 self._read_once(consumer)
         finally:
             consumer.close()
 
     def _read_once(self, consumer: Consumer) -> None:
-        allowed = BATCH if self._pace is None else self._pace(now_ms())
+        allowed = BATCH if self._record_limit is None else self._record_limit(now_ms())
         if allowed == 0:
             self._stop.wait(INTERVAL_S)
             return
@@ -91,7 +95,7 @@ class Member:
 
 
 class SlowGroupLimit:
-    """How many records the slow group may read, derived from the rate at which they are sent."""
+    """The number of records that the slow group may read now, from the rate of the sender."""
 
     def __init__(self, rate: float, now_ms: int) -> None:
         self._rate = rate
@@ -108,6 +112,8 @@ def all_members(bootstrap_servers: str, rate: int, stop: threading.Event) -> lis
     members = [
         Member(bootstrap_servers, FAST, number, stop) for number in range(1, FAST.members + 1)
     ]
-    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowGroupLimit(rate, now_ms())))
-    members.append(Member(bootstrap_servers, ON_OFF, 1, stop, is_wanted=is_active))
+    members.append(
+        Member(bootstrap_servers, SLOW, 1, stop, record_limit=SlowGroupLimit(rate, now_ms()))
+    )
+    members.append(Member(bootstrap_servers, ON_OFF, 1, stop, should_run=is_active))
     return members

@@ -54,11 +54,11 @@ class Processes:
         except (psutil.Error, OSError):
             return None
         now, used_s = time.monotonic(), times.user + times.system
-        before = self._previous.get(pid)
+        previous = self._previous.get(pid)
         self._previous[pid] = now, used_s
         percent = None
-        if before is not None and now > before[0]:
-            percent = 100 * (used_s - before[1]) / (now - before[0])
+        if previous is not None and now > previous[0]:
+            percent = 100 * (used_s - previous[1]) / (now - previous[0])
         return process_sample(self._topic, at_ms, name, pid, percent, rss_bytes)
 
     def _list(self) -> None:
@@ -76,7 +76,7 @@ class Processes:
 
 
 class Cpus:
-    """How each CPU spent its time since the previous sample."""
+    """The user, system and idle times of each CPU since the previous sample."""
 
     def __init__(self, topic: str, every_s: float) -> None:
         self._topic = topic

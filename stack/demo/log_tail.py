@@ -27,13 +27,13 @@ class LogTail:
         self._taken_to_bytes: int | None = None
 
     @property
-    def has_unconfirmed(self) -> bool:
+    def is_delivering(self) -> bool:
         """True while the delivery of the lines taken last is not finished."""
         return self._taken_to_bytes is not None
 
     def take(self, limit: int) -> list[Outgoing]:
         """Up to `limit` new lines; none while the previous delivery is not finished."""
-        if self.has_unconfirmed or limit <= 0:
+        if self.is_delivering or limit <= 0:
             return []
         lines, taken_to_bytes = self._read(limit)
         if taken_to_bytes == self._position_bytes:
@@ -80,8 +80,8 @@ class LogTail:
             return self._path
         rolled = self._path.with_name(self._path.name + ".1")
         status = _status(rolled)
-        is_ours = status is not None and status.st_ino == self._inode
-        if status is not None and is_ours and status.st_size > self._position_bytes:
+        is_same_file = status is not None and status.st_ino == self._inode
+        if status is not None and is_same_file and status.st_size > self._position_bytes:
             return rolled
         if current is None:
             return None

@@ -2,10 +2,10 @@
 
 
 class OutageLog:
-    """The outages of one thing, named `what`."""
+    """The outages of one activity or service; `name` is the beginning of its log lines."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._down_since_ms: int | None = None
 
     def report_down(self, reason: str, now_ms: int) -> str | None:
@@ -13,7 +13,7 @@ class OutageLog:
         if self._down_since_ms is not None:
             return None
         self._down_since_ms = now_ms
-        return f"{self._what}: {reason}; retrying"
+        return f"{self._name}: {reason}; retrying"
 
     def report_up(self, now_ms: int) -> str | None:
         """The line to log; None if there was no outage."""
@@ -21,4 +21,4 @@ class OutageLog:
             return None
         down_s = (now_ms - self._down_since_ms) / 1000
         self._down_since_ms = None
-        return f"{self._what}: back after {down_s:.0f} s"
+        return f"{self._name}: back after {down_s:.0f} s"

@@ -1,7 +1,7 @@
 """The rates of the demo: of the sender, and of the groups that are slow or stop and start. Pure."""
 
 RATE_MIN = 10
-RATE_MAX = 2_000  # of real records; what is above is sent as load (`load.sequence`)
+RATE_MAX = 2_000  # of real records; the rest is sent as load (`load.sequence`)
 
 CPU_SHARE_DIVISOR = 5  # CPU samples are at most 1/5 of the records
 _BURST_MS_MAX = 1_000  # a sender that was stalled catches up no more than this
@@ -16,20 +16,20 @@ OFF_PHASE_MS = 60_000
 
 
 class RateLimiter:
-    """Tells how many records to send now, so that the average is `rate` a second."""
+    """Computes how many records to send now, so that the average is `rate` per second."""
 
     def __init__(self, rate: float, now_ms: int) -> None:
         self.rate = rate
         self._last_ms = now_ms
-        self._owed = 0.0
+        self._due = 0.0
 
     def due(self, now_ms: int) -> int:
         """The number of records to send now; after a pause, at most one second's worth."""
         elapsed_ms = min(max(now_ms - self._last_ms, 0), _BURST_MS_MAX)
         self._last_ms = now_ms
-        self._owed += self.rate * elapsed_ms / 1000
-        count = int(self._owed)
-        self._owed -= count
+        self._due += self.rate * elapsed_ms / 1000
+        count = int(self._due)
+        self._due -= count
         return count
 
 

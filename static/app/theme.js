@@ -1,4 +1,4 @@
-// Light, dark or as the system says. Runs before the first paint, so that nothing flashes.
+// The theme: light, dark or that of the system. Runs before the first paint, to avoid a flash.
 (() => {
   const root = document.documentElement;
   const system = window.matchMedia("(prefers-color-scheme: dark)");

@@ -53,10 +53,10 @@ def test_a_topic_is_created_grown_and_deleted(local, web, page):
         page.goto(f"{web}/c/local/topics/journey/delete")
         page.click("button:has-text('Review the plan')")
         page.fill("#typed", "jorney")
-        page.click("button:has-text('Delete for good')")
+        page.click("button:has-text('Delete permanently')")
         expect(page.locator("#plan .alert-danger")).to_contain_text("exactly")
         page.fill("#typed", "journey")
-        page.click("button:has-text('Delete for good')")
+        page.click("button:has-text('Delete permanently')")
         expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") is None
 

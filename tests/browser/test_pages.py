@@ -48,7 +48,7 @@ def test_every_page_of_a_role_opens_and_the_others_are_refused_politely(page_as,
     for path in refused:
         answer = page.goto(path)
         assert answer.status == 403
-        expect(page.locator("h1")).to_have_text("You may not do this")
+        expect(page.locator("h1")).to_have_text("Not allowed")
 
 
 def test_a_stranger_is_asked_to_sign_in_and_led_back(page_as):
@@ -253,5 +253,5 @@ def test_a_change_to_a_cluster_that_is_down_is_answered_in_the_form(page_as):
     page.goto("/c/local/create-topic")
     page.fill("input[name=name]", "new-topic")
     page.click("button:has-text('Review the plan')")
-    expect(page.locator(".alert-danger")).to_contain_text("could not be asked")
+    expect(page.locator(".alert-danger")).to_contain_text("could not be read")
     expect(page.locator("input[name=name]")).to_have_value("new-topic")

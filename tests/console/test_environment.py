@@ -4,7 +4,7 @@ from console import setting_rules as rules
 from console.environment import Environment
 
 
-def test_what_is_not_set_or_empty_has_its_default() -> None:
+def test_unset_and_empty_variables_have_defaults() -> None:
     env = Environment({"PORT": "", "HEAP": " ", "RATE": "", "FLAG": "", "FOLDER": ""})
     assert env.port("PORT", 8000) == 8000
     assert env.checked("HEAP", rules.heap, "128m") == "128m"
@@ -16,7 +16,7 @@ def test_what_is_not_set_or_empty_has_its_default() -> None:
     assert env.problems == []
 
 
-def test_mistakes_gather_each_with_its_setting_and_what_to_write() -> None:
+def test_all_errors_are_collected_with_setting_and_expected_format() -> None:
     env = Environment({"RATE": "abc", "PORT": "99999", "HEAP": "12x", "FLAG": "maybe",
                        "NETWORKS": "10.0.0.0/8, 10.0.0.0/99"})  # fmt: skip
     assert env.integer("RATE", 50, 10, 2000) == 50
@@ -38,7 +38,7 @@ def test_a_wrong_value_is_shown_without_its_password() -> None:
     assert "hunter2" not in env.problems[0]
 
 
-def test_a_file_that_is_not_there_is_no_mistake_and_one_that_is_wrong_is(tmp_path: Path) -> None:
+def test_a_missing_file_is_no_error_and_an_invalid_one_is(tmp_path: Path) -> None:
     env = Environment({})
     assert env.content("KEYS", tmp_path / "none", rules.secret_keys) == ""
     assert env.problems == []
@@ -47,6 +47,6 @@ def test_a_file_that_is_not_there_is_no_mistake_and_one_that_is_wrong_is(tmp_pat
     for name in ("keys", "binary", "."):
         assert env.content("KEYS", tmp_path / name, rules.secret_keys) == ""
     keys, binary, folder = env.problems
-    assert "holds something else than keys" in keys
+    assert "contains something that is not a key" in keys
     assert "it is not text" in binary
     assert "Is a directory" in folder

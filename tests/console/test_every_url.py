@@ -118,7 +118,7 @@ def kind_of(response) -> object:
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 @pytest.mark.usefixtures("_no_broker_answers")
-def test_it_opens_to_those_who_may_and_to_nobody_else(name, cast):
+def test_each_url_opens_only_for_the_listed_roles(name, cast):
     expected, found = {}, {}
     for arguments, on_get, on_post in TABLE[name]:
         for method, answers in (("get", on_get), ("post", on_post)):
@@ -133,7 +133,7 @@ def test_it_opens_to_those_who_may_and_to_nobody_else(name, cast):
     assert found == expected
 
 
-def test_a_slash_too_few_or_too_many_leads_to_the_page(sampled, client_of, admin):
+def test_a_missing_or_superfluous_slash_redirects(sampled, client_of, admin):
     """Of every page; a group's name may end in a slash, and the home page is nothing but one."""
     client = client_of(admin)
     for name in sorted(set(TABLE) - {"home", "group"}):
@@ -147,12 +147,12 @@ def test_a_slash_too_few_or_too_many_leads_to_the_page(sampled, client_of, admin
     assert client.get("/c/local/groups/").url == "/c/local/groups"
 
 
-def test_a_slash_leads_to_no_other_site_and_to_no_page_that_is_not_there(db, client):
+def test_slashes_redirect_to_no_other_site_and_no_missing_page(db, client):
     for path in ("//elsewhere.example", "//elsewhere.example/c/local", "/nowhere", "/c/a/b"):
         assert client.get("/", PATH_INFO=path).status_code == 404, path
 
 
-def test_a_tampered_slug_is_not_there(sampled, client_of, admin):
+def test_an_unknown_slug_is_404(sampled, client_of, admin):
     for path in ("/c/nowhere/", "/c/local%2F/topics", "/c/../topics", "/c/lo'cal/topics"):
         assert client_of(admin).get(path).status_code == 404
 
@@ -173,7 +173,7 @@ def test_one_cluster_never_shows_what_belongs_to_the_other(sampled, client_of, a
     assert client.get("/c/local/topics/only-in-staging").status_code == 404
 
 
-def test_every_answer_carries_the_strict_policy(sampled, client_of, admin):
+def test_every_response_has_the_content_security_policy(sampled, client_of, admin):
     policy = client_of(admin).get("/c/local/").headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from console.logs import WithoutTracebackOfTheExpected
+from console.logs import ExpectedErrorFilter
 from monitoring.redis_client import StoreDown
 
 ROOT = Path(__file__).parent.parent.parent
@@ -14,12 +14,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def filtered(caplog: pytest.LogCaptureFixture):
-    with caplog.at_level("WARNING"), caplog.filtering(WithoutTracebackOfTheExpected()):
+    with caplog.at_level("WARNING"), caplog.filtering(ExpectedErrorFilter()):
         yield caplog
 
 
 @pytest.mark.parametrize("name", ["django.request", "uvicorn.error", "celery.app.trace", "asyncio"])
-def test_what_a_client_sent_begins_no_line_of_the_log(name: str) -> None:
+def test_text_from_clients_cannot_start_a_log_line(name: str) -> None:
     """Of the web process and of workers, whose libraries bring handlers of their own."""
     program = f"""
 import logging, django
@@ -63,11 +63,11 @@ def record_of(error: Exception, text: str) -> logging.LogRecord:
         raise error
     except Exception:
         record = logging.LogRecord("a", logging.ERROR, "", 1, text, None, sys.exc_info())
-    WithoutTracebackOfTheExpected().filter(record)
+    ExpectedErrorFilter().filter(record)
     return record
 
 
-def test_a_refusal_is_one_line(client, viewer, clusters, filtered) -> None:
+def test_a_refused_request_is_one_log_line(client, viewer, clusters, filtered) -> None:
     client.force_login(viewer)
     client.get("/audit")
     [record] = filtered.records
@@ -76,7 +76,7 @@ def test_a_refusal_is_one_line(client, viewer, clusters, filtered) -> None:
 
 
 @pytest.mark.parametrize("error", [OperationalError("refused\n  there?"), StoreDown("refused")])
-def test_a_store_that_is_away_is_one_line_with_the_reason(error: Exception) -> None:
+def test_an_unavailable_service_is_one_log_line_with_the_reason(error: Exception) -> None:
     record = record_of(error, "Internal Server Error: /topics")
     name = type(error).__name__
     assert record.getMessage() == f"Internal Server Error: /topics ({name}: refused)"

@@ -48,6 +48,6 @@ def test_texts_of_python_templates_and_reasons_are_found(catalog):
     assert {text for text in TEXTS.values() if re.search("[a-z]", PARAM.sub("", text))} <= found
 
 
-def test_no_text_is_half_a_sentence(catalog):
+def test_no_message_is_a_sentence_fragment(catalog):
     halves = {text for text in msgids(catalog) if HALVES.fullmatch(text.strip(" :·,"))}
     assert halves == set()

@@ -9,7 +9,7 @@ from django.urls import NoReverseMatch, reverse
 
 from console.accounts.rights import Rights
 from console.live import fragments
-from console.live.registry import Show
+from console.live.registry import FragmentKey
 from console.ui.links import NAME_LENGTH_SHOWN
 from monitoring.models import Alert, AlertRule
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, sample_next
@@ -107,7 +107,7 @@ def test_every_group_is_linked_to_its_own_page_as_a_browser_understands_the_link
 
 
 @pytest.mark.usefixtures("_hostile")
-def test_only_a_name_that_a_topic_can_have_is_a_link_to_a_topic(client_of, admin):
+def test_only_valid_topic_names_are_links(client_of, admin):
     client = client_of(admin)
     pages = ["/c/local/topics", "/c/local/", *(reverse("group", args=["local", n]) for n in NAMES)]
     found = [link for path in pages for link in links(opened(client, path))]
@@ -117,7 +117,7 @@ def test_only_a_name_that_a_topic_can_have_is_a_link_to_a_topic(client_of, admin
     assert named == {f"<bdi>{name}</bdi>" for name in names}
 
 
-def test_a_topic_that_is_not_there_any_more_is_no_link(sampled, client_of, viewer):
+def test_a_missing_topic_is_not_a_link(sampled, client_of, viewer):
     sample_next(groups=[GROUPS[0] | {"topic": "gone"}, GROUPS[1]])
     page = opened(client_of(viewer), "/c/local/groups/billing")
     assert "<bdi>gone</bdi>" in page
@@ -128,5 +128,5 @@ def test_a_topic_that_is_not_there_any_more_is_no_link(sampled, client_of, viewe
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:24])
 def test_what_is_pushed_to_pages_does_not_break(name, sampled):
     rights = Rights("local", "admin")
-    assert "live-dashboard" in fragments.render(sampled[0], rights, Show("dashboard"))
-    assert "live-group" in fragments.render(sampled[0], rights, Show("group", name))
+    assert "live-dashboard" in fragments.render(sampled[0], rights, FragmentKey("dashboard"))
+    assert "live-group" in fragments.render(sampled[0], rights, FragmentKey("group", name))

@@ -88,7 +88,7 @@ def test_every_text_of_a_page_is_translated(page, name, args):
 
 @pytest.mark.parametrize("name", ["dashboard", "brokers", "topics", "groups", "clusters"])
 @pytest.mark.usefixtures("_no_broker_answers", "sampled")
-def test_so_are_pages_of_a_cluster_that_is_not_well(page, name):
+def test_pages_of_a_cluster_with_problems_are_translated(page, name):
     sample_next(
         brokers=[BROKERS[0] | {"up": False, "down_since_ms": 1000, "leaders": 3}],
         partitions=[row | {"leader": -1} for row in PARTITIONS],
@@ -101,13 +101,13 @@ def test_so_are_pages_of_a_cluster_that_is_not_well(page, name):
 
 
 @pytest.mark.usefixtures("clusters", "redis_server")
-def test_so_are_pages_before_the_first_sample(page):
+def test_pages_before_the_first_sample_are_translated(page):
     for name in ("dashboard", "brokers", "topics", "groups"):
         assert_whole(page(name, "local"))
 
 
 @pytest.mark.usefixtures("sampled")
-def test_so_is_a_page_that_is_not_there(page):
+def test_the_404_page_is_translated(page):
     assert_whole(page("topic", "local", "absent", status=404))
     assert_whole(page("group", "local", "absent", status=404))
 
@@ -115,7 +115,7 @@ def test_so_is_a_page_that_is_not_there(page):
 @pytest.mark.parametrize("kind", registry.names())
 @pytest.mark.parametrize("state", models.STATES)
 @pytest.mark.usefixtures("sampled")
-def test_so_is_a_plan_in_each_of_its_states(page, admin, kind, state):
+def test_a_plan_is_translated_in_each_state(page, admin, kind, state):
     keys = [step.key for step in registry.find(kind).steps({})]
     plan = Plan.objects.create(
         cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
@@ -126,7 +126,7 @@ def test_so_is_a_plan_in_each_of_its_states(page, admin, kind, state):
     assert_whole(page("plan", "local", plan.pk, status=200))
 
 
-def test_a_socket_speaks_the_language_of_its_browser():
+def test_a_socket_uses_the_language_of_its_browser():
     cookie = f"sessionid=x; django_language={LANGUAGE}".encode()
     for headers, expected in (
         ([(b"cookie", cookie)], LANGUAGE),

@@ -150,7 +150,7 @@ def urls(names: dict[str, str], ids: dict[str, str]) -> dict[str, str]:
     return {reverse(name, args=arguments(name, row, names, ids)): name for name, row in rows}
 
 
-def test_what_is_outside_appears_in_no_answer(scoped, world, client_of):
+def test_names_outside_the_scope_appear_in_no_response(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
     words = [*ELSEWHERE, outside["report"], outside["plan"]]
@@ -164,7 +164,7 @@ def test_what_is_outside_appears_in_no_answer(scoped, world, client_of):
     assert told == {}
 
 
-def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
+def test_resources_outside_the_scope_get_the_same_404_as_missing_ones(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
     never = {"orders": "nothing_", "billing": "nobody"}  # as long as the names outside
@@ -207,7 +207,7 @@ def test_the_chart_of_a_group_has_no_line_of_a_topic_outside_the_scope(scoped, w
     assert b"salaries" not in answer.content
 
 
-def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):
+def test_pushed_fragments_name_nothing_outside_the_scope(scoped, world, clusters):
     world(scoped)
     cluster, rights = clusters[0], rights_of(scoped, clusters[0])
     for name in registry._fragments:
@@ -218,7 +218,7 @@ def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):
             assert not [word for word in ELSEWHERE if word in html], name + argument
 
 
-def test_what_is_inside_is_shown(scoped, world, client_of):
+def test_resources_inside_the_scope_are_shown(scoped, world, client_of):
     inside, _outside = world(scoped)
     client = client_of(scoped)
     for name, words in (

@@ -21,5 +21,5 @@ def test_a_service_imports_nothing_of_http(path):
     assert not [name for name in imported if name.startswith(of_http)]
 
 
-def test_every_app_with_services_is_looked_at():
+def test_every_app_with_services_is_checked():
     assert {path.parent.name for path in SERVICES} >= {"actions", "alerts", "messages", "reports"}

@@ -40,7 +40,7 @@ KEY = "qOP2v4pAk2Gm503cyMCHU33kkO8omoPSFbihqDUwZWY="
         (rules.password, "a-long-password"),
     ],
 )
-def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
+def test_valid_values_pass(rule: rules.Rule, value: str) -> None:
     assert rule(value) == ""
 
 
@@ -48,7 +48,7 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
     ("rule", "value", "said"),
     [
         (rules.password, "seven77", "fewer than 8 characters"),
-        (rules.password, "Password1", "many people use"),
+        (rules.password, "Password1", "common password"),
         (rules.password, "Admin-2026", "too similar to the user name"),
         (rules.heap, "12x", "such as 512m"),
         (rules.heap, "512", "such as 512m"),
@@ -69,12 +69,12 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
         (rules.database_url, "postgres://u:p@h", "names no database"),
         (rules.database_url, "postgres://u:p@h:port/aerie", "1 to 65535"),
         (rules.database_url, "postgres://u:p/w@h/aerie", "%2F"),
-        (rules.database_url, "sqlite://srv/aerie", "where nothing belongs"),
+        (rules.database_url, "sqlite://srv/aerie", "SQLite has none"),
         (rules.history_url, "history", "file:///FOLDER"),
         (rules.history_url, "ftp://h/history", "s3a://BUCKET"),
-        (rules.history_url, "file://history", "whole path"),
-        (rules.history_url, "file:///", "whole path"),
-        (rules.history_url, "s3a://", "names no place"),
+        (rules.history_url, "file://history", "absolute path"),
+        (rules.history_url, "file:///", "absolute path"),
+        (rules.history_url, "s3a://", "names no bucket"),
         (rules.spark_remote, "local", "sc://HOST:15002"),
         (rules.spark_remote, "sc://", "names no host"),
         (rules.spark_remote, "sc://h:15002/token=abc", "behind the address"),
@@ -87,10 +87,10 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
         (rules.host_name, "console.example:8000", "names alone"),
         (rules.data_folder, "/srv/a,b", "','"),
         (rules.secret_keys, "", "is empty"),
-        (rules.secret_keys, "root:x:0:0", "something else than keys"),
+        (rules.secret_keys, "root:x:0:0", "something that is not a key"),
     ],
 )
-def test_what_is_wrong_is_reported_with_what_to_write(
+def test_invalid_values_are_reported_with_the_expected_format(
     rule: rules.Rule, value: str, said: str
 ) -> None:
     assert said in rule(value)
@@ -109,6 +109,6 @@ def test_a_message_shows_no_secret(value: str, shown: str) -> None:
     assert rules.without_secrets(value) == shown
 
 
-def test_half_a_password_that_stands_where_the_port_belongs_is_not_repeated() -> None:
+def test_a_part_of_a_password_in_place_of_the_port_is_not_repeated() -> None:
     assert "hunter" not in rules.database_url("postgres://u:hunter/2@h/aerie")
     assert "hunter" not in rules.without_secrets("postgres://u:hunter/2@h/aerie")

@@ -27,7 +27,7 @@ def manage(command: str, data: Path, **settings: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("command", ["up", "down", "prepare", "demo", "account"])
-def test_all_mistakes_are_named_together_and_nothing_starts(command: str, tmp_path: Path) -> None:
+def test_all_errors_are_reported_together_and_nothing_starts(command: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     answer = manage(
         command,
@@ -51,12 +51,12 @@ def test_all_mistakes_are_named_together_and_nothing_starts(command: str, tmp_pa
     assert not data.exists()
 
 
-def test_a_port_of_a_part_that_is_replaced_clashes_with_nothing(tmp_path: Path) -> None:
+def test_the_port_of_an_external_service_does_not_conflict(tmp_path: Path) -> None:
     settings = {"AERIE_PORT": "6379", "REDIS_URL": "redis://127.0.0.1:1/0"}
     assert manage("check", tmp_path, **settings).returncode == 0
 
 
-def test_what_does_not_suit_this_machine_is_named_together(tmp_path: Path) -> None:
+def test_all_problems_of_the_machine_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     answer = manage(
         "up",
@@ -64,8 +64,8 @@ def test_what_does_not_suit_this_machine_is_named_together(tmp_path: Path) -> No
         HISTORY_URL=f"file://{tmp_path}/file/history",
     )
     assert answer.returncode == 1
-    assert "AERIE_DATA=/proc/aerie cannot be made or written to" in answer.stderr
-    assert f"HISTORY_URL=file://{tmp_path}/file/history cannot be made" in answer.stderr
+    assert "AERIE_DATA=/proc/aerie cannot be created or written to" in answer.stderr
+    assert f"HISTORY_URL=file://{tmp_path}/file/history cannot be created" in answer.stderr
     assert "Traceback" not in answer.stderr
 
 
@@ -75,7 +75,7 @@ def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     assert f"AERIE_DATA={tmp_path}/file is a file: name a folder" in answer.stderr
 
 
-def test_a_database_that_is_away_is_one_line_of_prepare(tmp_path: Path) -> None:
+def test_prepare_reports_an_unavailable_database_in_one_line(tmp_path: Path) -> None:
     url = "postgresql://aerie:hunter2@127.0.0.1:1/aerie"
     answer = manage("prepare", tmp_path, DATABASE_URL=url)
     assert answer.returncode == 1

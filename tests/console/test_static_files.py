@@ -60,7 +60,7 @@ def test_only_what_changed_is_collected_again(source: Path) -> None:
     assert static_files.collect()
 
 
-def test_our_own_files_can_all_be_collected(settings, tmp_path: Path) -> None:
+def test_all_static_files_can_be_collected(settings, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path
     _forget()
     try:

@@ -7,7 +7,7 @@ from monitoring.celery import app
 from tests.support.redis import RedisServer
 
 
-def test_a_redis_that_goes_and_comes_back_is_two_lines(
+def test_an_outage_of_redis_logs_two_lines(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     scheduler = QuietScheduler(app, schedule={})

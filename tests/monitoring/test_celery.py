@@ -65,7 +65,7 @@ def ok_ticks():
     return [tick.tick for tick in tick_stream.recent_ticks("local", 0) if tick.ok]
 
 
-def test_ticks_go_on_by_themselves_after_redis_was_killed(processes, redis_server, settings):
+def test_sampling_continues_after_redis_was_killed(processes, redis_server, settings):
     settings.AERIE_TICK_SECONDS = 1
     until(lambda: len(ok_ticks()) >= 2, "two ticks")
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_a_full_redis_does_not_stop_sampling_for_good(processes, full_redis, set
     assert all(process.poll() is None for process in processes)
 
 
-def test_who_works_is_received_and_who_is_stopped_is_not(processes):
+def test_a_running_worker_has_a_heartbeat_and_a_stopped_one_has_not(processes):
     beat_ms = int(heartbeats.BEAT_S * 1000)
 
     def ages():

@@ -14,13 +14,13 @@ def age_ms(name):
     return heartbeats.ages_ms().get(name)
 
 
-def test_who_was_never_heard_has_no_age(redis_server):
+def test_a_process_without_a_heartbeat_has_no_age(redis_server):
     heartbeats.record("actions")
     assert list(heartbeats.ages_ms()) == ["actions"]
     assert age_ms("actions") >= 0
 
 
-def test_ages_are_reported_by_the_clock_of_redis(redis_server, monkeypatch):
+def test_ages_use_the_clock_of_redis(redis_server, monkeypatch):
     heartbeats.record("actions")
     seconds = redis_server.client().time()[0]
     noted = int(redis_server.client().hget(heartbeats.KEY, "actions"))
@@ -28,7 +28,7 @@ def test_ages_are_reported_by_the_clock_of_redis(redis_server, monkeypatch):
     assert noted // 1000 <= seconds
 
 
-def test_a_full_redis_is_distinguished_from_one_that_is_away(redis_server):
+def test_a_full_redis_raises_store_full(redis_server):
     client = redis_server.client()
     client.config_set("maxmemory", 1)
     try:
@@ -42,7 +42,7 @@ def test_a_full_redis_is_distinguished_from_one_that_is_away(redis_server):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_whose_pool_is_stopped_falls_silent_and_is_received_again(redis_server):
+def test_a_worker_writes_no_heartbeat_while_its_pool_is_stopped(redis_server):
     with worker("spark") as running:
         wait_until(lambda: age_ms("spark") is not None, "it is heard", 120)
         [child] = psutil.Process(running.process.pid).children()

@@ -12,12 +12,12 @@ def entry(slug: str, kafka_cluster_id: str = "") -> Cluster:
     )
 
 
-def test_entries_of_which_nothing_is_known_are_not_the_same():
+def test_entries_without_a_cluster_id_are_not_the_same_cluster():
     one, _other = entry("one"), entry("other")
     assert identity.others(one) == []
 
 
-def test_entries_whose_brokers_tell_one_id_lead_to_one_cluster():
+def test_entries_with_the_same_cluster_id_are_the_same_cluster():
     one, other = entry("one"), entry("other", "abc")
     entry("third", "xyz")
     identity.record(one, "abc")
@@ -27,7 +27,7 @@ def test_entries_whose_brokers_tell_one_id_lead_to_one_cluster():
 
 
 @pytest.mark.parametrize("told", ["", "x" * 5000, "a\x00b", "a\nb"])
-def test_what_is_no_id_makes_nothing_the_same(told):
+def test_an_invalid_cluster_id_counts_as_unknown(told):
     one = entry("one", "abc")
     identity.record(one, told)
     one.refresh_from_db()

@@ -27,7 +27,7 @@ print(taken, resident_bytes() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_that_is_free_goes_back_to_the_system():
+def test_free_memory_is_released_to_the_system():
     told = subprocess.run(
         [sys.executable, "-c", _SMALL_AND_LARGE], capture_output=True, text=True, check=True
     )
@@ -36,7 +36,7 @@ def test_memory_that_is_free_goes_back_to_the_system():
     assert kept < taken / 2
 
 
-def test_memory_is_given_back_when_much_less_is_held_than_was(monkeypatch):
+def test_memory_is_released_when_the_rows_fall_below_half(monkeypatch):
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
     level = memory.RowLevel()

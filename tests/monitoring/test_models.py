@@ -21,7 +21,7 @@ def test_addresses_are_parsed(text, addresses):
 @pytest.mark.parametrize(
     "text", ["a", "a:", ":1", "a:0", "a:65536", "a b:1", "http://a:1", "a:1;b:2"]
 )
-def test_what_is_no_address_is_named(text):
+def test_the_error_for_an_invalid_address_contains_it(text):
     with pytest.raises(ValueError, match="is not host:port"):
         parse_addresses(text)
 
@@ -45,7 +45,7 @@ def test_what_is_no_address_is_named(text):
         {"slug": "Not A Slug"},
     ],
 )
-def test_a_cluster_that_cannot_work_is_refused(fields):
+def test_invalid_cluster_settings_are_refused(fields):
     sound = {"slug": "c", "name": "C", "bootstrap_servers": "a:1"}
     with pytest.raises(ValidationError):
         Cluster(**(sound | fields)).full_clean()
@@ -55,7 +55,7 @@ def test_a_cluster_that_cannot_work_is_refused(fields):
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1:9192", "https://b1.example/", "http://[fd00::1]:9"]
 )
-def test_the_address_of_an_admin_port_is_taken(url):
+def test_a_valid_admin_url_is_accepted(url):
     Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls={"1": url}).full_clean()
 
 
@@ -66,14 +66,14 @@ def test_which_admin_url_is_wrong_is_reported():
         Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls=urls).full_clean()
 
 
-def test_secrets_are_encrypted_and_open_again():
+def test_secrets_are_encrypted_and_decrypted():
     cluster = Cluster(slug="c")
     cluster.set_admin_token("t0ken")
     assert "t0ken" not in cluster.admin_token
     assert cluster.decrypt_admin_token() == "t0ken"
 
 
-def test_of_a_webhook_only_the_host_may_be_shown():
+def test_only_the_host_of_a_webhook_is_shown():
     rule = AlertRule()
     assert rule.webhook_host == ""
     rule.set_webhook("https://hooks.example/T0KEN", "key")
@@ -82,6 +82,6 @@ def test_of_a_webhook_only_the_host_may_be_shown():
     assert rule.webhook_host == "?"
 
 
-def test_an_alert_names_its_subject():
+def test_the_text_of_an_alert_has_its_subject():
     assert Alert(group="g").subject == "g"
     assert Alert(group="g", topic="t").subject == "g · t"

@@ -3,7 +3,13 @@
 import pytest
 
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES, hand_over, hidden_by_cluster, hidden_on, public_scope
+from monitoring.own_topics import (
+    NAMES,
+    hidden_by_cluster,
+    hidden_on,
+    mark_other_entries,
+    public_scope,
+)
 from monitoring.scope import EVERYTHING, Scope
 
 pytestmark = pytest.mark.django_db
@@ -23,14 +29,14 @@ def hidden() -> dict[str, bool]:
     return found
 
 
-def test_on_every_entry_of_the_cluster_and_on_no_other():
+def test_own_topics_are_hidden_on_all_entries_of_their_cluster_only():
     entry("local", "a", holds=True)
     entry("again", "a")
     entry("other", "b")
     assert hidden() == {"local": True, "again": True, "other": False}
 
 
-def test_while_a_cluster_id_is_not_known_it_may_be_that_cluster():
+def test_own_topics_are_hidden_if_a_cluster_id_is_unknown():
     local = entry("local", "a", holds=True)
     entry("new")
     entry("other", "b")
@@ -39,18 +45,18 @@ def test_while_a_cluster_id_is_not_known_it_may_be_that_cluster():
     assert all(hidden().values())
 
 
-def test_where_nobody_holds_them_nothing_is_hidden():
+def test_nothing_is_hidden_if_no_entry_has_the_own_topics():
     assert public_scope(entry("customer")) == EVERYTHING
 
 
-def test_what_goes_out_to_anybody_leaves_them_out():
+def test_the_public_scope_hides_the_own_topics():
     assert public_scope(entry("local", holds=True)) == Scope(hidden_topics=NAMES)
 
 
-def test_another_entry_of_the_cluster_holds_them_when_one_goes():
+def test_another_entry_is_marked_when_the_marked_one_is_removed():
     local = entry("local", "a", holds=True)
     entry("again", "a")
     entry("other", "b")
-    hand_over(local)
+    mark_other_entries(local)
     local.delete()
     assert hidden() == {"again": True, "other": False}

@@ -4,7 +4,7 @@ import socket
 from monitoring.ports import bind_error
 
 
-def test_a_port_is_taken_while_somebody_listens_and_free_after_that() -> None:
+def test_a_port_is_in_use_while_a_server_listens() -> None:
     with socket.socket() as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(("127.0.0.1", 0))

@@ -21,7 +21,7 @@ def our_tasks():
     return {name for name in app.tasks if name.startswith(("monitoring.", "console."))}
 
 
-def test_every_task_of_ours_has_a_queue_and_no_queue_a_task_that_is_not_there():
+def test_every_task_has_a_queue_and_every_task_of_a_queue_exists():
     assert set(routes()) == our_tasks()
 
 
@@ -31,7 +31,7 @@ def test_celery_sends_each_task_to_its_queue():
         assert router.route({}, task)["queue"].name == route["queue"]
 
 
-def test_every_queue_has_a_worker_among_the_processes():
+def test_every_queue_has_a_worker_process():
     commands = parse(PROCFILE.read_text())
     for queue in QUEUES.values():
         assert commands[queue.process_name] == f"python -m monitoring.worker {queue.name}"
@@ -39,11 +39,11 @@ def test_every_queue_has_a_worker_among_the_processes():
 
 
 @pytest.mark.parametrize("name", ["actions", "history", "sampling", "spark"])
-def test_messages_to_webhooks_share_a_queue_with_nothing_else(name):
+def test_deliveries_have_a_queue_of_their_own(name):
     assert not any("deliver" in task or "send_due" in task for task in QUEUES[name].tasks)
 
 
-def test_what_ends_lost_plans_and_reports_is_not_in_the_queue_that_lost_them():
+def test_cleanup_of_lost_plans_and_reports_is_in_another_queue():
     assert routes()["console.actions.expire_plans"] != routes()["console.actions.apply"]
     assert routes()["monitoring.reports.requeue_lost_reports"] != routes()["monitoring.reports.run"]
 
@@ -52,12 +52,12 @@ def test_every_scheduled_task_is_in_a_queue():
     assert {entry["task"] for entry in beat_schedule().values()} <= set(routes())
 
 
-def test_time_limits_stand_only_where_a_process_can_be_held_to_them():
+def test_only_queues_with_a_process_have_time_limits():
     for queue in QUEUES.values():
         assert queue.time_limit_s is None or not queue.threads
 
 
-def test_a_worker_that_reads_no_history_loads_nothing_for_it():
+def test_importing_all_tasks_does_not_import_pandas():
     script = (
         "import sys; from monitoring.celery import app; app.loader.import_default_modules(); "
         "print('pandas' in sys.modules)"

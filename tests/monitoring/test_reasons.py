@@ -19,13 +19,13 @@ def test_a_reason_is_its_english_text_for_logs():
     assert OUTER.code == "of_broker"
 
 
-def test_a_code_without_a_text_is_a_mistake():
+def test_a_code_without_a_text_raises_key_error():
     with pytest.raises(KeyError):
         Reason("no_such_code")
 
 
 @pytest.mark.parametrize("reason", [INNER, OUTER, several([INNER, OUTER])])
-def test_a_reason_is_read_back_as_it_was_stored(reason):
+def test_a_stored_reason_is_loaded_unchanged(reason):
     again = loads(dumps(reason))
     assert isinstance(again, Reason)
     assert (again, again.code, again.params) == (reason, reason.code, reason.params)
@@ -45,7 +45,7 @@ def test_the_code_of_a_newer_sample_is_shown_as_the_english_beside_it():
     assert (again, again.code) == (OUTER, "of_broker")
 
 
-def test_one_of_several_is_itself_and_none_is_empty():
+def test_several_of_one_reason_is_this_reason_and_of_none_empty():
     assert several([]) == ""
     assert several([INNER]) is INNER
     assert several([INNER, OUTER]) == f"{INNER}; {OUTER}"

@@ -31,7 +31,7 @@ def test_a_pattern_is_a_name_or_the_beginning_of_names(name, is_seen):
     assert Scope(groups=("orders.*", "payments")).shows_group(name) is is_seen
 
 
-def test_only_a_star_at_the_end_stands_for_more():
+def test_only_a_star_at_the_end_is_a_wildcard():
     assert not Scope(groups=("a*b",)).shows_group("axb")
     assert Scope(groups=("a*b",)).shows_group("a*b")
 

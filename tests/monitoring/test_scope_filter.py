@@ -31,7 +31,7 @@ def alerts(db):
         Scope(hidden_topics=frozenset({"console.audit", "nowhere"})),
     ],
 )
-def test_the_rows_are_those_of_the_names_that_it_shows(alerts, scope):
+def test_the_filter_selects_the_rows_that_the_scope_shows(alerts, scope):
     found = alerts.filter(shows_topic(scope, "topic")).values_list("topic", flat=True)
     assert sorted(found) == sorted(filter(scope.shows_topic, NAMES))
     found = alerts.filter(shows_group(scope, "group")).values_list("group", flat=True)

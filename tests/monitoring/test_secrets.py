@@ -57,7 +57,7 @@ def test_a_lost_key_is_reported_with_what_to_do(key_file):
         decrypt(sealed)
 
 
-def test_where_the_key_is_gone_and_secrets_are_stored_no_other_key_is_made(key_file):
+def test_no_new_key_is_made_if_the_key_is_missing_and_secrets_are_stored(key_file):
     sealed = encrypt("hush")
     Cluster.objects.create(slug="local", bootstrap_servers="127.0.0.1:1", admin_token=sealed)
     key_file.unlink()
@@ -69,7 +69,7 @@ def test_where_the_key_is_gone_and_secrets_are_stored_no_other_key_is_made(key_f
     assert "encrypted with it (1)" in missing_key_problem()
 
 
-def test_an_empty_key_file_is_a_lost_one_where_secrets_are_stored(key_file):
+def test_an_empty_key_file_counts_as_missing_if_secrets_are_stored(key_file):
     Cluster.objects.create(slug="x", bootstrap_servers="127.0.0.1:1", admin_token=encrypt("hush"))
     key_file.write_bytes(b"")
     assert "is missing" in missing_key_problem()

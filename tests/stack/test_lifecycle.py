@@ -3,7 +3,7 @@ import pytest
 from stack.lifecycle import (
     BACKOFF_MAX_MS,
     SLOW_AFTER_MS,
-    STEADY_AFTER_MS,
+    STABLE_AFTER_MS,
     Action,
     AnnounceReady,
     Kill,
@@ -100,7 +100,7 @@ def test_the_backoff_starts_again_after_a_stable_run(stack: Stack) -> None:
         stack.processes["broker"].due_at_ms = 0
         stack.advance(now_ms)
     stack.answered("broker", 6_000)
-    actions = stack.exited("broker", 1, 6_000 + STEADY_AFTER_MS)
+    actions = stack.exited("broker", 1, 6_000 + STABLE_AFTER_MS)
     assert "restarting in 0.5 s" in printed(actions)
 
 

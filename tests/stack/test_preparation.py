@@ -67,9 +67,7 @@ def test_an_aerie_folder_that_others_can_access_is_made_private_with_a_message(
     assert mode(data) == mode(data / "spark") == 0o700
     assert mode(database) == mode(data / "spark" / "server.properties") == 0o600
     assert mode(elsewhere) == 0o644
-    assert printed == [
-        f"{data} was open to other users (mode 0755); it is closed to them now (0700)"
-    ]
+    assert printed == [f"{data} was open to other users (mode 0755); it is private now (0700)"]
     make_folder(data, printed.append)
     assert len(printed) == 1
 
@@ -240,8 +238,8 @@ def test_external_services_are_neither_looked_for_nor_started(
         embedded_zookeeper=False,
         embedded_spark=False,
     )
-    assert services.replaced == {"zookeeper", "redis", "spark"}
-    prepared = prepare(services, os.environ, ALL - services.replaced)
+    assert services.external == {"zookeeper", "redis", "spark"}
+    prepared = prepare(services, os.environ, ALL - services.external)
     assert prepared.redis_url == "redis://elsewhere:6379/0"
     assert [port.setting for port in services.ports({"web"})] == ["AERIE_PORT"]
 

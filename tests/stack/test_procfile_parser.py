@@ -22,7 +22,7 @@ def test_the_error_for_an_invalid_line_has_its_number(text: str) -> None:
 
 
 def test_a_duplicate_name_is_refused() -> None:
-    with pytest.raises(ProcfileError, match="web is there twice"):
+    with pytest.raises(ProcfileError, match="web occurs twice"):
         parse("web: a\nweb: b")
 
 

@@ -6,29 +6,29 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.changes import fact_diff, topic
+from console.topics.changes import fact_diff, shared
 from monitoring.gateway.gateway import Gateway
 
 
 class AddPartitions(ActionType):
     name = "topic.add-partitions"
     verb = "topic.alter"
-    target = topic.TOPIC
+    target = shared.TOPIC_TARGET
     form_page = "topic-add-partitions"
 
     def title(self, resource: str) -> str:
         return _("Add partitions to “%(name)s”") % {"name": resource}
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        return topic.read_existing(gateway, params)
+        return shared.read_existing(gateway, params)
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, total = params["name"], params["total"]
-        if topic.refusal(name):
-            raise PlanRefused(topic.refusal(name))
+        if shared.change_refusal(name):
+            raise PlanRefused(shared.change_refusal(name))
         if total <= facts["partitions"]:
             raise PlanRefused(
                 _("“%(name)s” has %(n)d partitions already, and they cannot be removed.")
@@ -37,19 +37,22 @@ class AddPartitions(ActionType):
         return Draft(
             title=self.title(name),
             changes=[Change(_("Partitions"), str(facts["partitions"]), str(total))],
-            affected=topic.groups_reading(name, snapshot),
+            affected=shared.groups_reading(name, snapshot),
             warnings=[
                 _("Records with the same key may go to another partition from now on."),
-                _("Consumer groups rebalance when they notice, within some minutes."),
+                _(
+                    "Consumer groups rebalance when their clients refresh their "
+                    "metadata, within minutes."
+                ),
             ],
             before={"partitions": facts["partitions"]},
             after={"partitions": total},
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("add", _("Adding partitions")), topic.waiting_for_leaders()]
+        return [Step("add", _("Adding partitions")), shared.waiting_for_leaders()]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress("add")
         gateway.admin.create_partitions(params["name"], params["total"])
-        topic.wait_for_leaders(gateway, params["name"], params["total"], progress)
+        shared.wait_for_leaders(gateway, params["name"], params["total"], progress)

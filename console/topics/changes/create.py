@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.changes import fact_diff, topic
+from console.topics.changes import fact_diff, shared
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -17,7 +17,7 @@ from monitoring.scope import Scope
 class CreateTopic(ActionType):
     name = "topic.create"
     verb = "topic.create"
-    target = topic.TOPIC
+    target = shared.TOPIC_TARGET
     form_page = "topic-create"
     creates = True
 
@@ -47,12 +47,12 @@ class CreateTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
-        if topic.refusal(name):
+        if shared.change_refusal(name):
             raise PlanRefused(
-                _("Names that begin with “__” belong to the cluster itself: take another one.")
+                _("Names that begin with “__” are reserved for internal topics: choose another.")
             )
         if facts["exists"]:
-            raise PlanRefused(_("There is a topic “%(name)s” already.") % {"name": name})
+            raise PlanRefused(_("The topic “%(name)s” already exists.") % {"name": name})
         if facts["alike"] and not facts["alike"][0]:
             raise PlanRefused(
                 _("“%(name)s” collides with another topic: they differ only in “.” and “_”.")
@@ -65,11 +65,11 @@ class CreateTopic(ActionType):
             )
         if replication > facts["brokers"]:
             raise PlanRefused(
-                _("Replication factor %(n)d needs as many brokers; %(up)d are there.")
+                _("Replication factor %(n)d needs %(n)d brokers; only %(up)d are up.")
                 % {"n": replication, "up": facts["brokers"]}
             )
         if facts["objection"]:
-            raise PlanRefused(_("The cluster refuses it: %(why)s") % {"why": facts["objection"]})
+            raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
         changes = [
             Change(_("Topic"), "", name),
             Change(_("Partitions"), "", str(partitions)),
@@ -78,9 +78,13 @@ class CreateTopic(ActionType):
         ]
         warnings = []
         if replication == 1:
-            warnings.append(_("One copy only: a broker that is down takes its partitions with it."))
+            warnings.append(
+                _("With one replica, the partitions of a broker that is down are offline.")
+            )
         if "." in name and "_" in name:
-            warnings.append(_("“.” and “_” in one name invite collisions; better use only one."))
+            warnings.append(
+                _("The name contains both “.” and “_”, which can collide in metric names.")
+            )
         return Draft(
             title=_("Create the topic “%(name)s”") % {"name": name},
             changes=changes,
@@ -95,7 +99,7 @@ class CreateTopic(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("create", _("Creating")), topic.waiting_for_leaders()]
+        return [Step("create", _("Creating")), shared.waiting_for_leaders()]
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal("topic.delete", plan.resource, {"name": plan.resource})
@@ -105,7 +109,7 @@ class CreateTopic(ActionType):
         gateway.admin.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )
-        topic.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
+        shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
     def _objection(self, gateway: Gateway, params: Params) -> str:
         try:

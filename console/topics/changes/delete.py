@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.changes import fact_diff, topic
+from console.topics.changes import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
@@ -16,7 +16,7 @@ from monitoring.reasons import Reason
 class DeleteTopic(ActionType):
     name = "topic.delete"
     verb = "topic.delete"
-    target = topic.TOPIC
+    target = shared.TOPIC_TARGET
     form_page = "topic-delete"
     deletes = True
 
@@ -24,15 +24,15 @@ class DeleteTopic(ActionType):
         return _("Delete “%(name)s”") % {"name": resource}
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        return topic.read_existing(gateway, params)
+        return shared.read_existing(gateway, params)
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
-        if topic.refusal(name):
-            raise PlanRefused(topic.refusal(name))
+        if shared.change_refusal(name):
+            raise PlanRefused(shared.change_refusal(name))
         row = snapshot.topic(name) if snapshot else None
         changes = [
             Change(_("Topic"), name, _("deleted")),
@@ -40,19 +40,19 @@ class DeleteTopic(ActionType):
             Change(_("Offsets"), numbers.count(row.offsets if row else None), "0"),
             Change(_("Size"), numbers.size(row.size_bytes if row else None), "0"),
         ]
-        warnings = [_("All records of the topic are lost. There is no undo.")]
+        warnings = [_("All records of the topic are deleted. This cannot be undone.")]
         if row is not None and row.messages_rate:
             warnings.append(
                 _(
-                    "Someone is writing to it now (%(rate)s); with auto-create it may come "
-                    "back empty."
+                    "Producers are writing to it now (%(rate)s). With automatic topic creation "
+                    "it may be created again, empty."
                 )
                 % {"rate": numbers.rate(row.messages_rate)}
             )
         return Draft(
             title=_("Delete the topic “%(name)s”") % {"name": name},
             changes=changes,
-            affected=topic.groups_reading(name, snapshot),
+            affected=shared.groups_reading(name, snapshot),
             warnings=warnings,
             typed_name=name,
             before={
@@ -64,7 +64,7 @@ class DeleteTopic(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("delete", _("Deleting")), Step("gone", _("Waiting until it is gone"))]
+        return [Step("delete", _("Deleting")), Step("gone", _("Waiting for the deletion"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress("delete")
@@ -80,5 +80,5 @@ class DeleteTopic(ActionType):
                 return False
             return False
 
-        if not topic.wait_until(is_gone):
+        if not shared.wait_until(is_gone):
             raise GatewayError(Reason("topic_not_gone"))

@@ -12,20 +12,24 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
     """For the facts of CreateTopic."""
     lines = []
     if now["exists"] and not then["exists"]:
-        lines.append(_("A topic of this name was made meanwhile."))
+        lines.append(_("A topic with this name was created meanwhile."))
     if now["alike"] != then["alike"]:
         others = ", ".join(f"“{name}”" if name else _("another topic") for name in now["alike"])
-        text = _("Its name collides with %(others)s now.") if others else _("It collides no more.")
+        text = (
+            _("Its name collides with %(others)s now.")
+            if others
+            else _("The name no longer collides.")
+        )
         lines.append(text % {"others": others})
     if now["brokers"] != then["brokers"]:
         text = ngettext(
-            "%(now)d broker is there now, %(then)d were.",
-            "%(now)d brokers are there now, %(then)d were.",
+            "The cluster has %(now)d broker now, instead of %(then)d.",
+            "The cluster has %(now)d brokers now, instead of %(then)d.",
             now["brokers"],
         )
         lines.append(text % {"now": now["brokers"], "then": then["brokers"]})
     if now["objection"] != then["objection"] and not now["exists"]:
-        text = _("The brokers object now: %(why)s.") if now["objection"] else ""
+        text = _("The brokers refuse it now: %(why)s.") if now["objection"] else ""
         lines.append(text % {"why": now["objection"].rstrip(".")})
     return list(filter(None, lines))
 
@@ -33,11 +37,11 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
 def of_existing_topic(then: Facts, now: Facts) -> list[str]:
     """For the facts of changes to an existing topic (`topic.read_existing`)."""
     if now.get("topic_id") != then.get("topic_id"):
-        return [_("The topic was deleted, and this one of the same name was made since.")]
+        return [_("The topic was deleted and created again.")]
     if now["partitions"] != then["partitions"]:
         text = ngettext(
-            "It has %(now)d partition now and had %(then)d.",
-            "It has %(now)d partitions now and had %(then)d.",
+            "It has %(now)d partition now, instead of %(then)d.",
+            "It has %(now)d partitions now, instead of %(then)d.",
             now["partitions"],
         )
         return [text % {"now": now["partitions"], "then": then["partitions"]}]
@@ -49,7 +53,10 @@ def of_existing_topic(then: Facts, now: Facts) -> list[str]:
         if before != after
     ]
     lines = [
-        _("Partition %(n)d has replicas on brokers [%(after)s] now and had them on [%(before)s].")
+        _(
+            "The replicas of partition %(n)d are on brokers [%(after)s] now, instead of "
+            "[%(before)s]."
+        )
         % {"n": number, "before": _ids(before), "after": _ids(after)}
         for number, before, after in moved[:MOVES_MAX]
     ]

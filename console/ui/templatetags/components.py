@@ -5,10 +5,9 @@
       … the content …
     {% endcard %}
 
-Each is drawn by `templates/ui/<name>.html`, which gets the options, `content` and the slots, and
-nothing else of the page. What is one figure or one word needs no content: it is a plain tag
-(`ui.py`). `/ui` shows all of them. An option or a slot that a component does not have is an error
-when the template is loaded, not an empty place on the page.
+Each is rendered with `templates/ui/<name>.html`, whose context has only the options, `content` and
+the slots. Components without content are plain tags (`ui.py`). The page `/ui` shows all components.
+An unknown option or slot is a TemplateSyntaxError when the template is loaded.
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What a component takes. `first` is the option that may be given without its name."""
+    """The options and slots of a component. `first` can be given without its name."""
 
     name: str
     first: str = ""
@@ -37,7 +36,7 @@ class Component:
 
 
 def _banner(values: dict[str, Any]) -> dict[str, Any]:
-    """Colour, icon and role of a banner: only what is bad interrupts who is read to."""
+    """Colour, icon and ARIA role of a banner; screen readers announce only bad ones at once."""
     colour = tone_of(values["tone"] or "info")
     role = "alert" if colour == "danger" else "status"
     return {"colour": colour, "role": role, "icon": values["icon"] or icon_of("", colour)}
@@ -46,7 +45,7 @@ def _banner(values: dict[str, Any]) -> dict[str, Any]:
 COMPONENTS = (
     Component("card", "title", ("title", "id", "css"), ("note", "tools", "foot")),
     Component("stats", "", ("id", "css"), ("facts",)),
-    Component("stat_box", "title", ("title", "tone", "spark"), ("note",)),
+    Component("stat_box", "title", ("title", "tone"), ("note",)),
     Component("data_table", "table", ("table", "css"), ("head", "empty")),
     Component(
         "banner", "title", ("title", "tone", "kind", "icon", "since_ms"), ("actions",), _banner
@@ -59,14 +58,14 @@ COMPONENTS = (
 
 
 class SlotNode(Node):
-    """What stands between {% slot name %} and {% endslot %}; its component draws it."""
+    """The content between {% slot name %} and {% endslot %}; the component renders it."""
 
     def __init__(self, name: str, nodelist: NodeList) -> None:
         self.name = name
         self.nodelist = nodelist
 
     def render(self, context: template.Context) -> SafeString:
-        raise TemplateSyntaxError(f"the slot {self.name!r} stands outside of a component")
+        raise TemplateSyntaxError(f"the slot {self.name!r} is not inside a component")
 
 
 class ComponentNode(Node):
@@ -92,13 +91,13 @@ class ComponentNode(Node):
         if self.component.complete:
             values |= self.component.complete(values)
         assert context.template is not None
-        drawn = context.template.engine.get_template(f"ui/{self.component.name}.html")
-        # As Django's inclusion tags do: the component sees what it was given.
-        return drawn.render(context.new(values))
+        component_template = context.template.engine.get_template(f"ui/{self.component.name}.html")
+        # A new context, as in inclusion tags: the component sees only its options and slots.
+        return component_template.render(context.new(values))
 
 
 def _options(component: Component, parser: Parser, token: Token) -> dict[str, FilterExpression]:
-    found: dict[str, FilterExpression] = {}
+    by_name: dict[str, FilterExpression] = {}
     for number, bit in enumerate(token.split_contents()[1:]):
         name, is_named, value = bit.partition("=")
         if not is_named or not name.isidentifier():
@@ -109,21 +108,21 @@ def _options(component: Component, parser: Parser, token: Token) -> dict[str, Fi
             raise TemplateSyntaxError(
                 f"{component.name} has no option {name!r}: {', '.join(component.options)}"
             )
-        found[name] = parser.compile_filter(value)
-    return found
+        by_name[name] = parser.compile_filter(value)
+    return by_name
 
 
 def _slots(component: Component, nodelist: NodeList) -> dict[str, NodeList]:
-    """Takes the slots out of a component's content."""
-    found: dict[str, NodeList] = {}
+    """Remove the slots from a component's content and return them by name."""
+    by_name: dict[str, NodeList] = {}
     for node in [node for node in nodelist if isinstance(node, SlotNode)]:
         if node.name not in component.slots:
             raise TemplateSyntaxError(
                 f"{component.name} has no slot {node.name!r}: {', '.join(component.slots)}"
             )
-        found[node.name] = node.nodelist
+        by_name[node.name] = node.nodelist
         nodelist.remove(node)
-    return found
+    return by_name
 
 
 def _tag(component: Component) -> None:

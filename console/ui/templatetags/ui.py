@@ -35,8 +35,8 @@ def ahead(lag: Any) -> SafeString:
     return format_html(
         '<span class="ahead" title="{}">{}</span>',
         _(
-            "committed beyond the end, and counted as 0: the topic was deleted and created again "
-            "or its log was cut"
+            "committed beyond the end offset, counted as 0: the topic was created again, or its "
+            "log was truncated"
         ),
         text % {"n": lag.ahead, "by": numbers.count(lag.ahead_by)},
     )
@@ -76,7 +76,7 @@ register.filter("seconds", numbers.duration)
 
 
 @register.filter
-def known(value: Any) -> Any:
+def or_dash(value: Any) -> Any:
     """The value, or "—" when it is None or empty."""
     return numbers.UNKNOWN if value in (None, "") else value
 
@@ -157,20 +157,20 @@ def _lag(row: Any) -> SafeString:
     text = numbers.count(row.lag)
     if note == "ahead_of_end":
         tooltip = _(
-            "committed beyond the end: the topic was deleted and created again or its log was cut"
+            "committed beyond the end offset: the topic was created again, or its log was truncated"
         )
         return _figure(text, tooltip, "text-danger")
     if unknown and row.lag is not None:
         tooltip = ngettext(
-            "the end of %(n)d of %(of)d partitions is not known",
-            "the ends of %(n)d of %(of)d partitions are not known",
+            "the end offset of %(n)d of %(of)d partitions is unknown",
+            "the end offsets of %(n)d of %(of)d partitions are unknown",
             unknown,
         ) % {"n": unknown, "of": row.partitions}
         return _figure(f"≥ {text}", tooltip, "at-least")
     if uncommitted:
         tooltip = ngettext(
-            "%(n)d partition has no commit and is not in it",
-            "%(n)d partitions have no commit and are not in it",
+            "%(n)d partition has no commit and is not counted",
+            "%(n)d partitions have no commit and are not counted",
             uncommitted,
         ) % {"n": uncommitted}
         return _figure(text, tooltip)
@@ -186,10 +186,10 @@ def _figure(text: str, tooltip: str, css: str = "") -> SafeString:
 def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
     """One figure with its name; the name's tooltip has source and time.
 
-    Options: id, unit, note, href, tone, at_ms, source, spark (a list of numbers).
+    Options: id, unit, note, href, tone, at_ms, source, sparkline (a list of numbers).
     """
-    spark = options.get("spark")
-    drawn = sparkline.draw(spark, title) if spark is not None else None
+    points = options.get("sparkline")
+    drawn = sparkline.draw(points, title) if points is not None else None
     figure: Any = value
     is_text = isinstance(value, str) and not isinstance(value, SafeString)
     if is_text and (split := _UNIT.fullmatch(value)):
@@ -205,7 +205,7 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
     if numbers.UNKNOWN in str(value):  # an unknown figure has no source and no age
         notes = [_("not known")]
     text = " · ".join(str(part) for part in notes if part)
-    return {**options, "title": title, "figure": figure, "tooltip": text, "spark": drawn}
+    return {**options, "title": title, "figure": figure, "tooltip": text, "sparkline": drawn}
 
 
 @register.inclusion_tag("ui/fact.html")

@@ -34,13 +34,13 @@ def test_a_role_is_changed_without_a_password(account, django_user_model):
     assert may(user, "topic.create", "local")
 
 
-def test_who_is_blocked_may_nothing(account, django_user_model):
+def test_a_blocked_user_has_no_rights(account, django_user_model):
     account("eve", "--role", "admin")
     account("eve", "--block")
     assert not may(django_user_model.objects.get(), "cluster.view", "local")
 
 
-def test_who_is_blocked_stays_so_until_unblocked(account, django_user_model):
+def test_a_user_stays_blocked_until_unblocked(account, django_user_model):
     account("eve", "--role", "admin")
     account("eve", "--block")
     account("eve", "--role", "viewer")
@@ -50,7 +50,7 @@ def test_who_is_blocked_stays_so_until_unblocked(account, django_user_model):
     assert may(django_user_model.objects.get(), "cluster.view", "local")
 
 
-def test_what_is_done_to_an_account_is_in_the_audit_log(account):
+def test_account_changes_are_audited(account):
     account("eve", "--role", "operator", "--cluster", "local")
     entry = AuditEntry.objects.get()
     assert (entry.actor_name, entry.verb, entry.cluster) == ("system", "account.set", "local")
@@ -67,7 +67,7 @@ def test_what_is_done_to_an_account_is_in_the_audit_log(account):
         (["evelyn.m", "--role", "viewer"], "\uff45velyn.\uff2d!"),
     ],
 )
-def test_what_is_missing_or_weak_is_refused(account, django_user_model, arguments, typed):
+def test_missing_roles_and_weak_passwords_are_refused(account, django_user_model, arguments, typed):
     with pytest.raises(CommandError):
         account(*arguments, typed=typed)
     assert not django_user_model.objects.exists()

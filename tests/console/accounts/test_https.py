@@ -54,7 +54,7 @@ def test_over_https_every_cookie_is_secure_and_browsers_stay_with_https(behind_a
         assert answer.headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_over_http_on_the_machine_itself_nothing_of_it_is_asked(behind_a_proxy):
+def test_over_http_on_localhost_cookies_are_not_secure(behind_a_proxy):
     answers = signed_in(behind_a_proxy)
     assert len(cookies_of(answers)) >= 2
     assert not any("Secure" in line for line in cookies_of(answers))

@@ -15,7 +15,7 @@ def let_through(*attempts: tuple[str, str]) -> int:
     return sum(lockout.attempt(name, address) for name, address in attempts)
 
 
-def test_of_many_attempts_at_once_no_more_are_let_through_than_of_many_in_a_row():
+def test_parallel_attempts_get_no_more_password_checks_than_sequential_ones():
     with ThreadPoolExecutor(40) as pool:
         answers = list(pool.map(lambda _: lockout.attempt("eve", HOME), range(40)))
     assert sum(answers) == lockout.MAX_PER_ACCOUNT
@@ -25,7 +25,7 @@ def test_of_many_attempts_at_once_no_more_are_let_through_than_of_many_in_a_row(
     "alike",
     [" eve", "eve\u00a0", "EVE", "\uff45\uff56\uff45", " \uff25ve ", " " * 200 + "eve"],
 )  # fmt: skip
-def test_all_ways_to_type_a_name_count_as_one(alike):
+def test_spellings_of_a_name_count_as_one_account(alike):
     assert let_through(*[("eve", HOME)] * lockout.MAX_PER_ACCOUNT) == lockout.MAX_PER_ACCOUNT
     assert not lockout.attempt(alike, HOME)
     assert lockout.attempt("eva", HOME)
@@ -42,19 +42,19 @@ def test_all_ways_to_type_a_name_count_as_one(alike):
         ("", "", "192.0.2.7"),
     ],
 )
-def test_all_addresses_that_one_person_has_count_as_one(address, alike, another):
+def test_loopback_addresses_and_an_ipv6_network_count_as_one_address(address, alike, another):
     let_through(*[("eve", address)] * lockout.MAX_PER_ACCOUNT)
     assert not lockout.attempt("eve", alike)
     assert lockout.attempt("eve", another)
 
 
-def test_an_address_waits_after_many_names():
+def test_an_address_is_locked_after_failures_for_many_accounts():
     names = [(f"name-{number}", HOME) for number in range(2 * lockout.MAX_PER_ADDRESS)]
     assert let_through(*names) == lockout.MAX_PER_ADDRESS
     assert lockout.attempt("eve", "192.0.2.8")
 
 
-def test_who_signs_in_often_is_not_locked():
+def test_successful_sign_ins_do_not_lock_an_account():
     for _ in range(2 * lockout.MAX_PER_ADDRESS):
         assert lockout.attempt("eve", HOME)
         lockout.succeeded("eve", HOME)

@@ -56,19 +56,19 @@ def who_may(verb: str, topic: str | None = None) -> set[str]:
     return {role for role in roles if on_local(role).may(verb, topic)}
 
 
-def test_every_role_may_what_is_written_here_and_nothing_else():
+def test_each_role_has_exactly_the_listed_verbs():
     assert {verb: who_may(verb) for verb in VERBS} == MAY
 
 
 @pytest.mark.parametrize("topic", OF_TOPICS)
-def test_of_some_topics_only_admins_may_know_and_of_others_only_they_may_read(topic):
+def test_some_topics_only_admins_see_and_others_only_admins_read(topic):
     verbs = [verb for verb in MAY if verb.startswith(("topic.", "record.", "segment."))]
     assert {verb: who_may(verb, topic) for verb in verbs} == {
         verb: OF_TOPICS[topic].get(verb, MAY[verb]) for verb in verbs
     }
 
 
-def test_a_name_that_a_broker_would_refuse_because_of_a_hidden_one_cannot_be_tried():
+def test_a_topic_name_that_collides_with_a_hidden_topic_is_refused():
     assert not on_local(OPERATOR).may("topic.create", "console_audit")
     assert on_local(ADMIN).may("topic.create", "console_audit")
     assert on_local(OPERATOR).may("topic.view", "console_audit")
@@ -79,35 +79,35 @@ def test_a_group_may_have_any_name():
     assert on_local(VIEWER).may("group.view", "console.watchers")
 
 
-def test_a_verb_that_does_not_exist_is_a_mistake_in_the_program():
+def test_an_unknown_verb_raises_key_error():
     with pytest.raises(KeyError):
         Rights("local", "admin").may("topic.explode")
 
 
-def test_a_stranger_may_nothing():
+def test_an_anonymous_user_has_no_rights():
     assert not any(may(AnonymousUser(), verb, "local") for verb in VERBS)
 
 
-def test_a_user_without_a_grant_may_nothing(db):
+def test_a_user_without_a_grant_has_no_rights(db):
     user = a_user("new")
     assert not any(may(user, verb, "local") for verb in VERBS)
 
 
-def test_a_grant_for_one_cluster_beats_the_one_for_all(db):
+def test_a_grant_for_one_cluster_overrides_the_grant_for_all(db):
     user = a_user("mixed", "admin")
     grant(user, "viewer", "production")
     assert rights_of(user, "production").role == "viewer"
     assert rights_of(user, "staging").role == "admin"
 
 
-def test_a_grant_for_one_cluster_gives_nothing_elsewhere_but_a_look_at_global_pages(db):
+def test_a_grant_for_one_cluster_gives_only_viewer_rights_on_global_pages(db):
     user = a_user("local-admin", "admin", "local")
     assert not may(user, "topic.view", "staging")
     assert may(user, "cluster.view")
     assert not may(user, "cluster.edit")
 
 
-def test_a_blocked_account_may_nothing(db):
+def test_a_blocked_account_has_no_rights(db):
     user = a_user("left", "admin")
     user.is_active = False
     assert not may(user, "cluster.view", "local")
@@ -119,7 +119,7 @@ def test_a_superuser_is_an_admin_everywhere(db):
     assert may(user, "topic.delete", "anything")
 
 
-def test_a_new_grant_counts_at_once_and_an_unknown_role_is_refused(db):
+def test_a_new_grant_applies_at_once_and_an_unknown_role_is_refused(db):
     user = a_user("rising", "viewer")
     assert not may(user, "topic.create", "local")
     grant(user, "operator")
@@ -128,7 +128,7 @@ def test_a_new_grant_counts_at_once_and_an_unknown_role_is_refused(db):
         grant(user, "emperor")
 
 
-def test_the_first_admin_is_made_once_and_follows_the_password_it_is_given(db, django_user_model):
+def test_the_first_admin_is_created_once_and_gets_the_configured_password(db, django_user_model):
     assert ensure_admin("first-password") is True
     assert ensure_admin("first-password") is False
     user = django_user_model.objects.get()
@@ -143,13 +143,13 @@ SCOPED = Rights("local", OPERATOR, Scope(("orders.*",), ("billing",)))
 
 
 @pytest.mark.parametrize("verb", [verb for verb in MAY if verb.startswith(("topic.", "segment."))])
-def test_a_topic_outside_the_scope_is_not_there_whatever_the_verb(verb):
+def test_a_topic_outside_the_scope_is_invisible_for_every_verb(verb):
     assert SCOPED.shows(verb, "orders.eu")
     assert not SCOPED.shows(verb, "payments")
     assert not SCOPED.may(verb, "payments")
 
 
-def test_a_group_outside_the_scope_is_not_there():
+def test_a_group_outside_the_scope_is_invisible():
     assert SCOPED.may("group.view", "billing")
     assert not SCOPED.shows("group.view", "billing-2")
 
@@ -159,7 +159,7 @@ def test_records_that_name_all_topics_are_for_admins_who_see_all():
     assert Rights("local", ADMIN, Scope(("__*",))).may("topic.view", "__consumer_offsets")
 
 
-def test_a_grant_carries_its_scope(db):
+def test_a_grant_has_a_scope(db):
     user = a_user("scoped", "viewer", "local", topics=["b.*", "a", "a"], groups=["x*"])
     assert rights_of(user, "local").scope == Scope(("a", "b.*"), ("x*",))
     grant(user, "operator", "local")
@@ -176,7 +176,7 @@ def test_a_grant_for_one_cluster_has_its_own_scope(db):
     assert may(user, "topic.view", "staging", "payments")
 
 
-def test_who_has_no_role_sees_nothing(db):
+def test_a_user_without_a_role_sees_nothing(db):
     assert rights_of(a_user("none"), "local").scope == NOTHING
     assert rights_of(AnonymousUser(), "local").scope == NOTHING
 
@@ -208,6 +208,6 @@ def test_the_own_topics_are_hidden_on_every_entry_of_the_cluster_that_holds_them
 
 
 @pytest.mark.usefixtures("three_entries")
-def test_an_entry_of_which_nobody_knows_where_it_leads_may_lead_there():
+def test_an_entry_without_cluster_id_is_treated_like_the_cluster_of_the_own_topics():
     Cluster.objects.filter(slug="customer").update(kafka_cluster_id="")
     assert hides_audit("customer")

@@ -10,14 +10,14 @@ def sign_in(client, password, username="viewer", **extra):
     return client.post(reverse("login"), {"username": username, "password": password, **extra})
 
 
-def test_the_right_password_opens_and_is_audited(client, viewer, clusters, redis_server):
+def test_a_sign_in_with_the_right_password_is_audited(client, viewer, clusters, redis_server):
     response = sign_in(client, "viewer-password")
     assert response.status_code == 302
     assert client.get("/c/local/").status_code == 200
     assert AuditEntry.objects.get().verb == "account.sign-in"
 
 
-def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, redis_server):
+def test_the_error_does_not_reveal_whether_name_or_password_was_wrong(client, viewer, redis_server):
     known = sign_in(client, "wrong")
     unknown = sign_in(client, "wrong", username="nobody")
     assert known.status_code == unknown.status_code == 422
@@ -38,9 +38,7 @@ def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(client, viewe
     [("no\x00body", "x"), ("viewer", "no\x00thing"), ("viewer", "x" * 100_000), ("", ""),
      ("y" * 500, "x")],
 )  # fmt: skip
-def test_whatever_is_typed_the_form_says_that_it_was_wrong(
-    client, viewer, redis_server, username, password
-):
+def test_every_invalid_input_gets_the_same_error(client, viewer, redis_server, username, password):
     answer = sign_in(client, password, username)
     assert answer.status_code == 422
     page = answer.content.decode()
@@ -48,7 +46,7 @@ def test_whatever_is_typed_the_form_says_that_it_was_wrong(
     assert page.count("alert-danger") == 1
 
 
-def test_after_too_many_failures_even_the_right_password_must_wait(client, viewer, redis_server):
+def test_after_too_many_failures_the_right_password_is_refused_too(client, viewer, redis_server):
     for _ in range(lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")
     response = sign_in(client, "viewer-password")
@@ -56,7 +54,7 @@ def test_after_too_many_failures_even_the_right_password_must_wait(client, viewe
     assert int(response["Retry-After"]) > 0
 
 
-def test_who_must_wait_is_reported_so_without_a_look_at_the_password(client, viewer, redis_server):
+def test_a_locked_account_is_refused_without_a_password_check(client, viewer, redis_server):
     looked_at = []
     note = lambda credentials, **_: looked_at.append(credentials["username"])  # noqa: E731
     user_login_failed.connect(note)
@@ -77,7 +75,7 @@ def test_another_account_from_the_same_address_is_not_locked_with_it(
     assert sign_in(client, "operator-password", username="operator").status_code == 302
 
 
-def test_a_success_forgets_the_failures_before_it(client, viewer, clusters, redis_server):
+def test_a_success_resets_the_failures(client, viewer, clusters, redis_server):
     for _ in range(lockout.MAX_PER_ACCOUNT - 1):
         sign_in(client, "wrong")
     assert sign_in(client, "viewer-password").status_code == 302
@@ -86,7 +84,7 @@ def test_a_success_forgets_the_failures_before_it(client, viewer, clusters, redi
     assert sign_in(client, "viewer-password").status_code == 302
 
 
-def test_one_can_sign_in_while_redis_is_away(client, viewer, clusters, redis_server):
+def test_signing_in_works_while_redis_is_down(client, viewer, clusters, redis_server):
     redis_server.kill()
     assert sign_in(client, "wrong").status_code == 422
     assert sign_in(client, "viewer-password").status_code == 302
@@ -100,13 +98,13 @@ def test_signing_in_never_leads_to_another_site(client, viewer, clusters, redis_
     assert response.url == reverse("home")
 
 
-def test_a_part_of_an_open_page_leads_the_whole_page_to_the_sign_in(client, clusters):
+def test_an_htmx_request_without_session_redirects_the_whole_page(client, clusters):
     response = client.get("/c/local/topics", headers={"HX-Request": "true"})
     assert response.status_code == 401
     assert response["HX-Redirect"] == "/login?next=%2Fc%2Flocal%2Ftopics"
 
 
-def test_signing_out_takes_a_post(client_of, viewer, clusters):
+def test_signing_out_needs_a_post(client_of, viewer, clusters):
     client = client_of(viewer)
     assert client.get(reverse("logout")).status_code == 405
     client.post(reverse("logout"))

@@ -11,7 +11,7 @@ from console.actions import registry
         ("topic.delete", "/c/local/topics/orders/delete"),
     ],
 )
-def test_each_kind_knows_where_it_is_planned_again(kind: str, again: str) -> None:
+def test_each_action_type_has_a_url_to_plan_again(kind: str, again: str) -> None:
     assert registry.find(kind).again_url("local", "orders") == again
 
 
@@ -26,9 +26,9 @@ def test_each_kind_knows_where_it_is_planned_again(kind: str, again: str) -> Non
         ("topic.delete", False, True),
     ],
 )
-def test_a_plan_that_ended_leads_to_its_topic_where_there_is_one(
+def test_an_ended_plan_links_to_its_topic_if_that_exists(
     kind: str, is_done: bool, to_the_topic: bool
 ) -> None:
     url, text = registry.find(kind).next_link("local", "orders", is_done)
-    assert text == ("To the topic" if to_the_topic else "To the topics")
+    assert text == ("Go to the topic" if to_the_topic else "Go to the topics")
     assert ("orders" in url) == to_the_topic

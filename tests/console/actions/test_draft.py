@@ -16,6 +16,6 @@ def test_facts_differ_exactly_where_their_fingerprints_do(one, other):
     assert (fingerprint(one) == fingerprint(other)) == (one == other)
 
 
-def test_a_plan_lasts_a_quarter_of_an_hour():
+def test_a_plan_expires_after_15_minutes():
     assert not is_expired(1000, 1000 + EXPIRES_MS)
     assert is_expired(1000, 1001 + EXPIRES_MS)

@@ -10,10 +10,10 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
-    a_name,
     confirm_and_run,
     creation,
     make,
+    new_topic_name,
     partitions_of,
     propose,
 )
@@ -30,7 +30,7 @@ def cluster(db, redis_server, live_cluster: LiveCluster) -> Cluster:
 
 
 def test_a_topic_is_created_as_planned_and_audited(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     params = creation(name, configs={"retention.ms": "60000"})
     plan = propose(operator, cluster, "topic.create", name, **params)
     assert partitions_of(cluster, name) is None, "a plan changes nothing"
@@ -46,7 +46,7 @@ def test_a_topic_is_created_as_planned_and_audited(cluster, operator):
 
 
 def test_partitions_are_added(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
     assert plan.draft["changes"] == [{"name": "Partitions", "before": "2", "after": "5"}]
@@ -55,7 +55,7 @@ def test_partitions_are_added(cluster, operator):
 
 
 def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     for typed in ("", "yes", name.upper(), name[:-1]):
@@ -67,8 +67,8 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     assert AuditEntry.objects.get().before["partitions"] == 2
 
 
-def test_what_the_broker_refuses_is_reported_in_its_words(cluster, operator):
-    name = a_name()
+def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):
+    name = new_topic_name()
     params = creation(name, configs={"no.such.setting": "1"})
     with pytest.raises(PlanRefused, match=r"no\.such\.setting"):
         propose(operator, cluster, "topic.create", name, **params)

@@ -13,7 +13,7 @@ from console.actions.draft import PlanApplied, PlanRefused
 from console.actions.models import Plan
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
-from console.topics.changes import topic as topic_changes
+from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.reasons import loads
@@ -21,7 +21,7 @@ from tests.console.conftest import a_user, sample
 from tests.support.waiting import wait_until
 
 
-def a_name() -> str:
+def new_topic_name() -> str:
     return f"t-{uuid.uuid4().hex[:10]}"
 
 
@@ -64,8 +64,8 @@ def confirm_and_run(plan, user, typed=""):
 pytestmark = pytest.mark.usefixtures("_queued")
 
 
-def test_who_confirmed_and_from_where_is_audited(cluster, operator):
-    name = a_name()
+def test_the_user_who_confirmed_and_the_address_are_audited(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     operator.delete()
@@ -76,8 +76,8 @@ def test_who_confirmed_and_from_where_is_audited(cluster, operator):
     assert loads(entry.detail).endswith(told)
 
 
-def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
-    name = a_name()
+def test_a_plan_confirmed_too_late_records_the_user(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
     plan.save()
@@ -86,15 +86,15 @@ def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
     assert AuditEntry.objects.get().remote_addr == "10.7.7.7"
 
 
-def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operator):
-    name = a_name()
+def test_a_change_since_the_review_refuses_the_plan_and_is_described(cluster, operator):
+    name = new_topic_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
     with for_cluster(cluster) as gateway:
         gateway.admin.create_partitions(name, 3)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "It has 3 partitions now and had 2." in plan.outcome
+    assert "It has 3 partitions now, instead of 2." in plan.outcome
     assert partitions_of(cluster, name) == 3
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -103,7 +103,7 @@ def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operato
 def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_plan(
     cluster, admin, kind
 ):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, kind, name, total=5)
     again = False
@@ -117,25 +117,25 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
         again = found["replicas"] == plan.facts["replicas"]
     confirm_and_run(plan, admin, name)
     assert plan.state == models.REFUSED
-    assert "made since. Plan it again." in plan.outcome
+    assert "created again. Plan the change again." in plan.outcome
     assert partitions_of(cluster, name) == 2
 
 
 def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
     cluster, operator, fake_cluster
 ):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert plan.facts["cluster_id"]
     fake_cluster.id = "another-cluster"
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "another cluster now. Plan it again." in plan.outcome
+    assert "lead to another cluster. Plan the change again." in plan.outcome
     assert partitions_of(cluster, name) is None
 
 
 def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     with for_cluster(cluster) as gateway:
@@ -144,8 +144,8 @@ def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
     assert plan.outcome
 
 
-def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
-    name = a_name()
+def test_a_plan_is_applied_once_even_if_confirmed_twice(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
@@ -156,7 +156,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
 
@@ -177,7 +177,7 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
 
 
 def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
     plan.save()
@@ -189,39 +189,39 @@ def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
     assert AuditEntry.objects.get().outcome == "refused"
 
 
-def test_a_topic_that_somebody_else_made_since_the_review_stops_it(cluster, operator):
-    name = a_name()
+def test_a_topic_created_since_the_review_refuses_the_plan(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     make(cluster, name)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "A topic of this name was made meanwhile." in plan.outcome
+    assert "A topic with this name was created meanwhile." in plan.outcome
     assert "[" not in plan.outcome
     assert AuditEntry.objects.get().outcome == "refused"
 
 
-def test_the_queue_is_given_the_plan_by_the_tasks_name(
+def test_the_plan_is_queued_by_task_name(
     cluster, operator, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
     sent = []
     monkeypatch.setattr(services.current_app, "send_task", lambda *told, **_: sent.append(told))
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with django_capture_on_commit_callbacks(execute=True):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     assert sent == [(apply_plan.name, (str(plan.pk),))]
 
 
-def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
-    name = a_name()
+def test_a_plan_belongs_to_the_user_who_made_it(cluster, operator, admin):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    with pytest.raises(PlanRefused, match="someone else"):
+    with pytest.raises(PlanRefused, match="another user's plan"):
         services.confirm(plan, Principal(admin, "10.0.0.9"), "")
 
 
-def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
-    name = a_name()
+def test_losing_the_right_before_applying_refuses_the_plan(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     operator.role_grants.all().delete()
@@ -235,20 +235,20 @@ def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator
     ("role", "kind"),
     [("viewer", "topic.create"), ("operator", "topic.delete"), ("", "topic.create")],
 )
-def test_without_the_right_there_is_not_even_a_plan(cluster, role, kind):
+def test_without_the_right_no_plan_is_made(cluster, role, kind):
     with pytest.raises(PlanRefused, match="role"):
         propose(a_user("x", role), cluster, kind, "orders", **creation("orders"))
     assert Plan.objects.count() == 0
 
 
-def test_an_operator_may_not_touch_the_consoles_own_topics(cluster, operator):
+def test_an_operator_cannot_change_the_consoles_own_topics(cluster, operator):
     with pytest.raises(PlanRefused, match="role"):
         propose(operator, cluster, "topic.create", "console.audit", **creation("console.audit"))
     propose(operator, cluster, "topic.create", "console.orders", **creation("console.orders"))
 
 
 def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     cluster.read_only = True
     cluster.save()
@@ -260,13 +260,13 @@ def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
             attempt()
 
 
-def test_more_copies_than_brokers_are_not_even_planned(cluster, operator):
-    name = a_name()
-    with pytest.raises(PlanRefused, match="2 are there"):
+def test_a_replication_factor_above_the_broker_count_is_refused(cluster, operator):
+    name = new_topic_name()
+    with pytest.raises(PlanRefused, match="2 are up"):
         propose(operator, cluster, "topic.create", name, **creation(name, replication=3))
 
 
-def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, operator):
+def test_a_collision_does_not_reveal_a_hidden_topic(cluster, operator):
     refusals = set()
     for name in ("console_audit", "console.access", "console_access"):
         with pytest.raises(PlanRefused) as refused:
@@ -275,7 +275,7 @@ def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, oper
     assert refusals == {"Your role does not include this change."}
 
 
-def test_of_a_collision_outside_the_scope_only_is_reported_that_there_is_one(cluster):
+def test_a_collision_with_a_topic_outside_the_scope_does_not_name_it(cluster):
     scoped = a_user("scoped", "operator", topics=["mine.*"])
     make(cluster, "mine_secret")
     with pytest.raises(PlanRefused, match="collides with another topic") as refused:
@@ -283,7 +283,7 @@ def test_of_a_collision_outside_the_scope_only_is_reported_that_there_is_one(clu
     assert "mine_secret" not in str(refused.value)
 
 
-def test_a_plan_that_meets_a_topic_outside_the_scope_does_not_name_it(cluster):
+def test_differences_do_not_name_topics_outside_the_scope(cluster):
     scoped = a_user("scoped", "operator", topics=["mine.*"])
     plan = propose(scoped, cluster, "topic.create", "mine.new", **creation("mine.new"))
     make(cluster, "mine_new")
@@ -292,16 +292,16 @@ def test_a_plan_that_meets_a_topic_outside_the_scope_does_not_name_it(cluster):
     assert "mine_new" not in plan.outcome
 
 
-def test_groups_outside_the_scope_may_read_what_is_deleted(cluster):
+def test_the_review_mentions_groups_outside_the_scope(cluster):
     scoped = a_user("scoped", "admin", groups=["mine"])
     make(cluster, "orders")
     sample()
     plan = propose(scoped, cluster, "topic.delete", "orders")
-    assert plan.draft["affected"] == ["Groups that you may not see may read it, too."]
+    assert plan.draft["affected"] == ["Groups outside your scope may also read it."]
 
 
-def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
-    name = a_name().replace("-", ".")
+def test_an_existing_or_colliding_topic_name_is_refused(cluster, operator):
+    name = new_topic_name().replace("-", ".")
     make(cluster, name)
     with pytest.raises(PlanRefused, match="already"):
         propose(operator, cluster, "topic.create", name, **creation(name))
@@ -310,11 +310,11 @@ def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
         propose(operator, cluster, "topic.create", alike, **creation(alike))
 
 
-def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
+def test_if_the_queue_hangs_the_plan_fails_and_is_audited(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with redis_server.hung(), django_capture_on_commit_callbacks(execute=True):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
@@ -326,11 +326,11 @@ def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
     assert loads(entry.detail).startswith(loads(plan.outcome))
 
 
-def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
+def test_if_the_queue_is_down_the_plan_fails_and_nothing_changes(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     redis_server.kill()
     with django_capture_on_commit_callbacks(execute=True):

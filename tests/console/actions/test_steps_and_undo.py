@@ -11,15 +11,15 @@ from console.actions import models, registry, services, texts
 from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.topics.changes import topic as topic_changes
+from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import Refused
 from monitoring.reasons import Reason, loads
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
-    a_name,
     confirm_and_run,
     creation,
     make,
+    new_topic_name,
     partitions_of,
     propose,
 )
@@ -33,8 +33,8 @@ def states(plan: Plan) -> list[StepState]:
     return [step.state for step in registry.find(plan.kind).plan_steps(plan)]
 
 
-def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):
-    name = a_name()
+def test_all_steps_of_a_done_plan_are_done(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert states(plan) == [StepState.WAITING, StepState.WAITING]
     confirm_and_run(plan, operator)
@@ -42,11 +42,11 @@ def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):
     assert plan.progress == 100
 
 
-def test_the_step_at_which_a_plan_failed_is_distinguished_from_those_that_were_done(
+def test_the_failed_step_is_distinguished_from_done_steps(
     cluster, fake_cluster, operator, client_of, monkeypatch
 ):
     monkeypatch.setattr(topic_changes, "WAIT_SECONDS", 0.1)
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name, 1)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=3)
     fake_cluster.down.add(2)
@@ -57,8 +57,8 @@ def test_the_step_at_which_a_plan_failed_is_distinguished_from_those_that_were_d
     assert "Waiting for leaders: failed" in page
 
 
-def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_cluster, admin):
-    name = a_name()
+def test_after_a_failed_first_step_no_other_step_starts(cluster, fake_cluster, admin):
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     fake_cluster.fails["delete_topic"] = Refused("no")
@@ -66,8 +66,8 @@ def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_clust
     assert states(plan) == [StepState.FAILED, StepState.WAITING]
 
 
-def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(cluster, operator):
-    name = a_name()
+def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
@@ -78,8 +78,8 @@ def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(clust
     assert states(plan) == [StepState.UNKNOWN, StepState.WAITING]
 
 
-def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, operator):
-    name = a_name()
+def test_a_stage_is_stored_as_a_key_and_translated_on_the_page(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.refresh_from_db()
@@ -91,10 +91,8 @@ def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, o
         assert texts.stage(plan) == "Creating"
 
 
-def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
-    cluster, admin, client_of
-):
-    name = a_name()
+def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_of):
+    name = new_topic_name()
     done = propose(admin, cluster, "topic.create", name, **creation(name))
     assert services.undo_of(done, Principal(admin), cluster) is None, "nothing was done yet"
     confirm_and_run(done, admin)
@@ -110,8 +108,8 @@ def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
     assert partitions_of(cluster, name) is None
 
 
-def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
-    name = a_name()
+def test_a_deletion_has_no_undo(cluster, admin, client_of):
+    name = new_topic_name()
     make(cluster, name, 1)
     for kind in ("topic.add-partitions", "topic.delete"):
         plan = propose(admin, cluster, kind, name, total=3)
@@ -124,8 +122,8 @@ def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
         assert client.post(undo).status_code == 422
 
 
-def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
-    name = a_name()
+def test_a_user_without_the_right_to_undo_gets_no_undo(cluster, operator):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     assert services.undo_of(plan, Principal(operator), cluster) is None, (
@@ -135,20 +133,18 @@ def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
         services.propose_undo(plan, Principal(operator, ADDRESS), cluster)
 
 
-def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(
-    cluster, fake_cluster, admin, client_of
-):
-    name = a_name()
+def test_an_undo_reports_an_unavailable_cluster(cluster, fake_cluster, admin, client_of):
+    name = new_topic_name()
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, admin)
     fake_cluster.down.update(fake_cluster.broker_ids)
     answer = client_of(admin).post(reverse("plan-undo", args=["local", plan.pk]))
     assert answer.status_code == 503
-    assert "could not be asked" in answer.content.decode()
+    assert "could not be read" in answer.content.decode()
 
 
-def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster, admin):
-    name = a_name()
+def test_audit_entries_store_untranslated_keys_and_values(cluster, admin):
+    name = new_topic_name()
     with pseudo_language(), translation.override(LANGUAGE):
         plan = propose(admin, cluster, "topic.create", name, **creation(name, partitions=3))
         assert plan.draft["changes"][1]["name"] == "⟦Partitions⟧"
@@ -160,14 +156,14 @@ def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster
     assert detail.params["confirmed"].code == "plan_confirmed"
 
 
-def test_why_a_plan_was_not_applied_is_read_in_the_readers_language(cluster, admin, client_of):
-    name = a_name()
+def test_the_reason_of_a_refused_plan_is_translated(cluster, admin, client_of):
+    name = new_topic_name()
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(admin, ADDRESS), "")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=16))
     services.expire_plans()
     plan_page = reverse("plan", args=["local", plan.pk])
-    why = "No worker took it within 15 minutes. Nothing was changed; plan it again."
+    why = "No worker started it within 15 minutes. Nothing was changed. Plan the change again."
     assert why in client_of(admin).get(plan_page).content.decode()
     with pseudo_language():
         asked = {"headers": {"accept-language": LANGUAGE}}

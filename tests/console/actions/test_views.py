@@ -9,7 +9,13 @@ from console.actions import models, registry, services
 from console.actions.draft import Draft
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from tests.console.actions.test_services import a_name, creation, make, partitions_of, propose
+from tests.console.actions.test_services import (
+    creation,
+    make,
+    new_topic_name,
+    partitions_of,
+    propose,
+)
 from tests.console.conftest import sample
 
 
@@ -20,10 +26,10 @@ def _worker(monkeypatch):
 
 
 @pytest.mark.usefixtures("_worker")
-def test_from_the_form_to_the_topic(
+def test_a_topic_is_created_from_form_to_result(
     cluster, client_of, operator, django_capture_on_commit_callbacks
 ):
-    name, client = a_name(), client_of(operator)
+    name, client = new_topic_name(), client_of(operator)
     form = {"name": name, "partitions": 2, "replication": 1, "settings": "segment.bytes=1048576"}
     review = client.post(reverse("topic-create", args=["local"]), form, follow=True)
     plan = Plan.objects.get()
@@ -39,10 +45,10 @@ def test_from_the_form_to_the_topic(
 
 
 @pytest.mark.usefixtures("_worker")
-def test_deleting_names_who_is_affected_and_asks_for_the_name(
+def test_the_deletion_review_lists_groups_and_asks_for_the_topic_name(
     cluster, client_of, admin, django_capture_on_commit_callbacks
 ):
-    name, client = a_name(), client_of(admin)
+    name, client = new_topic_name(), client_of(admin)
     make(cluster, name, 1)
     rows = [{"topic": name, "partition": 0, "leader": 1, "replicas": [1], "isr": [1],
              "log_start_offset": 0, "log_end_offset": 77, "size_bytes": 2048}]  # fmt: skip
@@ -62,18 +68,18 @@ def test_deleting_names_who_is_affected_and_asks_for_the_name(
     assert partitions_of(cluster, name) is None
 
 
-def test_a_second_click_leads_to_what_became_of_the_first(cluster, client_of, operator):
-    name, client = a_name(), client_of(operator)
+def test_a_second_confirmation_shows_the_result_of_the_first(cluster, client_of, operator):
+    name, client = new_topic_name(), client_of(operator)
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     apply = reverse("plan-apply", args=["local", plan.pk])
     assert client.post(apply).status_code == 302
     second = client.post(apply, follow=True)
     assert second.redirect_chain == [(reverse("plan", args=["local", plan.pk]), 302)]
-    assert "applied already" in second.content.decode()
+    assert "already confirmed" in second.content.decode()
 
 
 def test_a_plan_that_is_too_old_offers_no_button_and_says_what_to_do(cluster, client_of, operator):
-    name, client = a_name(), client_of(operator)
+    name, client = new_topic_name(), client_of(operator)
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     Plan.objects.update(created_at=plan.created_at - timedelta(minutes=16))
     page = client.get(reverse("plan", args=["local", plan.pk])).content.decode()
@@ -100,10 +106,8 @@ def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
     assert "Not done" in page
 
 
-def test_applying_somebody_elses_plan_is_not_there_and_is_audited(
-    cluster, client_of, operator, admin
-):
-    name = a_name()
+def test_applying_another_users_plan_is_404_and_audited(cluster, client_of, operator, admin):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     apply = reverse("plan-apply", args=["local", plan.pk])
     never = reverse("plan-apply", args=["local", uuid.uuid4()])
@@ -118,7 +122,7 @@ def test_applying_somebody_elses_plan_is_not_there_and_is_audited(
 
 
 def test_a_get_never_applies(cluster, client_of, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert (
         client_of(operator).get(reverse("plan-apply", args=["local", plan.pk])).status_code == 405
@@ -127,8 +131,8 @@ def test_a_get_never_applies(cluster, client_of, operator):
     assert plan.state == models.DRAFT
 
 
-def test_the_plan_of_another_person_or_cluster_is_not_there(cluster, client_of, operator, admin):
-    name = a_name()
+def test_a_plan_of_another_user_or_cluster_is_404(cluster, client_of, operator, admin):
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert client_of(admin).get(reverse("plan", args=["local", plan.pk])).status_code == 404
     plan.cluster = "staging"
@@ -136,16 +140,16 @@ def test_the_plan_of_another_person_or_cluster_is_not_there(cluster, client_of, 
     assert client_of(operator).get(reverse("plan", args=["local", plan.pk])).status_code == 404
 
 
-def test_applying_needs_the_token_of_the_form(cluster, operator):
+def test_applying_needs_the_csrf_token(cluster, operator):
     from django.test import Client
 
     client = Client(enforce_csrf_checks=True)
     client.force_login(operator)
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     response = client.post(reverse("plan-apply", args=["local", plan.pk]))
     assert response.status_code == 403
-    assert "can no longer be sent" in response.content.decode()
+    assert "has expired" in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -166,7 +170,7 @@ def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
 
 def test_a_cluster_that_is_down_is_reported_in_the_form(cluster, fake_cluster, client_of, operator):
     fake_cluster.down.update(fake_cluster.broker_ids)
-    form = {"name": a_name(), "partitions": 1, "replication": 1}
+    form = {"name": new_topic_name(), "partitions": 1, "replication": 1}
     response = client_of(operator).post(reverse("topic-create", args=["local"]), form)
     assert response.status_code == 503
-    assert "could not be asked" in response.content.decode()
+    assert "could not be read" in response.content.decode()

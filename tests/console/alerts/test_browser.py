@@ -37,13 +37,13 @@ def tick():
     return one
 
 
-def test_a_rule_is_made_fires_live_tells_a_webhook_and_resolves_live(
+def test_a_rule_is_created_fires_calls_the_webhook_and_resolves_on_a_live_page(
     web, page, clusters, operator, tick, webhook_server
 ):
     tick(committed=100)
     sign_in(page, web, operator)
     page.goto(web + reverse("alerts", args=["local"]))
-    page.get_by_role("link", name="Make the first rule").click()
+    page.get_by_role("link", name="Create a rule").click()
     page.fill("[name=name]", "billing is late")
     page.fill("[name=group_pattern]", "bill*")
     page.fill("[name=lag_max]", "50")
@@ -59,12 +59,12 @@ def test_a_rule_is_made_fires_live_tells_a_webhook_and_resolves_live(
     rule.save()
 
     page.goto(web + reverse("alerts", args=["local"]))
-    expect(page.get_by_text("Nothing fires")).to_be_visible()
+    expect(page.get_by_text("No firing alerts")).to_be_visible()
     tick(committed=40)
-    expect(page.get_by_text("Nothing fires")).to_have_count(0, timeout=LIVE_MS)
+    expect(page.get_by_text("No firing alerts")).to_have_count(0, timeout=LIVE_MS)
     expect(page.locator("#alerts .badge")).to_have_text("firing")
     tick(committed=90)
-    expect(page.get_by_text("Nothing fires")).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_text("No firing alerts")).to_be_visible(timeout=LIVE_MS)
     expect(page.get_by_text("the lag fell")).to_be_visible()
 
     for delivery in AlertDelivery.objects.order_by("id"):

@@ -32,7 +32,7 @@ def edit(client, rule, **changes):
     return client.post(reverse("alert-rule", args=["local", rule.pk]), VALID | changes)
 
 
-def test_a_rule_is_made_and_listed_with_what_it_matches_now(client):
+def test_a_rule_is_created_and_listed_with_the_number_of_matching_groups(client):
     assert add(client, url=URL, secret="s3cret").status_code == 302
     rule = AlertRule.objects.get()
     assert (rule.cluster.slug, rule.lag_max, rule.created_by) == ("local", 100, "operator")
@@ -52,7 +52,7 @@ def test_url_and_secret_are_never_shown_again_nor_audited(client):
         assert "s3cret" not in text
 
 
-def test_the_audit_log_tells_that_a_webhook_moved_within_its_host(client):
+def test_the_audit_log_records_a_webhook_change_on_the_same_host(client):
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()
     edit(client, rule, url=f"{URL}/other", secret="s3cret")
@@ -76,13 +76,13 @@ def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     "elsewhere",
     ["http://127.0.0.1:10/hook", "https://127.0.0.1:9/hook", "http://127.0.0.2:9/hook"],
 )
-def test_a_secret_goes_to_no_address_that_it_was_not_typed_for(client, settings, elsewhere):
+def test_a_stored_secret_is_not_used_for_another_address(client, settings, elsewhere):
     settings.AERIE_EGRESS_ALLOW = ["127.0.0.0/8"]
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()
     refused = edit(client, rule, url=elsewhere)
     assert refused.status_code == 422
-    assert "Type the secret again" in refused.content.decode()
+    assert "Enter the secret again" in refused.content.decode()
     rule.refresh_from_db()
     assert rule.decrypt_webhook() == (URL, "s3cret")
     assert edit(client, rule, url=elsewhere, secret="another").status_code == 302
@@ -90,7 +90,7 @@ def test_a_secret_goes_to_no_address_that_it_was_not_typed_for(client, settings,
     assert rule.decrypt_webhook() == (elsewhere, "another")
 
 
-def test_a_secret_stays_where_only_the_path_changes_and_goes_where_it_is_left_behind(client):
+def test_a_secret_is_kept_if_only_the_path_changes_and_removed_with_the_webhook(client):
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()
     assert edit(client, rule, url="HTTP://127.0.0.1:9/other").status_code == 302
@@ -102,18 +102,16 @@ def test_a_secret_stays_where_only_the_path_changes_and_goes_where_it_is_left_be
     assert rule.decrypt_webhook() == (unsigned, "")
 
 
-def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule):
+def test_a_webhook_that_cannot_be_decrypted_must_be_entered_again(client, make_rule):
     rule = make_rule()
     AlertRule.objects.update(webhook_url="sealed with a lost key")
-    assert (
-        "Set, at ?" in client.get(reverse("alert-rule", args=["local", rule.pk])).content.decode()
-    )
+    assert "is at ?" in client.get(reverse("alert-rule", args=["local", rule.pk])).content.decode()
     assert edit(client, rule, url=URL).status_code == 302
     rule.refresh_from_db()
     assert rule.decrypt_webhook() == (URL, "")
 
 
-def test_a_rule_that_is_edited_while_the_key_is_away_keeps_its_webhook(client, settings, tmp_path):
+def test_editing_a_rule_without_the_key_keeps_its_webhook(client, settings, tmp_path):
     add(client, url=URL, secret="s3cret")
     rule, key_file = AlertRule.objects.get(), settings.AERIE_SECRET_KEY_FILE
     settings.AERIE_SECRET_KEY_FILE = tmp_path / "away"
@@ -130,7 +128,7 @@ def test_a_rule_that_is_edited_while_the_key_is_away_keeps_its_webhook(client, s
 def test_a_secret_alone_makes_no_webhook(client, make_rule):
     answer = edit(client, make_rule(), secret="s3cret")
     assert answer.status_code == 422
-    assert "Type the URL, too" in answer.content.decode()
+    assert "Enter the URL, too" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -161,9 +159,7 @@ def resolving_to(monkeypatch, address):
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
-def test_what_a_name_of_this_network_stands_for_is_reported_to_admins_only(
-    client, client_of, admin, monkeypatch
-):
+def test_only_admins_see_the_private_address_of_a_host_name(client, client_of, admin, monkeypatch):
     resolving_to(monkeypatch, "10.1.2.3")
     refused = add(client, url="http://db.internal/").content.decode()
     assert "db.internal is not a public address" in refused
@@ -172,24 +168,26 @@ def test_what_a_name_of_this_network_stands_for_is_reported_to_admins_only(
     assert "Its address is 10.1.2.3." in refused
 
 
-def test_nobody_looks_up_names_by_the_hundred(client, monkeypatch):
+def test_url_checks_are_rate_limited(client, monkeypatch):
     resolving_to(monkeypatch, "10.1.2.3")
     answers = [
         add(client, url=f"http://host-{number}.internal/").content.decode()
         for number in range(throttle.PER_MINUTE_MAX + 1)
     ]
     assert all("is not a public address" in answer for answer in answers[:-1])
-    assert "Too many addresses" in answers[-1]
+    assert "Too many URLs" in answers[-1]
     assert "public" not in answers[-1]
 
 
-def test_a_name_is_taken_once_per_cluster(client, make_rule, clusters):
+def test_rule_names_are_unique_per_cluster(client, make_rule, clusters):
     make_rule("billing is late", cluster=clusters[1])
     assert add(client).status_code == 302
     assert add(client).status_code == 422
 
 
-def test_disabling_closes_what_fires_and_enabling_comes_back(client, make_rule, make_alert):
+def test_disabling_a_rule_resolves_its_alerts_and_it_can_be_enabled_again(
+    client, make_rule, make_alert
+):
     rule = make_rule()
     make_alert(rule)
     switch = reverse("alert-switch", args=["local", rule.pk])
@@ -213,9 +211,7 @@ def test_deleting_asks_for_the_name(client, make_rule):
     assert AuditEntry.objects.get().verb == "alert.delete"
 
 
-def test_a_rule_that_fires_is_not_deleted_while_a_webhook_waits_for_the_end(
-    client, make_rule, make_alert
-):
+def test_a_rule_with_a_webhook_is_not_deleted_while_it_fires(client, make_rule, make_alert):
     rule = make_rule(url=URL)
     make_alert(rule)
     delete = reverse("alert-delete", args=["local", rule.pk])
@@ -230,7 +226,7 @@ def test_a_rule_that_fires_is_not_deleted_while_a_webhook_waits_for_the_end(
 def test_a_rule_that_matches_nothing_says_so(client, make_rule):
     make_rule(group_pattern="nobody-*")
     html = client.get(reverse("alert-rules", args=["local"])).content.decode()
-    assert "nothing to watch" in html
+    assert "no matching group" in html
     assert "0 groups now" in html
 
 
@@ -257,7 +253,7 @@ def test_tests_are_limited_and_need_a_webhook(client, make_rule):
     assert AlertDelivery.objects.count() == throttle.PER_MINUTE_MAX
 
 
-def test_a_rule_of_another_cluster_is_not_there(client, make_rule, clusters):
+def test_a_rule_of_another_cluster_is_404(client, make_rule, clusters):
     rule = make_rule(cluster=clusters[1])
     for name in ("alert-switch", "alert-test", "alert-delete"):
         assert client.post(reverse(name, args=["local", rule.pk])).status_code == 404

@@ -19,11 +19,11 @@ def page(client, name="alerts", cluster="local", **query):
 
 
 def test_without_rules_the_page_says_what_to_do(client_of, operator, viewer):
-    assert "Make the first rule" in page(client_of(operator))
-    assert "Make the first rule" not in page(client_of(viewer))
+    assert "Create a rule" in page(client_of(operator))
+    assert "Create a rule" not in page(client_of(viewer))
 
 
-def test_a_firing_alert_shows_with_its_lag_of_now_and_then(
+def test_a_firing_alert_shows_its_lag_now_and_when_it_fired(
     client_of, viewer, make_rule, make_alert
 ):
     make_alert(make_rule("billing is late"))
@@ -33,7 +33,7 @@ def test_a_firing_alert_shows_with_its_lag_of_now_and_then(
     assert ">80<" in html
 
 
-def test_an_alert_without_data_says_since_when(client_of, viewer, make_rule, make_alert):
+def test_an_alert_with_unknown_lag_shows_since_when(client_of, viewer, make_rule, make_alert):
     make_alert(make_rule(), "vanished", unknown_since_ms=1_760_000_000_000)
     text = " ".join(re.sub("<[^>]+>", "", page(client_of(viewer))).split())
     assert "— not known since 2025-10-09 08:53:20 UTC" in text
@@ -49,7 +49,7 @@ def test_a_resolved_alert_moves_to_the_past_with_its_reason(
     )  # fmt: skip
     make_alert(rule, "b", state="resolved", resolved_at_ms=71_000)
     html = page(client_of(viewer))
-    assert "Nothing fires" in html
+    assert "No firing alerts" in html
     assert "60 s" in html
     assert "Peak" in html
     assert "the rule was disabled" in html
@@ -75,7 +75,7 @@ def test_alerts_on_hidden_topics_are_for_admins(client_of, viewer, admin, make_r
         assert "audited" in page(client_of(admin), name)
 
 
-def test_the_delivery_log_shows_what_came_of_each_message(client_of, viewer, make_rule):
+def test_the_delivery_log_shows_the_result_of_each_message(client_of, viewer, make_rule):
     rule = make_rule(url="http://hooks.example/secret-path?token=t0ken")
     AlertDelivery.objects.create(
         rule=rule, event="fired", payload={}, state="failed", attempts=7, status_code=500,
@@ -87,21 +87,21 @@ def test_the_delivery_log_shows_what_came_of_each_message(client_of, viewer, mak
     assert "t0ken" not in html
 
 
-def test_a_message_that_is_tried_again_says_when_and_never_a_moment_that_has_passed(
+def test_a_retried_message_shows_its_next_attempt_but_never_a_past_time(
     client_of, viewer, make_rule
 ):
     rule, now = make_rule(), timezone.now()
     later = {"next_attempt_at": now + timedelta(hours=1)}
     tried = {"rule": rule, "event": "fired", "payload": {}, "attempts": 1}
     delivery = AlertDelivery.objects.create(**tried, **later, error="answered 500")
-    assert f"tried again at {later['next_attempt_at']:%Y-%m-%d %H:%M}" in text_of_deliveries(
+    assert f"next attempt at {later['next_attempt_at']:%Y-%m-%d %H:%M}" in text_of_deliveries(
         client_of(viewer)
     )
     change(delivery, queued_at=now, attempted_at=now)
     assert "being sent" in text_of_deliveries(client_of(viewer))
     change(delivery, next_attempt_at=now - timedelta(seconds=1))
     text = text_of_deliveries(client_of(viewer))
-    assert "tried again as soon as a worker is free" in text
+    assert "next attempt when a worker is free" in text
     assert "tried again at" not in text
     change(delivery, state="failed")
     assert "tried again" not in text_of_deliveries(client_of(viewer))
@@ -115,7 +115,7 @@ def change(delivery, **fields):
     AlertDelivery.objects.filter(pk=delivery.pk).update(**fields)
 
 
-def test_pages_stand_without_any_sample(client_of, viewer, make_rule, make_alert, redis_server):
+def test_pages_open_without_any_sample(client_of, viewer, make_rule, make_alert, redis_server):
     make_alert(make_rule())
     redis_server.kill()
     try:
@@ -125,9 +125,7 @@ def test_pages_stand_without_any_sample(client_of, viewer, make_rule, make_alert
         redis_server.start()
 
 
-def test_why_an_alert_resolved_is_read_in_the_readers_language(
-    client_of, viewer, make_rule, make_alert
-):
+def test_the_reason_of_a_resolved_alert_is_translated(client_of, viewer, make_rule, make_alert):
     make_alert(make_rule(), state="resolved", resolved_at_ms=71_000, resolved_reason=RULE_OFF)
     with pseudo_language():
         asked = {"headers": {"accept-language": LANGUAGE}}

@@ -22,7 +22,7 @@ def last_line(name: str) -> dict:
     return json.loads((settings.AERIE_LOGS / name).read_text().splitlines()[-1])
 
 
-def test_an_action_becomes_a_row_and_a_line(admin, django_capture_on_commit_callbacks):
+def test_an_action_is_written_as_a_row_and_a_log_line(admin, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         entry = services.record(
             admin, "topic.delete", "local", "orders", {"partitions": 3}, {}, "10.0.0.9"
@@ -32,7 +32,7 @@ def test_an_action_becomes_a_row_and_a_line(admin, django_capture_on_commit_call
     assert line["before"] == {"partitions": 3}
 
 
-def test_the_row_still_names_who_it_was_when_the_account_is_gone(db, admin):
+def test_an_entry_keeps_the_name_of_a_deleted_account(db, admin):
     entry = services.record(admin, "topic.delete", "local", "orders")
     admin.delete()
     entry.refresh_from_db()
@@ -55,7 +55,7 @@ def test_the_page_searches_and_pages_in_the_database(db, client_of, admin, redis
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=9999999", "page=x", "q=%00", "sort=nonsense"])
-def test_a_query_that_makes_no_sense_shows_a_page(db, client_of, admin, redis_server, query):
+def test_invalid_query_parameters_show_a_page(db, client_of, admin, redis_server, query):
     services.record(admin, "topic.delete", "local", "orders")
     answer = client_of(admin).get(f"/audit?{query}")
     assert answer.status_code == 200
@@ -93,7 +93,7 @@ def test_a_full_log_is_renamed_and_started_again(tmp_path: Path):
     assert path.with_name("log.jsonl.1").stat().st_size == SIZE_BYTES_MAX - 5
 
 
-def test_what_was_sent_neither_breaks_a_line_nor_steers_a_terminal_that_shows_it(tmp_path: Path):
+def test_control_characters_are_escaped_in_log_lines(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     agent = "für \n\x1b[31m\x7f\x9b2J\u2028\u202e\ud800\U000e0001"
     JsonLines(path).append({"agent": agent, "n": 1})
@@ -102,18 +102,18 @@ def test_what_was_sent_neither_breaks_a_line_nor_steers_a_terminal_that_shows_it
     assert json.loads(line) == {"agent": agent, "n": 1}
 
 
-def test_a_log_that_another_process_renamed_meanwhile_is_not_renamed_again(tmp_path: Path):
+def test_a_log_rotated_by_another_process_is_not_rotated_again(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     path.write_text("full")
     lines = JsonLines(path)
     with path.open("ab", buffering=0) as full:
         path.rename(tmp_path / "log.jsonl.1")
         path.write_text("fresh")
-        lines._roll(full)
+        lines._rotate(full)
     assert (path.read_text(), (tmp_path / "log.jsonl.1").read_text()) == ("fresh", "full")
 
 
-def test_old_sign_ins_that_were_refused_go_and_nothing_else(db, admin):
+def test_only_old_refused_sign_ins_are_deleted(db, admin):
     kept = [services.record(admin, "topic.delete"), services.record(None, "account.sign-in")]
     old = services.record(None, "account.sign-in", resource="eve", outcome="refused")
     young = services.record(None, "account.sign-in", resource="eve", outcome="refused")
@@ -123,7 +123,7 @@ def test_old_sign_ins_that_were_refused_go_and_nothing_else(db, admin):
     assert not AuditEntry.objects.filter(pk=old.pk).exists()
 
 
-def test_a_log_that_cannot_be_written_fails_nothing(tmp_path: Path, caplog):
+def test_a_log_that_cannot_be_written_fails_no_request(tmp_path: Path, caplog):
     (tmp_path / "file").write_text("")
     lines = JsonLines(tmp_path / "file" / "log.jsonl")
     lines.append({"n": 1})
@@ -136,7 +136,7 @@ def every_row() -> list[dict]:
 
 
 @pytest.mark.usefixtures("_no_broker_answers")
-def test_rows_are_only_ever_added_whatever_is_done_in_the_console(sampled, client_of, admin):
+def test_actions_in_the_console_only_add_entries(sampled, client_of, admin):
     services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
     services.record(None, "account.sign-in", resource="eve", outcome="refused")
     before, client = every_row(), client_of(admin)
@@ -153,7 +153,7 @@ def test_rows_are_only_ever_added_whatever_is_done_in_the_console(sampled, clien
     assert {row["verb"] for row in after[len(before) :]} >= {"cluster.remove", "topic.delete"}
 
 
-def test_no_row_can_be_changed_or_dropped_by_mistake(db, admin):
+def test_entries_cannot_be_changed_or_deleted(db, admin):
     entry = services.record(admin, "topic.delete", "local", "orders")
     before = every_row()
     entry.detail = "nothing"
@@ -188,12 +188,12 @@ def entries(clusters, admin):
 
 
 @pytest.mark.usefixtures("entries")
-def test_who_sees_everything_reads_every_entry(admin):
+def test_a_user_who_sees_everything_reads_every_entry(admin):
     assert len(visible_to(admin)) == 15
 
 
 @pytest.mark.usefixtures("entries")
-def test_of_a_cluster_with_a_scope_of_its_own_only_what_is_in_it_is_read():
+def test_entries_of_a_cluster_are_limited_to_the_scope_on_that_cluster():
     user = a_user("most", "admin")
     grant(user, "admin", "local", topics=["orders.*"])
     assert {told for told in visible_to(user) if told.startswith("local")} == {
@@ -209,7 +209,7 @@ def test_of_a_cluster_with_a_scope_of_its_own_only_what_is_in_it_is_read():
 
 
 @pytest.mark.usefixtures("entries")
-def test_grants_whose_patterns_name_topics_are_read_only_by_who_sees_everything(admin):
+def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     after = {"topics": ["payments.eu"]}
     for cluster in ("", "local"):
         services.record(None, "account.set", cluster, "somebody", after=after)
@@ -219,7 +219,7 @@ def test_grants_whose_patterns_name_topics_are_read_only_by_who_sees_everything(
 
 
 @pytest.mark.usefixtures("entries")
-def test_a_scope_for_all_clusters_holds_for_each():
+def test_a_scope_for_all_clusters_applies_to_each_cluster():
     user = a_user("some", "admin", topics=["orders.*"])
     assert visible_to(user) == {
         f"{cluster} {told}"

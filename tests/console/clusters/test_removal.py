@@ -8,7 +8,7 @@ from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
 
 
-def test_the_samples_of_a_removed_cluster_go_with_it(sampled, client_of, admin):
+def test_removing_a_cluster_deletes_its_samples(sampled, client_of, admin):
     assert tick_stream.last_ok_tick("local") is not None
     client = client_of(admin)
     client.post(reverse("cluster-remove", args=["local"]), {"typed": "local"})
@@ -17,7 +17,7 @@ def test_the_samples_of_a_removed_cluster_go_with_it(sampled, client_of, admin):
     assert "orders" not in client.get("/c/local/topics").content.decode()
 
 
-def test_the_roles_for_a_removed_cluster_end_and_are_audited(sampled, client_of, admin, outsider):
+def test_removing_a_cluster_revokes_its_roles_and_audits_them(sampled, client_of, admin, outsider):
     grant(outsider, "operator", "staging")
     grant(outsider, "viewer", "local")
     client_of(admin).post(reverse("cluster-remove", args=["staging"]), {"typed": "staging"})

@@ -16,7 +16,9 @@ FORM = {
 }  # fmt: skip
 
 
-def test_an_admin_adds_a_cluster_and_the_token_is_encrypted_and_unseen(sampled, client_of, admin):
+def test_an_admin_adds_a_cluster_and_the_token_is_encrypted_and_never_shown(
+    sampled, client_of, admin
+):
     client = client_of(admin)
     response = client.post(reverse("cluster-add"), FORM)
     assert response.status_code == 302
@@ -39,7 +41,7 @@ def test_an_empty_token_keeps_the_present_one_and_the_slug_stays(sampled, client
     assert (cluster.name, cluster.decrypt_admin_token()) == ("Renamed", "top-secret-token")
 
 
-def test_a_lower_role_on_one_cluster_holds_there_for_an_admin_of_all(sampled, client_of, admin):
+def test_a_lower_role_on_one_cluster_overrides_admin_on_all(sampled, client_of, admin):
     client = client_of(admin)
     client.post(reverse("cluster-add"), FORM)
     grant(admin, "viewer", "other")
@@ -50,15 +52,15 @@ def test_a_lower_role_on_one_cluster_holds_there_for_an_admin_of_all(sampled, cl
     assert Cluster.objects.filter(slug="other").exists()
 
 
-def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, client_of, admin):
+def test_a_stored_token_is_not_sent_to_another_address(sampled, client_of, admin):
     client = client_of(admin)
     client.post(reverse("cluster-add"), FORM)
     moved = FORM | {"token": "", "admin_urls_text": "1 http://127.0.0.1:9\n2 http://127.0.0.1:10"}
     edit = reverse("cluster-edit", args=["other"])
     refused = client.post(edit, moved)
     assert refused.status_code == 422
-    assert "Type the token again" in refused.content.decode()
-    assert "Type the token again" in client.post(edit, moved | {"test": "1"}).content.decode()
+    assert "Enter the token again" in refused.content.decode()
+    assert "Enter the token again" in client.post(edit, moved | {"test": "1"}).content.decode()
     assert Cluster.objects.get(slug="other").admin_urls == {"1": "http://127.0.0.1:9"}
     assert client.post(edit, moved | {"token": "another"}).status_code == 302
     assert client.post(edit, FORM | {"token": ""}).status_code == 302
@@ -69,7 +71,7 @@ def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, cl
     [("https://10.0.0.1:80", True), ("http://10.0.0.1:81", True), ("http://10.0.0.2", True),
      ("HTTP://10.0.0.1:80/", False)],
 )  # fmt: skip
-def test_a_stored_token_is_asked_for_again_where_scheme_host_or_port_is_another(
+def test_the_token_must_be_entered_again_if_scheme_host_or_port_changes(
     sampled, client_of, admin, url, is_another
 ):
     client = client_of(admin)
@@ -104,7 +106,7 @@ def test_a_wrong_value_is_reported_beside_its_field(sampled, client_of, admin, w
 
 
 @pytest.mark.parametrize(
-    ("slug", "told"), [("Ümlaut", "small letters"), ("local", "has this short name already")]
+    ("slug", "told"), [("Ümlaut", "lowercase letters"), ("local", "has this short name already")]
 )
 def test_a_wrong_short_name_is_reported_by_the_name_it_has_in_the_form(
     sampled, client_of, admin, slug, told
@@ -115,14 +117,14 @@ def test_a_wrong_short_name_is_reported_by_the_name_it_has_in_the_form(
     assert "Slug already" not in page
 
 
-def test_a_cluster_that_is_not_there_is_reported_clearly(sampled, client_of, admin):
+def test_an_unknown_cluster_is_404_with_a_message(sampled, client_of, admin):
     client = client_of(admin)
     for answer in (
         client.get(reverse("cluster-edit", args=["nowhere"])),
         client.post(reverse("cluster-remove", args=["nowhere"])),
     ):
         assert answer.status_code == 404
-        assert "There is no such cluster here." in answer.content.decode()
+        assert "There is no such cluster." in answer.content.decode()
 
 
 def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, client_of, admin):
@@ -151,7 +153,7 @@ def test_a_second_entry_of_a_cluster_is_recognised(
     client.post(reverse("cluster-edit", args=["first"]), form | {"name": "First"})
     form["name"] = "Again"
     page = client.post(reverse("cluster-edit", args=["other"]), form, follow=True).content.decode()
-    assert "“Again” leads to the same cluster as “First”. Masking rules of either hold" in page
+    assert "“Again” and “First” are the same Kafka cluster. Masking rules apply" in page
     assert "the same cluster as First" in page
     grant(outsider, "viewer", "other")
     page = client_of(outsider).get(reverse("clusters")).content.decode()
@@ -178,7 +180,7 @@ def test_a_cluster_is_removed_only_with_its_name_typed(sampled, client_of, admin
     assert client.get("/c/staging/").status_code == 404
 
 
-def test_the_list_shows_how_each_cluster_stands(sampled, client_of, viewer):
+def test_the_list_shows_the_status_of_each_cluster(sampled, client_of, viewer):
     page = client_of(viewer).get(reverse("clusters")).content.decode()
     assert page.count("live") >= 2
     assert "Edit" in page

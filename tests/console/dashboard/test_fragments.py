@@ -14,7 +14,7 @@ def local(sampled):
     return Cluster.objects.get(slug="local")
 
 
-def test_topics_at_rest_stay_in_the_list_so_that_it_keeps_its_height(local, admin):
+def test_idle_topics_stay_in_the_list(local, admin):
     rights = rights_of(admin, local)
     before = fragments.context(local, rights)["busiest_topics"]
     busy = [row | {"log_end_offset": 900} for row in PARTITIONS if row["topic"] == "orders"]

@@ -37,14 +37,14 @@ def test_any_text_may_be_the_name_of_a_group(sampled, client_of, viewer, name):
     assert client.get(reverse("group", args=["local", name])).status_code == 200
 
 
-def test_what_was_never_committed_reads_none_and_not_zero(sampled, client_of, viewer):
+def test_missing_commits_are_shown_as_none_and_not_as_zero(sampled, client_of, viewer):
     row = GROUPS[0] | {"committed_offset": None, "lag": None}
     sample_next(groups=[row])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
     assert "nothing committed" in page
 
 
-def test_no_page_shows_a_plain_0_where_commits_are_beyond_the_end(sampled, client_of, viewer):
+def test_no_page_shows_a_plain_0_for_commits_beyond_the_end_offset(sampled, client_of, viewer):
     ahead = GROUPS[0] | {"committed_offset": 590, "log_end_offset": 100, "lag": -490}
     sample_next(groups=[ahead])
     client = client_of(viewer)

@@ -1,11 +1,11 @@
 from tests.console.conftest import sample
 
 
-def test_it_is_alive_without_anything_else(client):
+def test_healthz_needs_no_other_service(client):
     assert client.get("/healthz").content == b"ok\n"
 
 
-def test_metrics_tell_the_age_of_each_clusters_sample_and_no_names_within(client, sampled):
+def test_metrics_contain_the_age_of_each_clusters_sample_and_no_other_names(client, sampled):
     number = sample("local")
     text = client.get("/metrics").content.decode()
     assert 'aerie_sample_up{cluster="local"} 1' in text
@@ -14,6 +14,6 @@ def test_metrics_tell_the_age_of_each_clusters_sample_and_no_names_within(client
     assert "billing" not in text
 
 
-def test_metrics_answer_while_redis_is_away(client, clusters, redis_server):
+def test_metrics_answer_while_redis_is_down(client, clusters, redis_server):
     redis_server.kill()
     assert 'aerie_sample_up{cluster="local"} 0' in client.get("/metrics").content.decode()

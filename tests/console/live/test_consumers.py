@@ -64,7 +64,7 @@ async def world(clusters):
     return clusters
 
 
-async def test_a_page_gets_its_part_at_once_and_again_at_each_tick(world, viewer):
+async def test_a_page_gets_its_fragment_at_once_and_at_each_tick(world, viewer):
     socket = await connect(viewer, show="dashboard")
     first = await heard(socket)
     assert 'id="live-dashboard"' in first
@@ -77,7 +77,7 @@ async def test_a_page_gets_its_part_at_once_and_again_at_each_tick(world, viewer
     await socket.disconnect()
 
 
-async def test_each_gets_what_their_rights_show(world, viewer, admin):
+async def test_each_user_gets_the_fragment_for_their_rights(world, viewer, admin):
     shown = {}
     for user in (viewer, admin):
         socket = await connect(user, show="dashboard")
@@ -145,17 +145,17 @@ async def test_an_alert_is_reported_at_once_only_to_pages_that_show_alerts(world
 
 
 @pytest.mark.parametrize("show", ["unknown", "../x", "group:" + "g" * 5000])
-async def test_a_part_that_there_is_not_is_refused(world, viewer, show):
+async def test_an_unknown_fragment_is_refused(world, viewer, show):
     assert await connect(viewer, show=show) is None
 
 
-async def test_a_group_that_there_is_not_gets_the_banner_only(world, viewer):
+async def test_an_unknown_group_gets_only_the_banner(world, viewer):
     socket = await connect(viewer, show="group:nobody")
     assert "live-group" not in await heard(socket)
     await socket.disconnect()
 
 
-async def test_a_page_gets_its_parts_in_the_language_of_its_browser(world, viewer):
+async def test_a_page_gets_its_fragment_in_the_language_of_its_browser(world, viewer):
     with pseudo_language():
         in_pseudo = await connect(viewer, show="dashboard", language=LANGUAGE)
         in_english = await connect(viewer, show="dashboard")
@@ -196,7 +196,7 @@ async def test_signing_out_ends_the_stream_at_the_next_tick(world, viewer):
     assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
 
 
-async def test_a_browser_that_does_not_draw_gets_the_newest_tick_later_not_a_queue(world, viewer):
+async def test_a_slow_browser_gets_only_the_newest_tick(world, viewer):
     socket = await connect(viewer)
     await socket.receive_text()  # never said to be drawn
     number = await sync_to_async(sample_next)("local")
@@ -231,7 +231,7 @@ async def test_one_rendering_serves_all_with_the_same_rights(world, viewer, monk
     await asyncio.gather(*(socket.disconnect() for socket in sockets))
 
 
-async def test_the_socket_goes_on_when_redis_was_away(world, viewer, redis_server):
+async def test_the_socket_continues_after_a_redis_outage(world, viewer, redis_server):
     socket = await connect(viewer)
     await heard(socket)
     redis_server.kill()
@@ -246,7 +246,7 @@ async def test_the_socket_goes_on_when_redis_was_away(world, viewer, redis_serve
     await socket.disconnect()
 
 
-async def test_a_socket_does_not_open_while_redis_is_away(world, viewer, redis_server, caplog):
+async def test_a_socket_does_not_open_while_redis_is_down(world, viewer, redis_server, caplog):
     redis_server.kill()
     assert await connect(viewer) is None
     assert "Redis does not answer" in caplog.text

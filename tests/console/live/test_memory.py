@@ -11,7 +11,7 @@ from tests.console.conftest import sample, tick_now
 ADMIN = Rights("local", "admin")
 
 
-def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, monkeypatch):
+def test_a_removed_cluster_leaves_no_snapshot_in_the_process(redis_server, monkeypatch):
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
     sample()
@@ -21,11 +21,11 @@ def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, m
     assert given_back
 
 
-def test_a_cluster_that_is_not_used_is_forgotten(redis_server, monkeypatch):
+def test_an_unused_cluster_is_dropped_from_the_cache(redis_server, monkeypatch):
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)
-    snapshot_cache.status("staging")
+    snapshot_cache.sample_status("staging")
     assert shown() is None
 
 

@@ -27,7 +27,7 @@ def _behind_a_proxy(settings):
         ("http://LOCALHOST:8000", "localhost:8000", "ws"),
     ],
 )
-def test_a_page_of_the_same_scheme_host_and_port_is_taken(origin, host, scheme):
+def test_a_page_with_the_same_scheme_host_and_port_is_accepted(origin, host, scheme):
     assert asks(origin, host, scheme)
 
 
@@ -82,5 +82,5 @@ def test_two_origins_are_refused():
         ("https://asites.example", "127.0.0.1:8000", "wss", False),
     ],
 )
-def test_behind_a_proxy_the_address_counts_that_people_use(origin, host, scheme, is_taken):
+def test_behind_a_proxy_the_public_address_is_the_origin(origin, host, scheme, is_taken):
     assert asks(origin, host, scheme) is is_taken

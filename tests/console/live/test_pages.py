@@ -46,14 +46,14 @@ def told(sampled, client_of, viewer):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_says_what_it_shows_and_which_tick_it_has(told, path):
+def test_the_socket_url_contains_fragment_and_tick(told, path):
     _page, said, _pushed = told(path)
     assert said.get("show", "") == PAGES[path]
     assert re.fullmatch(r"\d+\.ok", said["seen"])
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_each_part_that_is_pushed_has_its_place_on_the_page(told, path):
+def test_each_pushed_element_has_its_id_on_the_page(told, path):
     page, _said, pushed = told(path)
     parts = re.findall(r'<[^>]*\bid="([^"]+)"[^>]*hx-swap-oob="[^"]+"', pushed)
     assert len(parts) == pushed.count("hx-swap-oob="), "each has an id"
@@ -74,7 +74,7 @@ def test_what_is_pushed_is_what_the_page_shows(told, path):
     assert [word for word in text_of(pushed) if word not in shown] == []
 
 
-def test_no_page_is_asked_for_again_at_a_tick(told):
+def test_no_page_polls_for_ticks(told):
     for path in PAGES:
         page, _said, pushed = told(path)
         assert not re.search(r'hx-trigger="[^"]*\btick\b', page + pushed), path

@@ -5,19 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.live import registry
-from console.live.registry import Show
+from console.live.registry import FragmentKey
 
 
 @pytest.mark.parametrize(
     ("show", "text"),
     [
-        (Show("dashboard"), "dashboard"),
-        (Show("topics", "", (("q", "a b"), ("sort", "-rate"))), "topics?q=a+b&sort=-rate"),
-        (Show("group", "team a/b?c=:d"), "group:team%20a%2Fb%3Fc%3D%3Ad"),
-        (Show("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
+        (FragmentKey("dashboard"), "dashboard"),
+        (FragmentKey("topics", "", (("q", "a b"), ("sort", "-rate"))), "topics?q=a+b&sort=-rate"),
+        (FragmentKey("group", "team a/b?c=:d"), "group:team%20a%2Fb%3Fc%3D%3Ad"),
+        (FragmentKey("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
     ],
 )
-def test_it_is_written_and_read_back(show, text):
+def test_a_fragment_key_is_formatted_and_parsed(show, text):
     assert str(show) == text
     assert registry.parse(text) == show
 
@@ -29,16 +29,16 @@ def test_only_the_parameters_count_that_the_fragment_reads_in_one_order():
 
 
 def test_a_page_and_its_socket_cut_a_long_value_alike():
-    asked = registry.show("topics", query={"q": "ü" * 5000})
-    assert registry.parse(str(asked)) == asked
+    key = registry.fragment_key("topics", query={"q": "ü" * 5000})
+    assert registry.parse(str(key)) == key
 
 
 @pytest.mark.parametrize("text", ["", "unknown", "../x", "group:" + "g" * 5000, ":", "?q=1"])
-def test_what_there_is_not_is_nothing(text):
+def test_an_unknown_fragment_is_parsed_as_none(text):
     assert registry.parse(text) is None
 
 
 @given(st.text(max_size=80))
-def test_no_text_of_a_browser_makes_it_fail(text):
+def test_parsing_never_raises(text):
     for name in ("", "topics?", "group:"):
         registry.parse(name + text)

@@ -16,23 +16,23 @@ from tests.console.conftest import BROKERS, PARTITIONS, PUBLIC, sample, tick_now
 VIEWER, ADMIN = Rights("local", "viewer", PUBLIC), Rights("local", "admin")
 
 
-def test_before_the_first_tick_nothing_is_known(redis_server):
-    assert snapshot_cache.status("local").state == "none"
+def test_before_the_first_tick_there_is_no_snapshot(redis_server):
+    assert snapshot_cache.sample_status("local").state == "none"
     assert snapshot_cache.snapshot("local", VIEWER) is None
 
 
-def test_a_tick_is_shown_to_each_by_their_rights(redis_server):
+def test_a_snapshot_depends_on_the_rights(redis_server):
     sample()
     names = {row.name for row in snapshot_cache.snapshot("local", VIEWER).topics}
     assert names == {"orders", "__consumer_offsets"}
     assert "console.audit" in {row.name for row in snapshot_cache.snapshot("local", ADMIN).topics}
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
 def test_a_gap_keeps_the_last_good_figures_and_says_why(redis_server):
     number = sample(number=tick_now() - 1)
     sample(number=number + 1, status="gap", reason="No broker answers.", partitions=[], groups=[])
-    status = snapshot_cache.status("local")
+    status = snapshot_cache.sample_status("local")
     assert (status.state, status.reason) == ("gap", "No broker answers.")
     assert status.at_ms == number * 5000 + 40
     assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
@@ -46,9 +46,9 @@ def test_the_last_good_tick_is_found_behind_many_gaps(redis_server):
     assert snapshot_cache.snapshot("local", VIEWER).tick.tick == first
 
 
-def test_ticks_that_stop_coming_are_stale(redis_server):
+def test_the_status_is_stale_when_ticks_stop(redis_server):
     sample(number=tick_now() - 20)
-    assert snapshot_cache.status("local").state == "stale"
+    assert snapshot_cache.sample_status("local").state == "stale"
 
 
 def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
@@ -56,11 +56,11 @@ def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
     assert snapshot_cache.snapshot("local", VIEWER) is not None
     redis_server.kill()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "unreadable"
+    assert snapshot_cache.sample_status("local").state == "unreadable"
     assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
     redis_server.start()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state in ("ok", "none")
+    assert snapshot_cache.sample_status("local").state in ("ok", "none")
 
 
 def test_a_tick_is_read_once_for_all(redis_server):
@@ -80,7 +80,7 @@ def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
     assert [point and point.messages_rate.complete for point in points] == [None, 40.0, 40.0, None]
 
 
-def test_new_ticks_are_added_to_what_is_known(redis_server):
+def test_new_ticks_are_added_to_the_history(redis_server):
     first = tick_now() - 3
     sample(number=first)
     snapshot_cache.snapshot("local", ADMIN)
@@ -91,7 +91,7 @@ def test_new_ticks_are_added_to_what_is_known(redis_server):
     assert len(snapshot_cache.history("local", ADMIN)) == 4
 
 
-def test_a_tick_that_is_announced_is_read_for_the_first_who_asks(redis_server, monkeypatch):
+def test_an_announced_tick_is_read_on_the_first_refresh(redis_server, monkeypatch):
     number = sample(number=tick_now() - 2)
     snapshot_cache.snapshot("local", VIEWER)
     asked = []
@@ -112,15 +112,15 @@ def test_a_tick_that_is_announced_is_read_for_the_first_who_asks(redis_server, m
     assert snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1
 
 
-def test_looking_again_where_nothing_is_new_reads_no_tick(redis_server, monkeypatch):
+def test_a_check_without_new_ticks_reads_no_tick(redis_server, monkeypatch):
     sample()
     snapshot_cache.snapshot("local", VIEWER)
     monkeypatch.setattr(tick_stream, "decode", lambda fields: pytest.fail("read as a whole"))
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
-def test_what_was_missed_for_long_is_read_as_far_as_it_is_drawn(redis_server, monkeypatch):
+def test_after_a_long_pause_only_the_ticks_of_the_sparkline_are_read(redis_server, monkeypatch):
     monkeypatch.setattr(snapshot_cache, "POINTS_MAX", 3)
     first = tick_now() - 9
     for number in range(first, first + 9):
@@ -147,7 +147,7 @@ def test_clusters_do_not_mix(redis_server):
     assert snapshot_cache.snapshot("local", ADMIN).topics
 
 
-def test_a_part_that_is_away_is_reported_with_the_moment_it_went(redis_server):
+def test_a_problem_is_reported_with_its_start_time(redis_server):
     dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None}
     hidden = PARTITIONS[2] | {"leader": -1}
     gone = {"id": 2, "host": "h", "port": 1, "up": False, "down_since_ms": 30}
@@ -156,41 +156,39 @@ def test_a_part_that_is_away_is_reported_with_the_moment_it_went(redis_server):
         brokers=[*BROKERS, gone],
         since={"leaderless": 50, "zookeeper": 60},
     )
-    status = snapshot_cache.status("local", ADMIN)
+    status = snapshot_cache.sample_status("local", ADMIN)
     assert (status.state, status.since_ms) == ("partial", 30)
     told = status.problems
     assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
     assert (
-        snapshot_cache.status("local", VIEWER).problems.leaderless == 1
+        snapshot_cache.sample_status("local", VIEWER).problems.leaderless == 1
     )  # the hidden topic is not told
 
 
-def test_what_a_cluster_told_and_cannot_be_true_is_reported_to_who_sees_every_topic(
-    redis_server, db
-):
+def test_invalid_values_are_reported_to_users_who_see_every_topic(redis_server, db):
     sample(refused=["topic secret: partition 7, though it has <1>"])
-    status = snapshot_cache.status("local", ADMIN)
+    status = snapshot_cache.sample_status("local", ADMIN)
     assert status.state == "partial"
-    banner = fragments.status(Cluster(slug="local"), ADMIN)
-    assert "cannot be true and is not shown" in banner
+    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
+    assert "are invalid and are not shown" in banner
     assert "topic secret: partition 7, though it has &lt;1&gt;" in banner
-    hidden = fragments.status(Cluster(slug="local"), VIEWER)
-    assert "cannot be true and is not shown" in hidden
+    hidden = fragments.status_html(Cluster(slug="local"), VIEWER)
+    assert "are invalid and are not shown" in hidden
     assert "secret" not in hidden
 
 
-def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
+def test_partitions_of_a_broker_that_is_down_are_not_said_to_work(redis_server, db):
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
-    assert snapshot_cache.status("local", ADMIN).problems.led_by_brokers_down == led
-    banner = fragments.status(Cluster(slug="local"), ADMIN)
-    assert f"{led} partitions whose leader does not answer" in banner
+    assert snapshot_cache.sample_status("local", ADMIN).problems.led_by_brokers_down == led
+    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
+    assert f"{led} partitions, whose leader does not answer" in banner
     assert "Every partition has a leader" not in banner
 
 
-def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):
+def test_a_partial_sum_is_a_gap_in_the_sparkline(redis_server):
     first = tick_now() - 2
     for step, end in enumerate((100, 150, None)):
         rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
@@ -202,24 +200,24 @@ def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):
 def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
     at = tick_now() - 3
     sample(number=at)
-    status = snapshot_cache.status("local")
+    status = snapshot_cache.sample_status("local")
     assert (status.state, status.since_ms) == ("stale", at * 5000 + 40)
 
 
-def test_redis_that_is_away_is_reported_since_when_until_it_is_back(redis_server):
+def test_a_redis_outage_is_reported_with_its_start_until_it_ends(redis_server):
     sample()
     redis_server.kill()
     snapshot_cache.refresh("local", at_once=True)
-    since_ms = snapshot_cache.status("local").since_ms
+    since_ms = snapshot_cache.sample_status("local").since_ms
     assert since_ms is not None
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").since_ms == since_ms
+    assert snapshot_cache.sample_status("local").since_ms == since_ms
     redis_server.start()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
-def test_who_comes_while_a_newer_tick_is_computed_gets_the_last_one_at_once(
+def test_requests_get_the_previous_snapshot_while_a_newer_one_is_computed(
     redis_server, monkeypatch
 ):
     number = sample(number=tick_now() - 1)
@@ -240,13 +238,13 @@ def test_who_comes_while_a_newer_tick_is_computed_gets_the_last_one_at_once(
         assert begun.wait(30)  # in a thread that nobody waits for
         assert first.tick.tick == number
         assert snapshot_cache.snapshot("local", ADMIN).tick.tick == number
-        assert snapshot_cache.status("local", ADMIN).tick == number
+        assert snapshot_cache.sample_status("local", ADMIN).tick == number
     finally:
         may_end.set()
     _until(lambda: snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1)
 
 
-def test_a_scope_that_is_new_has_the_points_of_the_ticks_before(redis_server):
+def test_a_new_scope_gets_the_points_of_earlier_ticks(redis_server):
     first = tick_now() - 2
     for step in range(3):
         sample(number=first + step)
@@ -255,7 +253,7 @@ def test_a_scope_that_is_new_has_the_points_of_the_ticks_before(redis_server):
     assert [point.topics for point in points] == [2, 2, 2]
 
 
-def test_a_few_scopes_of_a_cluster_are_kept_those_asked_for_last(redis_server, monkeypatch):
+def test_only_the_most_recently_used_scopes_are_cached(redis_server, monkeypatch):
     sample()
     monkeypatch.setattr(snapshot_cache, "SCOPES_MAX", 1)
     shown = weakref.ref(snapshot_cache.snapshot("local", VIEWER))
@@ -273,22 +271,22 @@ def test_a_scope_that_was_not_used_for_a_while_is_dropped(redis_server, monkeypa
     assert shown() is None
 
 
-def test_each_scope_has_figures_points_and_status_of_its_own(redis_server):
+def test_each_scope_has_its_own_figures_points_and_status(redis_server):
     dead = [row | {"leader": -1} for row in PARTITIONS]
     sample(partitions=dead)
     narrow = Rights("local", "viewer", Scope(topics=("orders",), groups=("audit*",)))
     shown = snapshot_cache.snapshot("local", narrow)
     assert [row.name for row in shown.topics] == ["orders"]
     assert shown.groups == []  # those in the scope read a topic outside it
-    assert snapshot_cache.status("local", narrow).problems.leaderless == 2
-    assert snapshot_cache.status("local", ADMIN).problems.leaderless == 4
+    assert snapshot_cache.sample_status("local", narrow).problems.leaderless == 2
+    assert snapshot_cache.sample_status("local", ADMIN).problems.leaderless == 4
     [point] = snapshot_cache.history("local", narrow)
     assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
     [point] = snapshot_cache.history("local", ADMIN)
     assert (point.partitions, point.groups, point.lag.value) == (4, 2, 170)
 
 
-def test_a_scope_that_shows_all_there_is_shares_the_figures_of_all(redis_server):
+def test_a_scope_that_shows_everything_shares_the_full_snapshot(redis_server):
     sample()
     wide = Rights("local", "viewer", Scope(topics=("orders", "_*", "console.*")))
     whole = snapshot_cache.snapshot("local", ADMIN)
@@ -303,7 +301,7 @@ def _until(condition):
         time.sleep(0.02)
 
 
-def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
+def test_refused_values_name_only_topics_and_groups_in_the_scope(redis_server):
     mine = Reason("group_unknown_topics", group="mine")
     others = [
         Reason("group_partitions", group="mine", topic="theirs"),
@@ -312,14 +310,14 @@ def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
     ]
     sample(refused=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
-    told = snapshot_cache.status("local", scoped).problems.refused
-    assert told == (str(mine), "An admin sees what it is.")
-    assert len(snapshot_cache.status("local", ADMIN).problems.refused) == 4
+    told = snapshot_cache.sample_status("local", scoped).problems.refused
+    assert told == (str(mine), "An admin can see the details.")
+    assert len(snapshot_cache.sample_status("local", ADMIN).problems.refused) == 4
 
 
-def test_a_gap_names_only_what_is_in_the_scope(redis_server):
+def test_the_reason_of_a_gap_names_only_topics_and_groups_in_the_scope(redis_server):
     reason = Reason("answer_refused", why=Reason("group_unrequested", group="theirs"))
     sample(status="gap", reason=reason, partitions=[], groups=[])
     scoped = Rights("local", "viewer", Scope(groups=("mine",)))
-    assert snapshot_cache.status("local", scoped).reason == "An admin sees what it is."
-    assert "theirs" in snapshot_cache.status("local", ADMIN).reason
+    assert snapshot_cache.sample_status("local", scoped).reason == "An admin can see the details."
+    assert "theirs" in snapshot_cache.sample_status("local", ADMIN).reason

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from console.messages.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode
 
 
-def test_null_and_empty_are_reported_apart():
+def test_null_and_empty_are_distinguished():
     assert decode(None).kind == "null"
     assert decode(b"").kind == "empty"
 
 
-def test_json_is_laid_out_as_json():
+def test_json_is_indented():
     shown = decode(b'{"b":1,"a":[true]}')
     assert shown.kind == "json"
     assert shown.text.startswith('{\n  "b": 1')
@@ -35,7 +35,7 @@ def test_both_members_of_one_name_are_shown():
     assert decode(b'{"a":1,"a":2}').text == '{\n  "a": 1,\n  "a": 2\n}'
 
 
-def test_letters_that_were_escaped_are_shown_as_letters():
+def test_escaped_characters_are_shown_unescaped():
     assert decode(rb'["\u00e9", "\u00e9\ud800"]').text == '[\n  "é",\n  "\\u00e9\\ud800"\n]'
 
 
@@ -45,12 +45,12 @@ def test_json_within_json_keeps_its_shape():
     )
 
 
-def test_deep_json_with_much_in_it_is_cut_where_a_page_ends():
+def test_deep_json_is_truncated():
     shown = decode(b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500)
-    assert (shown.kind, shown.is_cut) == ("json", True)
+    assert (shown.kind, shown.is_truncated) == ("json", True)
 
 
-def test_half_a_surrogate_pair_in_json_can_be_put_on_a_page():
+def test_a_lone_surrogate_in_json_can_be_shown():
     shown = decode(b'{"a":"\\ud800","b":"\xc3\xb6"}')
     assert shown.kind == "json"
     assert shown.text.encode()
@@ -62,13 +62,13 @@ def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
     assert (shown.kind, shown.text) == ("hex", "0000 002a")
 
 
-def test_what_is_long_is_cut_and_says_so_with_its_true_size():
+def test_long_data_is_truncated_and_keeps_its_full_size():
     shown = decode(b"x" * (SHOWN_CHARS_MAX + 1))
-    assert (len(shown.text), shown.is_cut) == (SHOWN_CHARS_MAX, True)
+    assert (len(shown.text), shown.is_truncated) == (SHOWN_CHARS_MAX, True)
     assert shown.size_bytes == SHOWN_CHARS_MAX + 1
-    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_cut
+    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_truncated
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_it_fail(data):
+def test_decoding_never_fails(data):
     assert decode(data).size_bytes == len(data)

@@ -13,18 +13,18 @@ def a_record(**parts):
     return RecordRow(partition=0, offset=7, timestamp_ms=1, **(told | parts))
 
 
-def test_a_key_is_covered_whole_and_the_value_left_alone():
+def test_a_key_is_masked_and_the_value_stays():
     masked = mask(a_record(), ["key"])
     assert masked.key == MASK.encode()
     assert masked.value == a_record().value
 
 
-def test_a_member_of_a_json_value_is_covered_and_its_neighbours_stay():
+def test_a_field_of_a_json_value_is_masked_and_the_others_stay():
     value = json.loads(mask(a_record(), ["value.who.name"]).value)
     assert value == {"card": "4111", "who": {"name": MASK}}
 
 
-def test_a_member_is_covered_in_each_element_of_a_list():
+def test_a_field_is_masked_in_each_element_of_a_list():
     record = a_record(value=b'[{"card":"1"},{"card":"2"},3]')
     assert json.loads(mask(record, ["value.card"]).value) == [
         {"card": MASK},
@@ -40,23 +40,23 @@ def test_a_member_is_covered_in_each_element_of_a_list():
         b'{"card":"4111","odd":"\\ud800"}',
     ],
 )  # fmt: skip
-def test_a_value_that_has_no_members_is_covered_whole(value):
+def test_a_value_that_is_not_json_is_masked_completely(value):
     assert mask(a_record(value=value), ["value.card"]).value == MASK.encode()
 
 
 @pytest.mark.parametrize("depth", [1, 400, 900, 960, 990])
-def test_what_lies_deep_is_covered_or_all_of_it(depth):
+def test_a_deeply_nested_value_is_masked(depth):
     value = b"[" * depth + b'{"card":"4111"}' + b"]" * depth
     assert b"4111" not in mask(a_record(value=value), ["value.card"]).value
 
 
-def test_an_object_that_names_a_member_twice_shows_neither():
+def test_both_of_two_fields_with_the_same_name_are_masked():
     masked = mask(a_record(value=b'{"card":"4111","card":"4222"}'), ["value.card"]).value
     assert b"4111" not in masked
     assert b"4222" not in masked
 
 
-def test_a_header_is_covered_whatever_the_case_of_its_name():
+def test_a_header_is_masked_in_any_case():
     record = a_record(headers=(("Token", b"s3cret"), ("trace", b"1")))
     assert mask(record, ["headers.token"]).headers == (("Token", MASK.encode()), ("trace", b"1"))
 
@@ -77,7 +77,7 @@ def test_a_rule_names_a_part_of_a_record(text):
 
 
 @pytest.mark.parametrize("text", ["", "keys", "value.", "headers.", "value..a", "offset", "key.a"])
-def test_anything_else_is_no_target(text):
+def test_other_texts_are_not_valid_targets(text):
     assert not is_target(text)
 
 
@@ -93,23 +93,23 @@ def test_anything_else_is_no_target(text):
         ('{"user":{"name":"bob"},"vip":true}', {"user": {"name": "bob"}, "vip": True}),
     ],
 )
-def test_what_may_be_the_hidden_member_in_another_form_is_masked(value, shown):
+def test_a_value_that_may_contain_the_field_in_another_form_is_masked(value, shown):
     record = a_record(value=value.encode())
     assert json.loads(mask(record, ["value.user.email"]).value) == shown
 
 
 @pytest.mark.parametrize("number", ["12345678901234567.89", "1e400"])
-def test_a_number_that_would_not_stay_what_it_is_hides_the_value(number):
+def test_a_number_that_a_float_cannot_represent_masks_the_value(number):
     record = a_record(value=f'{{"card":"1","sum":{number}}}'.encode())
     assert mask(record, ["value.card"]).value == MASK.encode()
 
 
 @given(st.integers(1, 2**40))
-def test_a_coarse_size_is_the_nearest_power_of_two(size):
+def test_a_rounded_size_is_the_nearest_power_of_two(size):
     rounded = rounded_size(size)
     assert rounded.bit_count() == 1
     assert 2 / 3 <= rounded / size <= 3 / 2
 
 
-def test_no_size_stays_no_size():
+def test_a_size_of_zero_stays_zero():
     assert rounded_size(0) == 0

@@ -7,12 +7,12 @@ from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
-from console.accounts.rights import is_closed
+from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.messages.masking import MASK_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import MASKED, Query, move_masking_rules, read, read_whole
+from console.messages.services import MASKED, Query, copy_masking_rules, read, read_whole
 from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -52,7 +52,7 @@ def cover(cluster: Cluster, *targets: str, pattern: str = "read-*") -> None:
         MaskingRule.objects.create(cluster=cluster, topic_pattern=pattern, target=target)
 
 
-def test_records_come_newest_first_as_people_read_them(local, topic, viewer):
+def test_records_are_read_newest_first_and_decoded(local, topic, viewer):
     records = read(by(viewer), local, Query(topic, partition=1)).records
     assert [record.offset for record in records] == [2, 1, 0]
     assert records[0].key.text == "alice"
@@ -62,7 +62,7 @@ def test_records_come_newest_first_as_people_read_them(local, topic, viewer):
     assert second.offset == 1
 
 
-def test_one_question_gets_so_many_records_and_no_more(local, topic, viewer, live_cluster):
+def test_a_query_returns_at_most_its_limit(local, topic, viewer, live_cluster):
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
     for _ in range(LIMIT_MAX + 10):
         producer.produce(topic, b"x", partition=0)
@@ -71,7 +71,7 @@ def test_one_question_gets_so_many_records_and_no_more(local, topic, viewer, liv
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, request, admin):
+def test_rules_mask_records_for_all_but_admins(local, topic, role, request, admin):
     cover(local, "key", "value.who.name", "headers.TOKEN")
     [shown, *_] = read(by(request.getfixturevalue(role)), local, Query(topic, 0)).records
     assert shown.key == MASKED
@@ -83,7 +83,7 @@ def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, req
     assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
 
 
-def test_a_whole_record_is_covered_by_the_same_rules_and_is_not_cut(
+def test_a_whole_record_is_masked_and_not_truncated(
     local, topic, viewer, admin, outsider, live_cluster
 ):
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
@@ -103,20 +103,20 @@ def test_a_whole_record_is_covered_by_the_same_rules_and_is_not_cut(
         read_whole(by(viewer), local, topic, 0, 9)
 
 
-def test_records_before_an_offset_lead_on(local, topic, viewer):
+def test_records_before_an_offset_are_paged(local, topic, viewer):
     found = read(by(viewer), local, Query(topic, 1, limit=1, before=2))
     assert [record.offset for record in found.records] == [1]
     assert (found.partition, found.older, found.newer) == (1, 1, 2)
 
 
-def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
+def test_rules_of_other_topics_and_clusters_mask_nothing(local, topic, viewer):
     cover(local, "key", pattern="other-*")
     cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
     [shown] = read(by(viewer), local, Query(topic, 0)).records
     assert shown.key.text == "alice"
 
 
-def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
+def test_sizes_are_rounded_for_users_who_see_masked_records(
     local, topic, viewer, admin, live_cluster
 ):
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
@@ -131,10 +131,10 @@ def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
     assert told == [(8, 16), (8, 32)]
     whole = read(by(admin), local, Query(topic, 0, 1)).records
     assert [record.value.size_bytes for record in whole] == [15, 29]
-    assert not whole[0].value.is_coarse
+    assert not whole[0].value.is_size_rounded
 
 
-def test_who_was_shown_what_a_rule_covers_is_audited(local, topic, admin, viewer):
+def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
     read(by(admin, "10.0.0.9"), local, Query(topic, 1))
     assert not AuditEntry.objects.exists(), "no rule masks anything of it"
     cover(local, "key", "headers.token")
@@ -153,7 +153,7 @@ def test_who_was_shown_what_a_rule_covers_is_audited(local, topic, admin, viewer
     assert download.after == uncovered | {"partition 0": "offsets 0 to 0, 1 records"}
 
 
-def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_cluster):
+def test_rules_apply_to_every_entry_of_the_same_cluster(local, topic, live_cluster):
     cover(local, "key")
     identity.record(local, live_cluster.gateway().wire.cluster_id())
     second = live_cluster.row("second")
@@ -169,7 +169,9 @@ def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_clust
     assert shown.key.text == "alice"
 
 
-def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, live_cluster, viewer):
+def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
+    local, topic, live_cluster, viewer
+):
     second = live_cluster.row("second")
     second.save()
     for entry in (local, second):
@@ -177,7 +179,7 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
     cover(local, "key")
     cover(second, "key")
     cover(local, "headers.token")
-    move_masking_rules(local)
+    copy_masking_rules(local)
     local.delete()
     [shown] = read(by(viewer), second, Query(topic, 0)).records
     assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)
@@ -186,30 +188,28 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
 @pytest.mark.parametrize("name", ["__consumer_offsets", "brokerd.events"])
-def test_a_topic_that_is_not_for_the_role_is_refused_before_anything_is_read(
-    clusters, request, role, name
-):
+def test_a_topic_without_read_right_is_refused_before_reading(clusters, request, role, name):
     with pytest.raises(PermissionDenied):  # not ClusterUnavailable: nobody was asked
         read(by(request.getfixturevalue(role)), clusters[0], Query(name))
 
 
 @pytest.mark.parametrize("name", ["payments", "console.audit"])
-def test_a_topic_outside_the_scope_is_not_there_and_no_broker_is_queried(clusters, name):
+def test_a_topic_outside_the_scope_is_not_found_and_no_broker_is_queried(clusters, name):
     scoped = a_user("scoped", "operator", topics=["orders", "console.*"])
     with pytest.raises(NotFound):
         read(by(scoped), clusters[0], Query(name))
 
 
-def test_the_topic_of_the_brokers_events_is_the_one_that_is_closed():
-    assert is_closed("record.read", BROKERD_EVENTS)
+def test_only_admins_read_the_brokers_events():
+    assert only_admins_read("record.read", BROKERD_EVENTS)
 
 
-def test_someone_without_a_role_reads_nothing(local, topic, outsider):
+def test_a_user_without_a_role_reads_nothing(local, topic, outsider):
     with pytest.raises(PermissionDenied):
         read(by(outsider), local, Query(topic))
 
 
-def test_what_is_not_there_is_reported(local, topic, viewer):
+def test_missing_records_and_partitions_are_reported(local, topic, viewer):
     with pytest.raises(NotFound):
         read(by(viewer), local, Query("no-such-topic"))
     with pytest.raises(OffsetOutOfRange, match="0 to 2"):

@@ -38,7 +38,7 @@ def asked(monkeypatch):
     return queries
 
 
-def test_the_newest_are_read_where_nothing_is_asked(sampled, client_of, viewer, asked):
+def test_the_newest_records_are_read_by_default(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(BROWSE).content.decode()
     assert asked == [services.Query("orders", None, None, 25)]
     assert "<script>alert" not in page
@@ -70,7 +70,7 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
     assert asked[1] == services.Query("orders", 1, None, 25, before=16)
 
 
-def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
+def test_without_records_within_the_limits_the_page_links_to_older_ones(
     sampled, client_of, viewer, monkeypatch
 ):
     shown = ReadResult([], (UnreadPartition(1, TOO_MUCH),), partition=1, older=7)
@@ -78,7 +78,7 @@ def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
     answer = client_of(viewer).get(f"{BROWSE}?partition=1&before=9000")
     assert answer.status_code == 200
     page = answer.content.decode()
-    assert "Of partition 1 a part was read" in page
+    assert "Partition 1 was only partly read" in page
     assert "?partition=1&amp;before=7&amp;limit=25" in page
     assert "No records here" not in page
 
@@ -124,11 +124,11 @@ def test_a_download_is_the_value_byte_for_byte_or_all_of_the_record(
     "path",
     ["1/41/key", f"{2**31}/41/value", f"1/{2**63}/value", "1/41/..", f"{'9' * 5000}/1/value"],
 )
-def test_a_download_that_there_is_not_is_reported(sampled, client_of, viewer, one, path):
+def test_an_unknown_download_is_404(sampled, client_of, viewer, one, path):
     assert client_of(viewer).get(f"{BROWSE}/{path}").status_code == 404
 
 
-def test_a_null_value_is_no_file(sampled, client_of, viewer, one):
+def test_a_null_value_cannot_be_downloaded(sampled, client_of, viewer, one):
     one[0] = replace(one[0], value=None)
     assert client_of(viewer).get(f"{BROWSE}/1/41/value").status_code == 404
     assert client_of(viewer).get(f"{BROWSE}/1/41/record").status_code == 200
@@ -157,8 +157,8 @@ def test_a_download_that_cannot_be_read_says_why(
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("offset=3", "choose it"),
-        ("before=3", "choose it"),
+        ("offset=3", "Choose the partition"),
+        ("before=3", "Choose the partition"),
         ("partition=1&offset=3&before=3", "not both"),
         ("partition=7", "partitions 0 to 1"),
         ("partition=1&offset=-1", "greater than or equal to 0"),
@@ -167,7 +167,7 @@ def test_a_download_that_cannot_be_read_says_why(
         ("partition=x", "whole number"),
     ],
 )
-def test_a_wrong_question_is_answered_at_its_field(sampled, client_of, viewer, asked, query, told):
+def test_an_invalid_query_is_reported_at_its_field(sampled, client_of, viewer, asked, query, told):
     answer = client_of(viewer).get(f"{BROWSE}?{query}")
     assert answer.status_code == 422
     assert told in answer.content.decode()
@@ -187,12 +187,10 @@ def test_an_offset_outside_of_the_partition_is_reported_at_its_field(
 
 
 @pytest.mark.parametrize("topic", ["nothing", "console.audit", "console.nothing"])
-def test_a_topic_that_is_not_there_and_one_that_is_hidden_answer_alike(
-    sampled, client_of, viewer, topic
-):
+def test_missing_and_hidden_topics_get_the_same_response(sampled, client_of, viewer, topic):
     answer = client_of(viewer).get(f"/c/local/topics/{topic}/messages")
     assert answer.status_code == 404
-    assert f"There is no topic “{topic}” here." in answer.content.decode()
+    assert f"There is no topic “{topic}”." in answer.content.decode()
 
 
 def test_partitions_that_could_not_be_read_are_named_above_the_records(
@@ -210,7 +208,7 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     assert answer.status_code == 200
     page = answer.content.decode()
     assert "Partition 1 has no leader. Broker 2 is down" in page
-    assert "start it" in page
+    assert "Start the broker" in page
     assert "here" in page
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([], shown.unread))
     answer = client_of(viewer).get(f"{BROWSE}?partition=1")
@@ -220,7 +218,7 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     assert "No records here" not in page, "it was not read: nobody knows"
 
 
-def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, monkeypatch):
+def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkeypatch):
     record = ShownRecord(
         0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)
     )
@@ -232,14 +230,14 @@ def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, mon
         assert told in page, told
 
 
-def test_what_is_covered_says_so(sampled, client_of, viewer, monkeypatch):
+def test_masked_parts_are_marked(sampled, client_of, viewer, monkeypatch):
     record = ShownRecord(0, 1, None, services.MASKED, decode(b"x"), ())
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert page.count("masked by a rule") == 1
 
 
-def test_the_tab_of_closed_records_is_there_for_admins_alone(sampled, client_of, viewer, admin):
+def test_only_admins_see_the_messages_tab_of_internal_topics(sampled, client_of, viewer, admin):
     overview = "/c/local/topics/__consumer_offsets"
     assert f"{overview}/messages" not in client_of(viewer).get(overview).content.decode()
     assert f"{overview}/messages" in client_of(admin).get(overview).content.decode()
@@ -275,9 +273,7 @@ def test_a_rule_is_added_listed_and_removed_and_each_is_audited(sampled, client_
 @pytest.mark.parametrize(
     "wrong", [{}, {"target": "card"}, {"target": "value. x"}, {"topic_pattern": ""}, RULE]
 )
-def test_a_wrong_rule_and_one_that_is_there_are_reported_in_the_form(
-    sampled, client_of, admin, wrong
-):
+def test_invalid_and_duplicate_rules_are_reported_in_the_form(sampled, client_of, admin, wrong):
     MaskingRule.objects.create(cluster=sampled[0], **RULE)
     answer = client_of(admin).post(MASKING, RULE | wrong if wrong else {})
     assert answer.status_code == 422
@@ -305,7 +301,7 @@ def test_a_rule_that_was_removed_already_is_reported_clearly(sampled, client_of,
     assert "matches the given query" not in page
 
 
-def test_a_rule_of_one_cluster_is_not_there_in_the_other(sampled, client_of, admin):
+def test_a_rule_of_another_cluster_cannot_be_removed(sampled, client_of, admin):
     rule = MaskingRule.objects.create(cluster=sampled[1], **RULE)
     client = client_of(admin)
     assert client.post(reverse("masking-remove", args=["local", rule.pk])).status_code == 404
@@ -313,29 +309,27 @@ def test_a_rule_of_one_cluster_is_not_there_in_the_other(sampled, client_of, adm
     assert MaskingRule.objects.count() == 2
 
 
-def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
-    sampled, client_of, admin
-):
+def test_rules_of_other_entries_of_the_cluster_are_listed_with_a_link(sampled, client_of, admin):
     for cluster in sampled:
         identity.record(cluster, "one-cluster")
     client = client_of(admin)
     client.post("/c/staging/masking", RULE)
     page = client.get(MASKING).content.decode()
     assert "value.card" in page
-    assert 'href="/c/staging/masking">made for “Staging”, the same cluster' in page
+    assert 'href="/c/staging/masking">rule of “Staging”, the same cluster' in page
     rule = MaskingRule.objects.get()
     assert reverse("masking-remove", args=["local", rule.pk]) not in page
 
 
-def test_a_rounded_size_says_that_it_is_one(sampled, client_of, viewer, monkeypatch):
-    value = replace(decode(b"x" * 1000), size_bytes=1024, is_coarse=True)
+def test_rounded_sizes_are_marked(sampled, client_of, viewer, monkeypatch):
+    value = replace(decode(b"x" * 1000), size_bytes=1024, is_size_rounded=True)
     record = ShownRecord(1, 41, None, decode(None), value, ())
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert "about 1\u202fKiB" in page
 
 
-def test_the_menu_leads_to_masking_for_admins_alone(sampled, client_of, viewer, operator, admin):
+def test_only_admins_see_masking_in_the_menu(sampled, client_of, viewer, operator, admin):
     shown = [MASKING in client_of(who).get("/c/local/").content.decode()
              for who in (viewer, operator, admin)]  # fmt: skip
     assert shown == [False, False, True]

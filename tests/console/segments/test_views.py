@@ -8,7 +8,7 @@ import pytest
 
 from console.messages.models import MaskingRule
 from console.segments import services
-from console.segments.services import bars
+from console.segments.services import segment_bars
 from monitoring.models import Cluster
 from tests.console.conftest import PARTITIONS, sample
 from tests.support.live_cluster import LiveCluster
@@ -32,7 +32,7 @@ def place(db, redis_server, live_cluster: LiveCluster) -> str:
     return f"/c/local/topics/{topic}/partitions/0/segments"
 
 
-def test_the_files_are_listed_and_lead_inside(place, client_of, viewer):
+def test_segment_files_are_listed_with_links(place, client_of, viewer):
     client = client_of(viewer)
     page = client.get(place).content.decode()
     assert "00000000000000000000.log" in page
@@ -46,9 +46,7 @@ def test_the_files_are_listed_and_lead_inside(place, client_of, viewer):
 @pytest.mark.parametrize(
     ("start", "status"), [("x", 200), ("-5", 200), ("9" * 30, 422), ("100000", 422)]
 )
-def test_a_beginning_that_makes_no_sense_is_the_start_or_is_reported(
-    place, client_of, viewer, start, status
-):
+def test_an_invalid_start_is_ignored_or_reported(place, client_of, viewer, start, status):
     answer = client_of(viewer).get(f"{place}/0?start={start}&show=nonsense")
     assert answer.status_code == status
     assert ("no batch at position" in answer.content.decode()) == (status == 422)
@@ -66,7 +64,7 @@ def _covered(place) -> None:
 
 
 @pytest.mark.usefixtures("_covered")
-def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_reported(
+def test_with_masked_records_sizes_are_rounded_and_positions_hidden(
     place, client_of, viewer, admin
 ):
     for path in (place, f"{place}/0"):
@@ -85,10 +83,10 @@ def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_reported(
 
 
 @pytest.mark.usefixtures("_covered")
-def test_where_a_rule_covers_records_pages_go_on_without_telling_a_place(
+def test_with_masked_records_paging_does_not_reveal_positions(
     place, client_of, viewer, admin, monkeypatch
 ):
-    monkeypatch.setattr(services, "PAGE", 1)
+    monkeypatch.setattr(services, "PAGE_SIZE", 1)
     client = client_of(viewer)
     rest = client.get(f"{place}/0").content.decode()
     [more] = re.findall(r'\?show=batches&amp;start=([^"]+)">More', rest)
@@ -105,14 +103,14 @@ def test_where_a_rule_covers_records_pages_go_on_without_telling_a_place(
         assert "From the beginning" not in answer.content.decode(), "it is no way to try one out"
 
 
-def test_behind_the_last_entry_of_an_index_it_says_so(place, client_of, viewer):
+def test_a_start_after_the_last_index_entry_is_reported(place, client_of, viewer):
     for kind in ("offset", "time"):
         answer = client_of(viewer).get(f"{place}/0?show={kind}&start=99999")
         assert answer.status_code == 200
         assert "No entries from here on" in answer.content.decode()
 
 
-def test_a_segment_or_partition_that_is_not_there_is_reported(place, client_of, viewer):
+def test_an_unknown_segment_or_partition_is_404(place, client_of, viewer):
     client = client_of(viewer)
     for base_offset in (77, 2**63, 10**30):
         answer = client.get(f"{place}/{base_offset}")
@@ -124,7 +122,7 @@ def test_a_segment_or_partition_that_is_not_there_is_reported(place, client_of, 
         assert client.get(place.replace("/0/", f"/{wrong}/")).status_code == 404
 
 
-def test_a_partition_without_a_leader_says_so_and_no_broker_is_queried(place, client_of, viewer):
+def test_a_partition_without_leader_is_reported_and_no_broker_is_queried(place, client_of, viewer):
     for path in (place.replace("/0/", "/1/"), place.replace("/0/", "/1/") + "/0"):
         answer = client_of(viewer).get(path)
         assert answer.status_code == 503
@@ -133,30 +131,28 @@ def test_a_partition_without_a_leader_says_so_and_no_broker_is_queried(place, cl
         assert "broker -1" not in page
 
 
-def test_the_segments_of_a_topic_that_is_not_there(sampled, client_of, viewer):
+def test_the_segments_of_an_unknown_topic_are_404(sampled, client_of, viewer):
     for topic in ("nothing", "console.audit"):
         answer = client_of(viewer).get(f"/c/local/topics/{topic}/partitions/0/segments")
         assert answer.status_code == 404
-        assert f"There is no topic “{topic}” here." in answer.content.decode()
+        assert f"There is no topic “{topic}”." in answer.content.decode()
 
 
 @pytest.mark.parametrize(("role", "is_led_on"), [("viewer", False), ("admin", True)])
-def test_a_broker_without_admin_port_is_no_error_but_a_word_on_what_to_do(
-    sampled, client_of, request, role, is_led_on
-):
+def test_a_broker_without_admin_port_shows_what_to_do(sampled, client_of, request, role, is_led_on):
     client = client_of(request.getfixturevalue(role))
     for path in ("segments", "segments/0"):
         page = client.get(f"/c/local/topics/orders/partitions/0/{path}").content.decode()
-        assert "does not tell its segments" in page
+        assert "Segments are not available" in page
         assert "alert-danger" not in page
         assert ("/clusters/local/edit" in page) == is_led_on
 
 
-def test_segments_are_drawn_to_scale_and_none_vanishes():
+def test_segments_are_to_scale_with_a_minimum_width():
     found = [
         {"base_offset": 0, "next_offset": 1, "active": False},
         {"base_offset": 1, "next_offset": 10_000, "active": True},
     ]
-    drawn = bars(found)
+    drawn = segment_bars(found)
     assert [bar.width for bar in drawn] == [0.3, 99.99]
-    assert bars([]) == []
+    assert segment_bars([]) == []

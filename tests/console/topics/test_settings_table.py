@@ -21,11 +21,11 @@ def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):
         ("segment.ms", "soon", ""),
     ],
 )
-def test_times_and_sizes_are_reported_in_units_that_people_read(name, value, text):
+def test_durations_and_sizes_have_readable_units(name, value, text):
     assert meaning(name, value).replace("\u202f", " ") == text
 
 
-def test_what_was_changed_is_counted_named_and_stands_on_top():
+def test_changed_settings_are_counted_and_sorted_first():
     told = build(
         {}, [entry("a", "1"), entry("b", "2", "DYNAMIC_TOPIC_CONFIG"), entry("c", "3", "X")]
     )
@@ -33,6 +33,6 @@ def test_what_was_changed_is_counted_named_and_stands_on_top():
     assert [row.source for row in told["table"].rows] == ["this topic", "X", "default"]
 
 
-def test_it_is_searched_by_name_and_value():
+def test_settings_are_searched_by_name_and_value():
     told = build({"q": "compact"}, [entry("cleanup.policy", "compact"), entry("other", "x")])
     assert [row.name for row in told["table"].rows] == ["cleanup.policy"]

@@ -29,15 +29,15 @@ def test_the_brokers_that_are_down_are_named_and_partitions_with_the_same_reason
     assert notice.title == (
         "Partitions 1, 2, 4, 5 have no leader. Broker 2 is down since 2025-10-09 08:53:20 UTC."
     )
-    assert "start it" in notice.text
+    assert "Start the broker" in notice.text
 
 
-def test_a_moment_that_is_not_known_is_left_out():
+def test_an_unknown_time_is_left_out():
     [notice] = notices([UnreadPartition(1, NO_LEADER)], a_snapshot(), "orders")
     assert notice.title == "Partition 1 has no leader. Broker 2 is down."
 
 
-def test_without_a_sample_the_bare_fact_is_reported():
+def test_without_a_sample_the_notice_has_no_details():
     [notice] = notices([UnreadPartition(1, NO_LEADER)], None, "orders")
     assert notice.title == "Partition 1 has no leader."
     assert notice.text
@@ -54,7 +54,7 @@ def test_a_leader_that_is_up_but_sends_no_records_is_not_called_down():
     assert "Its leader, broker 1, sent no records in time" in notice.title
 
 
-def test_what_differs_is_reported_apart():
+def test_different_reasons_get_separate_notices():
     unread = [
         UnreadPartition(0, TOO_MUCH),
         UnreadPartition(1, NO_LEADER),
@@ -71,5 +71,5 @@ def test_what_differs_is_reported_apart():
     [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 9], "0–2, 9"),
      (range(0, 60, 2), "0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 …")],
 )  # fmt: skip
-def test_numbers_are_written_as_ranges_and_never_without_end(numbers, text):
+def test_partitions_are_written_as_a_limited_number_of_ranges(numbers, text):
     assert ranges(numbers) == text

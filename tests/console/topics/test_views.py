@@ -46,12 +46,12 @@ def test_the_detail_shows_leader_and_replicas_and_links_on(sampled, client_of, v
     assert reverse("segments", args=["local", "orders", 1]) in page
 
 
-def test_what_lies_between_first_and_end_offset_is_not_called_messages(sampled, client_of, viewer):
+def test_the_offset_range_is_not_called_messages(sampled, client_of, viewer):
     partition = PARTITIONS[0] | {"log_start_offset": 0, "log_end_offset": 8013}
     sample_next(partitions=[partition, *PARTITIONS[1:]])
     for path in ("topics", "topics/orders"):
         page = client_of(viewer).get(f"/c/local/{path}").content.decode()
-        assert "Offsets are end minus first" in page, path
+        assert "Offsets are end offset minus log start offset" in page, path
         assert not re.search(r"<th[^>]*>[^/]*Messages\b(?! in)", page), path
     assert "8\u202f013" in page
 
@@ -73,30 +73,28 @@ def test_a_viewer_sees_no_way_to_change_it(sampled, client_of, viewer, operator,
     }
 
 
-def test_who_reads_it_is_reported_with_their_lag(sampled, client_of, viewer):
+def test_the_groups_that_read_a_topic_are_listed_with_their_lag(sampled, client_of, viewer):
     page = client_of(viewer).get("/c/local/topics/orders/consumers").content.decode()
     assert "billing" in page
     assert ">80<" in page
 
 
-def test_an_unknown_topic_is_not_there_and_says_why(sampled, client_of, viewer):
+def test_an_unknown_topic_is_404_with_a_message(sampled, client_of, viewer):
     for tab in ("", "/config", "/consumers", "/messages"):
         for name in ("nope", "console.audit"):  # the second is there, and hidden
             response = client_of(viewer).get(f"/c/local/topics/{name}{tab}")
             assert response.status_code == 404
-            assert f"There is no topic “{name}” here." in response.content.decode()
+            assert f"There is no topic “{name}”." in response.content.decode()
 
 
 @pytest.mark.parametrize("name", ["a%00b", "%E2%80%AEevil", "x" * 250])
-def test_what_no_topic_is_called_is_not_repeated(sampled, client_of, viewer, name):
+def test_an_invalid_topic_name_is_not_repeated(sampled, client_of, viewer, name):
     answer = client_of(viewer).get(f"/c/local/topics/{name}")
     assert answer.status_code == 404
-    assert "There is no such topic here." in answer.content.decode()
+    assert "There is no such topic." in answer.content.decode()
 
 
-def test_a_topic_that_is_newer_than_the_sample_opens_all_the_same(
-    sampled, client_of, viewer, live_cluster
-):
+def test_a_topic_newer_than_the_sample_can_be_opened(sampled, client_of, viewer, live_cluster):
     name = f"new-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(name, 1)
     Cluster.objects.filter(slug="local").update(
@@ -129,19 +127,17 @@ def test_a_read_only_cluster_offers_no_change_and_says_so(sampled, client_of, ad
 
 
 @pytest.mark.parametrize("change", ["topic-delete", "topic-add-partitions"])
-def test_the_clusters_own_topics_are_refused_before_anything_is_typed(
-    sampled, client_of, admin, change
-):
+def test_changes_to_internal_topics_are_refused_before_the_form(sampled, client_of, admin, change):
     link = reverse(change, args=["local", "__consumer_offsets"])
     client = client_of(admin)
     assert link not in client.get("/c/local/topics/__consumer_offsets").content.decode()
     answer = client.get(link)
     assert answer.status_code == 422
-    assert "belongs to the cluster itself" in answer.content.decode()
+    assert "internal topic of the cluster" in answer.content.decode()
     assert "Review the plan" not in answer.content.decode()
 
 
-def test_a_change_to_a_topic_that_is_not_there_is_not_begun(sampled, client_of, admin):
+def test_a_change_to_a_missing_topic_is_404(sampled, client_of, admin):
     for change in ("topic-delete", "topic-add-partitions"):
         assert client_of(admin).get(reverse(change, args=["local", "nope"])).status_code == 404
 
@@ -157,7 +153,7 @@ def test_before_the_first_sample_the_pages_say_what_to_do(clusters, redis_server
 def test_a_cluster_that_is_down_says_since_when_and_what_still_works(sampled, client_of, viewer):
     sample_next(status="gap", reason="No broker answers.", partitions=[], groups=[])
     page = client_of(viewer).get("/c/local/topics").content.decode()
-    assert "has not been read since" in page
+    assert "has not been sampled since" in page
     assert "No broker answers." in page
     assert "/topics/orders" in page, "the last good figures stay"
 

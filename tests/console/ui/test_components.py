@@ -25,7 +25,7 @@ def test_content_sees_the_page_and_the_component_does_not() -> None:
     assert "card-head" not in page
 
 
-def test_a_table_without_rows_shows_what_is_in_place_of_them() -> None:
+def test_a_table_without_rows_shows_its_empty_slot() -> None:
     text = (
         '{% data_table %}{% slot head %}{% th "Name" %}{% endslot %}'
         "{% for row in rows %}<tr><td>{{ row }}</td></tr>{% endfor %}"
@@ -38,7 +38,7 @@ def test_a_table_without_rows_shows_what_is_in_place_of_them() -> None:
 
 
 @pytest.mark.parametrize(("tone", "role"), [("bad", "alert"), ("warn", "status"), ("ok", "status")])
-def test_only_a_bad_banner_interrupts_who_is_read_to(tone: str, role: str) -> None:
+def test_only_a_bad_banner_has_the_role_alert(tone: str, role: str) -> None:
     assert f'role="{role}"' in drawn(f'{{% banner "Said" tone="{tone}" %}}{{% endbanner %}}')
 
 
@@ -51,7 +51,7 @@ def test_only_a_bad_banner_interrupts_who_is_read_to(tone: str, role: str) -> No
         ("{% slot %}{% endslot %}", "slot takes one name"),
     ],
 )
-def test_what_a_component_does_not_have_is_refused(text: str, said: str) -> None:
+def test_unknown_options_and_slots_are_refused(text: str, said: str) -> None:
     with pytest.raises(TemplateSyntaxError, match=said):
         Template(text)
 

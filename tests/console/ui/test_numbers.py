@@ -32,7 +32,7 @@ def test_bytes_are_written_in_binary_units(value, text):
 
 @pytest.mark.parametrize("write", [numbers.count, numbers.rate, numbers.size_rate, numbers.percent,
                                    numbers.moment, numbers.duration])  # fmt: skip
-def test_what_is_not_known_is_never_written_as_zero(write):
+def test_unknown_values_are_never_shown_as_zero(write):
     assert write(None) == "—"
 
 
@@ -55,11 +55,11 @@ def test_an_age_is_written_in_one_unit(seconds, text):
         (PartialSum(None, 3, 3), "—"),
     ],
 )
-def test_a_sum_that_lacks_a_part_is_never_written_as_if_it_were_whole(figure, text):
+def test_an_incomplete_sum_is_marked(figure, text):
     assert numbers.count(figure).replace("\u202f", " ") == text
 
 
-def test_a_sum_says_what_is_not_in_it():
+def test_a_sum_has_notes_on_missing_parts():
     assert PartialSum(5, 0, 9).missing_note == ""
     assert PartialSum(5, 1, 9).missing_note == "1 of 9 partitions is not known."
     assert PartialSum(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."

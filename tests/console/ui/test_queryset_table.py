@@ -69,8 +69,8 @@ def test_only_the_rows_of_the_page_are_read(users):
     assert (table.previous_url, table.next_url) == ("?page=1", "")
 
 
-def test_what_is_made_of_each_row_stands_in_its_place(users):
-    table = shown({}, page_size=2).each(lambda row: row.username.upper())
+def test_map_rows_replaces_each_row(users):
+    table = shown({}, page_size=2).map_rows(lambda row: row.username.upper())
     assert (table.rows, table.total) == (["A", "AB"], 4)
 
 

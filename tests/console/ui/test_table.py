@@ -17,7 +17,7 @@ def shown(params, rows=ROWS, **options):
     return table.show(rows, lambda row: row[0])
 
 
-def test_it_sorts_as_the_url_says():
+def test_a_table_sorts_by_the_url():
     assert [row[0] for row in shown({}).rows] == ["a", "ab", "b", "c"]
     assert [row[0] for row in shown({"sort": "-name"}).rows] == ["c", "b", "ab", "a"]
 
@@ -31,7 +31,7 @@ def test_every_word_of_a_search_must_be_found():
     assert [row[0] for row in shown({"q": "A b"}).rows] == ["ab"]
 
 
-def test_it_pages_and_names_the_neighbours():
+def test_a_table_is_paged_with_links_to_the_next_pages():
     table = shown({"page": "2", "q": ""}, [(f"{n:03}", n) for n in range(25)], page_size=10)
     assert (table.first, table.last, table.total, table.pages) == (11, 20, 25, 3)
     assert (table.previous_url, table.next_url) == ("?page=1", "?page=3")
@@ -42,13 +42,13 @@ def test_a_page_past_the_end_is_the_last_and_one_before_the_beginning_the_first(
     assert shown({"page": "0"}, page_size=3).page == 1
 
 
-def test_numbers_begin_with_the_largest_and_a_second_click_turns_round():
+def test_numeric_columns_sort_descending_first():
     table = shown({"q": "a"})
     assert table.sort_url(COLUMNS[1]) == "?q=a&sort=-size"
     assert shown({"sort": "-size"}).sort_url(COLUMNS[1]) == "?sort=size"
 
 
-def test_what_is_not_its_own_is_kept_in_the_url():
+def test_other_parameters_stay_in_the_url():
     assert shown({"internal": "1", "page": "3"}).url(page=None) == "?internal=1"
 
 

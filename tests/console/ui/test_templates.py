@@ -11,7 +11,7 @@ SCRIPTS = sorted((ROOT / "static" / "app").glob("*.js"))
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_inline_and_nothing_from_elsewhere(path):
+def test_templates_have_no_inline_scripts_and_no_external_files(path):
     text = path.read_text()
     assert not re.search(r"\sstyle\s*=", text), "an inline style"
     assert "<style" not in text

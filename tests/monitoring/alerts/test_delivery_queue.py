@@ -36,7 +36,7 @@ def named(*deliveries):
 
 
 @pytest.mark.django_db
-def test_a_second_sweep_does_not_hand_a_message_over_again(make_rule, redis_server):
+def test_send_due_does_not_queue_a_delivery_twice(make_rule, redis_server):
     [delivery] = owed(make_rule())
     tasks.send_due()
     tasks.send_due()
@@ -45,7 +45,7 @@ def test_a_second_sweep_does_not_hand_a_message_over_again(make_rule, redis_serv
 
 
 @pytest.mark.django_db
-def test_a_message_that_was_lost_is_handed_over_again_after_a_time(make_rule, redis_server):
+def test_a_lost_delivery_is_queued_again_after_a_time(make_rule, redis_server):
     [delivery] = owed(make_rule())
     tasks.send_due()
     redis_server.client().delete(QUEUE)
@@ -58,7 +58,7 @@ def test_a_message_that_was_lost_is_handed_over_again_after_a_time(make_rule, re
 
 
 @pytest.mark.django_db
-def test_what_no_queue_took_is_handed_over_at_the_next_sweep(make_rule, redis_server):
+def test_a_delivery_that_could_not_be_queued_is_queued_by_send_due(make_rule, redis_server):
     [delivery] = owed(make_rule())
     redis_server.kill()
     assert not delivery_queue.enqueue(delivery.pk)
@@ -68,7 +68,7 @@ def test_what_no_queue_took_is_handed_over_at_the_next_sweep(make_rule, redis_se
 
 
 @pytest.mark.django_db
-def test_what_is_not_due_is_not_handed_over(make_rule, redis_server):
+def test_a_delivery_that_is_not_due_is_not_queued(make_rule, redis_server):
     [later] = owed(make_rule(), next_attempt_at=timezone.now() + timedelta(hours=1))
     tasks.send_due()
     assert not delivery_queue.enqueue(later.pk)
@@ -76,7 +76,7 @@ def test_what_is_not_due_is_not_handed_over(make_rule, redis_server):
 
 
 @pytest.mark.django_db
-def test_of_one_rule_a_few_are_handed_over_and_the_next_when_one_is_done(
+def test_few_deliveries_of_a_rule_are_in_progress_at_a_time(
     make_rule, webhook_server, redis_server
 ):
     first, second, third = owed(make_rule(webhook=webhook_server.url), 3)
@@ -89,7 +89,7 @@ def test_of_one_rule_a_few_are_handed_over_and_the_next_when_one_is_done(
 
 
 @pytest.mark.django_db
-def test_one_rule_does_not_keep_the_sweep_from_another(make_rule, redis_server):
+def test_many_deliveries_of_one_rule_do_not_delay_another_rule(make_rule, redis_server):
     many = owed(make_rule(), 50)
     [other] = owed(make_rule("other"))
     tasks.send_due()
@@ -97,7 +97,7 @@ def test_one_rule_does_not_keep_the_sweep_from_another(make_rule, redis_server):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_webhooks_that_never_answer_hold_up_no_other(make_rule, webhook_server, redis_server):
+def test_webhooks_that_do_not_answer_do_not_delay_others(make_rule, webhook_server, redis_server):
     with closing(socket.create_server(("127.0.0.1", 0), backlog=100)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         for number in range(3):

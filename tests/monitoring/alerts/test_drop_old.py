@@ -28,7 +28,7 @@ def a_delivery(rule, finished_days_ago=None, alert=None):
     )
 
 
-def test_only_what_ended_long_ago_is_dropped(make_rule):
+def test_only_old_alerts_and_deliveries_are_deleted(make_rule):
     rule = make_rule()
     kept = [an_alert(rule), an_alert(rule, resolved_days_ago=89)]
     gone = an_alert(rule, resolved_days_ago=91)

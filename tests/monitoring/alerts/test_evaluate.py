@@ -38,7 +38,7 @@ def test_an_alert_fires_after_its_time_and_resolves(make_rule, redis_server):
     assert alert.resolved_at_ms > alert.fired_at_ms
 
 
-def test_a_group_whose_name_no_database_takes_hinders_no_other(make_rule, redis_server, caplog):
+def test_a_group_name_that_cannot_be_stored_does_not_affect_others(make_rule, redis_server, caplog):
     make_rule(group_pattern="*", for_seconds=0)
     names = ["a\x00b", "b" * 256, "", "c" * 255, "d\x1b"]
     row = {"state": "Stable", "topic": "t", "partition": 0, "committed_offset": 0}
@@ -57,7 +57,7 @@ def test_a_restart_while_pending_does_not_start_the_time_again(make_rule, redis_
     assert evaluate(tick(3, 500))
 
 
-def test_the_same_tick_judged_twice_fires_once(make_rule, redis_server):
+def test_the_same_tick_evaluated_twice_fires_once(make_rule, redis_server):
     make_rule(for_seconds=0)
     assert evaluate(tick(1, 500))
     assert not evaluate(tick(1, 500))
@@ -100,7 +100,7 @@ def test_gaps_and_unknown_lags_change_nothing(make_rule, redis_server):
     assert states() == [("g", "", "firing")]
 
 
-def test_an_alert_whose_lag_nobody_can_tell_says_since_when_until_it_is_known(
+def test_an_alert_has_since_when_its_lag_is_unknown(
     make_rule, redis_server, django_assert_num_queries
 ):
     make_rule(for_seconds=0)
@@ -143,14 +143,14 @@ def test_a_topic_that_is_gone_does_not_keep_an_alert_open(make_rule, redis_serve
     assert states() == [("g", "t", "resolved")]
 
 
-def test_disabled_rules_and_other_clusters_are_not_judged(make_rule, redis_server):
+def test_disabled_rules_and_other_clusters_are_not_evaluated(make_rule, redis_server):
     make_rule(for_seconds=0, enabled=False)
     make_rule("other", for_seconds=0, group_pattern="nobody")
     assert not evaluate(tick(1, 500))
     assert not evaluate(make_tick(1, cluster="else", groups=[]))
 
 
-def test_one_broken_rule_never_stops_the_rest(make_rule, redis_server, monkeypatch):
+def test_a_rule_that_fails_does_not_affect_others(make_rule, redis_server, monkeypatch):
     make_rule("a broken", for_seconds=0, group_pattern="g")
     make_rule("b sound", for_seconds=0)
     real = module.evaluate_rule
@@ -165,7 +165,7 @@ def test_one_broken_rule_never_stops_the_rest(make_rule, redis_server, monkeypat
     assert Alert.objects.get().rule.name == "b sound"
 
 
-def test_redis_away_leaves_the_alerts_as_they_are(make_rule, redis_server):
+def test_alerts_do_not_change_while_redis_is_down(make_rule, redis_server):
     make_rule(for_seconds=0)
     redis_server.kill()
     assert not evaluate(tick(1, 500))
@@ -191,7 +191,7 @@ def test_each_transition_is_reported_once(
     assert {d.payload["alert_id"] for d in told} == {told[0].alert_id}
 
 
-def test_an_alert_keeps_the_most_lag_that_it_saw(make_rule, redis_server):
+def test_an_alert_stores_its_highest_lag(make_rule, redis_server):
     make_rule(for_seconds=0)
     peaks = []
     for number, lag in enumerate((500, 900, None, 700, 0), start=1):
@@ -211,7 +211,7 @@ def test_an_alert_that_ends_where_commits_are_beyond_their_ends_says_so(make_rul
     assert [payload[name] for name in ("lag_now", "ahead", "ahead_by")] == [0, 1, 490]
 
 
-def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):
+def test_disabling_a_rule_resolves_its_alerts(make_rule, redis_server):
     rule = make_rule(for_seconds=0)
     evaluate(tick(1, 500))
     assert resolve_all(rule.alerts.all(), 99, RULE_OFF) == 1
@@ -220,7 +220,7 @@ def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):
     assert (alert.state, alert.resolved_at_ms, alert.resolved_reason) == ("resolved", 99, RULE_OFF)
 
 
-def test_a_tick_asks_the_database_as_often_for_many_rules_as_for_one(
+def test_the_number_of_queries_does_not_depend_on_the_number_of_rules(
     make_rule, redis_server, django_assert_num_queries
 ):
     for number in range(20):

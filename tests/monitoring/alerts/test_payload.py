@@ -15,7 +15,7 @@ def test_the_body_is_the_same_for_every_attempt():
     assert body_of({"b": 1, "a": 2}) == body_of({"a": 2, "b": 1})
 
 
-def test_a_sample_names_the_rule_and_holds_no_secret(make_rule):
+def test_a_test_message_has_the_rule_and_no_secret(make_rule):
     rule = make_rule(webhook="http://hooks.example/x?token=t0ken", secret="s3cret")
     told = sample_payload(rule, now_ms=1_000_000)
     assert (told["event"], told["cluster"], told["rule"]["name"]) == ("test", "local", "late")

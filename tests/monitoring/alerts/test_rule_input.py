@@ -35,6 +35,6 @@ def test_hidden_topics_are_in_no_sum_of_a_group():
     }
 
 
-def test_a_rule_that_names_a_hidden_topic_finds_it():
+def test_a_rule_with_the_full_name_of_a_hidden_topic_matches_it():
     rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), PUBLIC, with_topics=True)
     assert rule_input.topics[Subject("auditors", "console.audit")].lag == 99

@@ -76,7 +76,7 @@ def test_a_rule_without_time_fires_at_once():
     assert events == [(0, Event.FIRED, 0, 101)]
 
 
-def test_what_is_unknown_neither_fires_nor_resolves():
+def test_an_unknown_lag_neither_fires_nor_resolves():
     states, events = run(rule_input(0, 200), rule_input(10_000, None))
     assert (states[SUBJECT].phase, events) == (Phase.PENDING, [])
     states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, None))
@@ -90,7 +90,7 @@ def test_a_long_time_unseen_does_not_count_as_time_over_the_limit():
     assert events == [(70_000, Event.FIRED, 60_000, 200)]
 
 
-def test_a_firing_alert_outlives_a_long_gap_without_firing_again():
+def test_a_firing_alert_survives_a_long_gap_without_firing_again():
     states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(10_000_000, 200))
     assert len(events) == 1
     assert states[SUBJECT].phase is Phase.FIRING
@@ -126,7 +126,7 @@ def test_patterns_choose_groups_and_topics():
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
 
-def test_a_hidden_topic_is_watched_only_by_a_rule_that_names_it():
+def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
     hidden = Subject("orders-a", "console.audit")
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
 

@@ -71,7 +71,7 @@ def test_a_failure_is_tried_again_later_and_then_arrives(delivery, webhook_serve
     assert ids == {str(delivery.pk)}
 
 
-def test_it_gives_up_in_the_end_and_says_so(delivery, webhook_server):
+def test_a_delivery_fails_after_the_last_attempt(delivery, webhook_server):
     webhook_server.answers = [503]
     for _ in range(len(WAITS_S) + 1):
         make_due(delivery)
@@ -87,7 +87,7 @@ def test_a_refusal_is_final(delivery, webhook_server, status):
 
 
 @pytest.mark.parametrize("status", [408, 429, 502])
-def test_a_busy_server_is_asked_again(delivery, webhook_server, status):
+def test_a_busy_server_is_retried(delivery, webhook_server, status):
     webhook_server.answers = [status]
     assert send(delivery).state == "pending"
 
@@ -99,7 +99,7 @@ def test_redirects_are_not_followed(delivery, webhook_server):
     assert "redirects" in delivery.error
 
 
-def test_an_address_that_is_not_allowed_is_never_connected_to(delivery, webhook_server, settings):
+def test_an_address_that_is_not_allowed_gets_no_connection(delivery, webhook_server, settings):
     settings.AERIE_EGRESS_ALLOW = []
     send(delivery)
     assert (delivery.state, webhook_server.received) == ("failed", [])
@@ -116,14 +116,14 @@ def test_an_address_that_is_not_allowed_is_never_connected_to(delivery, webhook_
         "http://127.0.0.1:1/\udcff",  # which only the client notices
     ],
 )
-def test_a_url_that_nothing_can_be_sent_to_fails_for_good(delivery, url, monkeypatch):
+def test_a_url_that_cannot_be_requested_is_not_retried(delivery, url, monkeypatch):
     monkeypatch.setattr(AlertRule, "decrypt_webhook", lambda rule: (url, ""))
     send(delivery)
     assert (delivery.state, delivery.attempts) == ("failed", 1)
     assert delivery.error
 
 
-def test_a_name_of_other_letters_gets_its_message(delivery, webhook_server, monkeypatch):
+def test_an_international_host_name_gets_its_message(delivery, webhook_server, monkeypatch):
     port = int(webhook_server.url.split(":")[2].split("/")[0])
     asked = []
 
@@ -138,7 +138,7 @@ def test_a_name_of_other_letters_gets_its_message(delivery, webhook_server, monk
     assert webhook_server.received[0].headers["Host"] == f"xn--bcher-kva.example:{port}"
 
 
-def test_nobody_listening_is_tried_again(delivery):
+def test_a_refused_connection_is_retried(delivery):
     delivery.rule.set_webhook("http://127.0.0.1:1/hook", "")
     delivery.rule.save()
     send(delivery)
@@ -150,7 +150,7 @@ def test_an_endless_answer_is_cut_off(delivery, webhook_server):
     assert send(delivery).state == "delivered"
 
 
-def test_an_answer_that_would_fill_the_memory_is_not_decoded(delivery, webhook_server):
+def test_a_compressed_answer_is_not_decoded(delivery, webhook_server):
     with answering(zstd_bomb()) as (port, _):
         delivery.rule.set_webhook(f"http://127.0.0.1:{port}/", "")
         delivery.rule.save()
@@ -164,7 +164,7 @@ def test_a_rule_whose_webhook_was_removed_says_so(delivery):
     assert "no longer has a webhook" in send(delivery).error
 
 
-def test_looking_up_a_name_costs_no_more_than_the_time_limit(delivery, monkeypatch):
+def test_a_slow_dns_lookup_ends_at_the_time_limit(delivery, monkeypatch):
     monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
     answered = threading.Event()
     monkeypatch.setattr(egress.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
@@ -173,7 +173,7 @@ def test_looking_up_a_name_costs_no_more_than_the_time_limit(delivery, monkeypat
     assert (delivery.state, "no answer" in delivery.error) == ("pending", True)
 
 
-def test_a_server_that_drips_its_answer_costs_no_more_than_the_time_limit(delivery, monkeypatch):
+def test_a_server_that_answers_byte_by_byte_ends_at_the_time_limit(delivery, monkeypatch):
     monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:

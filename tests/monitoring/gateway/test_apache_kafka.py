@@ -47,7 +47,7 @@ def written(kafka):
     consumer.close()
 
 
-def test_a_tick_tells_the_truth(written):
+def test_a_tick_matches_the_cluster(written):
     readers = ClusterReaders()
     outcome = loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)
     loop.run(readers.close_others([]), 5)
@@ -69,7 +69,7 @@ def test_a_tick_tells_the_truth(written):
     assert (broker["up"], broker["source"]) == (True, "none")
 
 
-def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
+def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
     with (
         apache_kafka(tmp_path, shared_kafka.zookeeper_connect, broker_id=2),
         for_cluster(kafka) as gateway,

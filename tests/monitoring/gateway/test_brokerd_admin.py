@@ -37,12 +37,12 @@ def test_counters_and_events_are_reported(live_cluster, topic):
         assert gateway.broker_admin.events(leader, 0, 200)["events"]
 
 
-def test_what_is_not_there_is_not_found(live_cluster, topic):
+def test_segments_of_an_unknown_topic_raise_not_found(live_cluster, topic):
     with for_cluster(live_cluster.row()) as gateway, pytest.raises(NotFound):
         gateway.broker_admin.segments(topic[0], "no.such.topic", 0)
 
 
-def test_a_broker_without_admin_address_is_reported_to_have_none(live_cluster):
+def test_a_broker_without_an_admin_url_raises_unsupported(live_cluster):
     with for_cluster(live_cluster.row(admin_urls={})) as gateway:
         with pytest.raises(Unsupported, match="no admin address"):
             gateway.broker_admin.broker(1)
@@ -56,13 +56,13 @@ def test_a_wrong_token_is_reported_and_not_shown(live_cluster):
     assert "wr0ng" not in str(caught.value)
 
 
-def test_a_token_that_cannot_be_opened_is_reported(live_cluster):
+def test_a_token_that_cannot_be_decrypted_is_reported(live_cluster):
     with for_cluster(live_cluster.row(admin_token="sealed with a lost key")) as gateway:
         with pytest.raises(Refused, match="AERIE_SECRET_KEY_FILE"):
             gateway.broker_admin.broker(1)
 
 
-def test_a_private_address_needs_leave(live_cluster, settings):
+def test_a_private_address_must_be_allowed(live_cluster, settings):
     settings.AERIE_EGRESS_ALLOW = []
     with for_cluster(live_cluster.row()) as gateway:
         with pytest.raises(Refused, match="AERIE_EGRESS_ALLOW"):
@@ -90,20 +90,20 @@ def hostile_admin():
         one.close()
 
 
-def test_an_answer_that_would_fill_the_memory_is_not_decoded(hostile_admin):
+def test_a_compressed_answer_is_refused_without_decoding(hostile_admin):
     with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
         with pytest.raises(Refused, match="zstd"):
             hostile_admin(port).broker(1)
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"[" + b"[]," * 2_000_000 + b"0]"])
-def test_json_that_would_fill_the_memory_is_refused(hostile_admin, body):
+def test_json_that_needs_too_much_memory_is_refused(hostile_admin, body):
     with answering(json_answer(body)) as (port, _), memory_below(64 * MIB):
         with pytest.raises(Refused):
             hostile_admin(port).broker(1)
 
 
-def test_an_admin_port_that_drips_its_answer_is_unavailable(hostile_admin, monkeypatch):
+def test_an_admin_port_that_answers_byte_by_byte_is_unavailable(hostile_admin, monkeypatch):
     monkeypatch.setattr(brokerd_admin, "TIMEOUT_S", 0.3)
     with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", then=b"x") as (port, _):
         with pytest.raises(ClusterUnavailable, match="timed out"):

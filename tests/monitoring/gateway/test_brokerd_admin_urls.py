@@ -15,16 +15,16 @@ def allowed(settings, *ports_or_urls):
     return AdminUrls.of(Cluster(slug="c", admin_urls=urls)).also_allowed
 
 
-def test_the_ports_of_our_own_brokers_are_trusted(settings):
+def test_admin_ports_of_embedded_brokers_are_allowed(settings):
     assert allowed(settings, 9192, 9193, 9194) == ("127.0.0.1",)
 
 
 @pytest.mark.parametrize(
     "other", [6379, "http://10.0.0.1:9192", "http://[::1:9192", "http://a:99999"]
 )
-def test_one_other_address_ends_the_trust_without_an_error(settings, other):
+def test_one_other_address_makes_no_port_allowed(settings, other):
     assert allowed(settings, 9192, other) == ()
 
 
-def test_a_cluster_without_admin_ports_trusts_nothing(settings):
+def test_a_cluster_without_admin_ports_allows_no_address(settings):
     assert allowed(settings) == ()

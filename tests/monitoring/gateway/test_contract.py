@@ -125,13 +125,13 @@ def test_a_topic_of_the_same_name_has_another_id(gateway, name):
     ],
     ids=["describe_topic", "describe_configs", "delete_topic", "create_partitions"],
 )
-def test_a_topic_that_is_not_there_is_not_found_and_not_made(gateway, name, ask):
+def test_an_unknown_topic_raises_not_found_and_is_not_created(gateway, name, ask):
     with pytest.raises(NotFound):
         ask(gateway.admin, name)
     assert not gateway.wire.has_topic(name)
 
 
-def test_what_cannot_be_is_refused(gateway, name):
+def test_impossible_changes_are_refused(gateway, name):
     gateway.admin.create_topic(name, 2, 1)
     with pytest.raises(Refused, match="exists"):
         gateway.admin.create_topic(name, 2, 1)
@@ -146,14 +146,14 @@ def test_what_cannot_be_is_refused(gateway, name):
         gateway.admin.create_topic(f"{name}.setting", 1, 1, {"no.such.setting": "1"})
 
 
-def test_what_is_only_validated_is_not_made(gateway, name):
+def test_validate_only_creates_nothing(gateway, name):
     gateway.admin.create_topic(name, 1, 1, validate_only=True)
     assert not gateway.wire.has_topic(name)
     with pytest.raises(Refused):
         gateway.admin.create_topic(name, 1, 3, validate_only=True)
 
 
-def test_settings_tell_whether_they_are_the_topics_own(gateway, name):
+def test_configs_have_their_source(gateway, name):
     gateway.admin.create_topic(name, 1, 1, {"retention.ms": "60000"})
     told = {value.name: value for value in gateway.admin.describe_configs(name)}
     assert list(told) == sorted(told)
@@ -164,7 +164,7 @@ def test_settings_tell_whether_they_are_the_topics_own(gateway, name):
             assert (told[key].value, told[key].is_default) == (value, True), key
 
 
-def test_metadata_name_brokers_topics_and_leaders(gateway, name):
+def test_metadata_has_brokers_topics_and_leaders(gateway, name):
     gateway.admin.create_topic(name, 3, 1)
     metadata = gateway.wire.metadata()
     assert metadata.cluster_id == gateway.wire.cluster_id() != ""
@@ -191,7 +191,7 @@ def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce
     assert [row.offset for row in gateway.browse.read(name, None, None, 2).rows] == [6, 5]
 
 
-def test_a_read_of_what_is_not_there_says_so(gateway, name):
+def test_a_read_of_an_unknown_topic_or_offset_raises_an_error(gateway, name):
     gateway.admin.create_topic(name, 1, 1)
     with pytest.raises(NotFound):
         gateway.browse.read(name, 9, None, 3)
@@ -204,7 +204,7 @@ def test_a_read_of_what_is_not_there_says_so(gateway, name):
     assert gateway.browse.read(name, 0, 0, 3).rows == ()
 
 
-def test_a_cluster_without_admin_ports_tells_nothing_of_segments(gateway, name):
+def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, name):
     for ask in (
         lambda: gateway.broker_admin.segments(1, name, 0),
         lambda: gateway.broker_admin.index(1, name, 0, 0, "offset", 0, 10),

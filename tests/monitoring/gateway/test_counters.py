@@ -17,7 +17,7 @@ from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
-async def test_a_kept_connection_that_closes_as_it_is_used_again_costs_no_figure():
+async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
     served = 0
 
     async def close_at_the_second_request(reader, writer):
@@ -41,7 +41,7 @@ async def test_a_kept_connection_that_closes_as_it_is_used_again_costs_no_figure
         server.close()
 
 
-async def test_a_look_up_that_hangs_costs_no_more_than_the_time_limit(monkeypatch):
+async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
     answered = threading.Event()
     monkeypatch.setattr(counters, "check_url", lambda *_: answered.wait(30))
     source = CounterSource(AdminUrls({"1": "http://broker.example:9192"}, "token"))
@@ -54,7 +54,7 @@ async def test_a_look_up_that_hangs_costs_no_more_than_the_time_limit(monkeypatc
         await source.close()
 
 
-async def test_an_answer_that_would_fill_the_memory_is_not_decoded():
+async def test_a_compressed_answer_is_refused_without_decoding():
     with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
         urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
         source = CounterSource(urls)
@@ -90,7 +90,7 @@ async def told_by(columns, stats=None):
     return reads
 
 
-async def test_columns_land_in_their_rows():
+async def test_columns_are_put_into_the_rows_of_their_partitions():
     reads = await told_by(HONEST)
     assert reads.size_bytes.tolist() == [5, -1, 6]
     assert reads.counters.messages_in.tolist() == [7, -1, 8]
@@ -98,7 +98,7 @@ async def test_columns_land_in_their_rows():
 
 
 @pytest.mark.parametrize("number", [-1, 1, 2**40])
-async def test_a_partition_that_there_is_not_is_no_other_topics(number):
+async def test_a_partition_that_does_not_exist_changes_no_other_topic(number):
     reads = await told_by(HONEST | {"topic": ["b", "a"], "partition": [0, number]})
     assert reads.size_bytes.tolist() == [-1, 5, -1]
     assert reads.counters.bytes_in.tolist() == [-1, 1, -1]
@@ -112,12 +112,12 @@ async def test_a_partition_that_there_is_not_is_no_other_topics(number):
         {"size_bytes": None}, {"topic": ["a"]},
     ],
 )  # fmt: skip
-async def test_columns_that_are_none_are_refused(lie):
+async def test_invalid_columns_are_refused(lie):
     with pytest.raises(Refused, match="unknown format"):
         await told_by(HONEST | lie)
 
 
-async def test_figures_of_a_broker_that_are_none_are_not_known():
+async def test_invalid_values_of_a_broker_are_unknown():
     disk = {"total_bytes": 10, "free_bytes": float("nan")}
     stats = {"bytes_in": "many", "requests": -1, "connections": True, "rss_bytes": 1e300}
     stats |= {"cpu_seconds": 1.5, "log_dirs": [disk]}

@@ -38,7 +38,7 @@ def test_describing_an_unknown_topic_does_not_create_it(admin):
             admin.describe_topic("admin.never")
 
 
-def test_settings_tell_whether_they_are_the_topics_own(admin):
+def test_configs_have_their_source(admin):
     admin.create_topic("admin.configs", 1, 1, {"retention.ms": "1234"})
     told = {config.name: config for config in admin.describe_configs("admin.configs")}
     assert (told["retention.ms"].value, told["retention.ms"].is_default) == ("1234", False)
@@ -46,7 +46,7 @@ def test_settings_tell_whether_they_are_the_topics_own(admin):
     assert list(told) == sorted(told)
 
 
-def test_a_refusal_carries_the_brokers_reason(admin):
+def test_a_refused_change_has_the_brokers_reason(admin):
     admin.create_topic("admin.twice", 1, 1)
     with pytest.raises(Refused, match="exists"):
         admin.create_topic("admin.twice", 1, 1)

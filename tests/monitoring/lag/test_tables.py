@@ -31,14 +31,14 @@ offsets = st.none() | st.integers(0, 2**40)
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(offsets, offsets), max_size=20))
-def test_the_table_says_the_same_as_the_plain_way(pairs):
+def test_the_table_equals_a_simple_computation(pairs):
     rows = [row("g", "t", n, end, committed) for n, (end, committed) in enumerate(pairs)]
     table = with_lag(groups_table(1, rows))
     for (end, committed), told in zip(pairs, table.to_pylist(), strict=True):
         assert (told["lag"], told["lag_note"]) == lag_of(end, committed)
 
 
-def test_the_lag_says_what_is_known_and_nothing_else():
+def test_each_lag_has_its_note():
     pairs = [(10, 4), (10, 10), (0, 0), (10, None), (None, 4), (None, None), (10, 12)]
     rows = [row("g", "t", n, end, committed) for n, (end, committed) in enumerate(pairs)]
     told = with_lag(groups_table(1, rows)).select(["lag", "lag_note"]).to_pylist()
@@ -69,7 +69,7 @@ def test_rows_of_several_ticks_are_summed_for_each_tick_and_topic():
     ]
 
 
-def test_members_come_in_order_of_their_clients_with_what_they_own():
+def test_members_are_sorted_by_client_with_their_partitions():
     def owned(partition, member, client):
         return row("g", "a", partition, 5, partition, member_id=member, client_id=client)
 
@@ -81,7 +81,7 @@ def test_members_come_in_order_of_their_clients_with_what_they_own():
     ]
 
 
-def test_the_rows_of_a_name_are_those_that_have_it_in_whatever_piece():
+def test_rows_named_finds_rows_in_all_chunks():
     rows = [row("g", "a", 0, 5, 0), row("h", None, None, 5, 0), row("g", "b", 1, 5, 0)]
     table = pa.concat_tables([groups_table(1, rows), groups_table(1, rows[::-1])])
     assert rows_named(table, "group", "g")["topic"].to_pylist() == ["a", "b", "b", "a"]

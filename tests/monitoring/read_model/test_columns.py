@@ -16,7 +16,7 @@ def test_patterns_are_matched_as_the_scope_matches_them(found, wanted):
     assert columns.matching(wanted).tolist() == [scope.matches(wanted, name) for name in found]
 
 
-def test_names_of_the_tick_before_are_kept_where_they_are_the_same():
+def test_names_of_the_previous_tick_are_reused_if_equal():
     first = Names(pa.array(["b", "a"]))
     assert Names.of(pa.array(["b", "a"]), first) is first
     other = Names.of(pa.array(["a", "c"]), first)

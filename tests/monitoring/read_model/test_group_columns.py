@@ -18,7 +18,7 @@ def groups_of(*rows):
     return Snapshot.of(make_tick(1, groups=list(rows))).groups
 
 
-def test_a_total_counts_what_it_leaves_out():
+def test_a_total_has_the_number_of_missing_parts():
     [total] = groups_of(
         row("g", "a", 0, 10, 4),
         row("g", "a", 1, 10, None),
@@ -32,7 +32,7 @@ def test_a_total_counts_what_it_leaves_out():
     }  # fmt: skip
 
 
-def test_a_group_of_which_no_lag_is_known_has_no_total():
+def test_a_group_without_a_known_lag_has_no_total():
     [total] = groups_of(row("g", "a", 0, 10, None))
     assert (total.lag, total.not_committed) == (None, 1)
 
@@ -64,7 +64,7 @@ names = st.sampled_from(["a", "b", "c"])
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(names, names, offsets, offsets), max_size=20))
-def test_the_columns_say_the_same_as_the_plain_way(told):
+def test_the_columns_equal_a_simple_computation(told):
     rows = [row(g, t, n, end, committed) for n, (g, t, end, committed) in enumerate(told)]
     columns = GroupColumns.of(make_tick(1, groups=rows))
     found = {

@@ -35,7 +35,7 @@ def test_a_topic_sums_its_partitions():
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
 
 
-def test_what_no_partition_knows_is_none_and_not_zero():
+def test_a_sum_without_known_parts_is_none_and_not_zero():
     tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
     row = Snapshot.of(tick, None).topics[0]
     assert [sum.value for sum in (row.size_bytes, row.offsets, row.messages_rate)] == [None] * 3
@@ -55,14 +55,14 @@ def test_a_missed_tick_does_not_double_the_rate():
     assert Snapshot.of(now, before).topics[0].messages_rate.value == 10.0
 
 
-def test_a_counter_that_fell_and_a_new_partition_have_no_rate():
+def test_a_decreased_counter_and_a_new_partition_have_no_rate():
     before = make_tick(1, partitions=[part("a", 0)])
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=5), part("a", 1), part("n", 0)])
     a, n = Snapshot.of(now, before).topics
     assert (a.messages_rate.value, n.messages_rate.value) == (None, None)
 
 
-def test_partitions_are_matched_by_name_whatever_their_order():
+def test_partitions_are_matched_by_name_in_any_order():
     before = make_tick(1, partitions=[part("b", 0), part("a", 0), part("gone", 7)])
     now = make_tick(
         2, partitions=[part("a", 0, log_end_offset=115), part("b", 0, log_end_offset=160)]
@@ -84,7 +84,7 @@ def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
     assert shown.lags(topic="console.audit") == []
 
 
-def test_a_group_sums_what_it_committed_and_counts_the_rest_apart():
+def test_a_groups_lag_sums_committed_partitions_and_counts_the_others():
     tick = make_tick(
         2,
         groups=[
@@ -104,7 +104,7 @@ def test_a_group_with_neither_commit_nor_member_has_no_lag():
     assert (row.lag, row.partitions, row.topics) == (None, 0, 0)
 
 
-def test_the_readers_of_a_topic_are_counted_once_each():
+def test_each_group_of_a_topic_counts_once():
     tick = make_tick(
         2,
         partitions=[part("a", 0)],
@@ -144,7 +144,7 @@ def test_an_empty_cluster_is_zero_topics_and_unknown_sums():
     assert not totals.lag.is_partial
 
 
-def test_a_sum_says_how_much_of_it_is_not_known():
+def test_a_sum_has_the_number_of_unknown_parts():
     dead = {"leader": -1, "log_end_offset": None, "log_start_offset": None, "size_bytes": None}
     tick = make_tick(
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
@@ -155,7 +155,7 @@ def test_a_sum_says_how_much_of_it_is_not_known():
     assert (b.offsets.value, b.offsets.is_partial) == (None, False)
 
 
-def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
+def test_data_on_disk_sums_replicas_and_counts_unknown_ones():
     tick = make_tick(
         2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
     )
@@ -164,12 +164,12 @@ def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
     assert shown.totals.disk_bytes == PartialSum(3000, 1, 4, "replicas")
 
 
-def test_a_sample_from_before_replicas_were_counted_does_not_know_the_data_on_disk():
+def test_data_on_disk_is_unknown_in_samples_of_older_versions():
     tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_told=None)])
     assert Snapshot.of(tick, None).totals.disk_bytes.value is None
 
 
-def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
+def test_the_lag_of_a_cluster_has_the_number_of_missing_partitions():
     tick = make_tick(
         2,
         partitions=[part("a", 0)],
@@ -182,7 +182,7 @@ def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
     assert Snapshot.of(tick, None).totals.lag == PartialSum(10, 1, 2)
 
 
-def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_reported_beside_the_sum():
+def test_partitions_that_are_ahead_count_as_0_and_are_reported():
     tick = make_tick(
         2,
         groups=[commit("g", "a", 0, 600, 110), commit("g", "b", 0, 100, 107),
@@ -212,14 +212,14 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
     assert (shown.totals.groups_silent, shown.totals.groups_by_state) == (1, {"Stable": 1})
 
 
-def test_a_broker_that_is_down_is_shown_where_it_was():
+def test_a_broker_that_is_down_keeps_its_address_in_its_row():
     known = {"host": "h", "port": 9092, "up": False, "down_since_ms": 5}
     tick = make_tick(2, brokers=[{"id": 1, **known}, {"id": 2, "up": False, "host": None}])
     one, two = Snapshot.of(tick, None).brokers
     assert (one.address, one.down_since_ms, two.address) == ("h:9092", 5, None)
 
 
-def test_asking_for_one_topic_or_group_makes_the_row_of_no_other(monkeypatch):
+def test_finding_one_topic_or_group_makes_no_other_row(monkeypatch):
     tick = make_tick(
         2,
         partitions=[part("a", 0), part("b", 0)],
@@ -268,14 +268,14 @@ def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
     assert not shown.shows_all
 
 
-def test_groups_are_found_by_their_names_without_those_that_are_not_there():
+def test_groups_named_leaves_out_unknown_names():
     tick = make_tick(2, groups=[commit("g", "a", 0, 5, 10), commit("h", "a", 0, 8, 10)])
     shown = Snapshot.of(tick)
     assert {name: row.lag for name, row in shown.groups_named(["h", "x"]).items()} == {"h": 2}
     assert shown.groups_named([]) == {}
 
 
-def test_the_busiest_topics_and_the_groups_most_behind_come_first_and_the_unknown_last():
+def test_busiest_topics_and_groups_most_behind_come_first():
     before = make_tick(1, partitions=[part(name, 0) for name in "abc"])
     now = make_tick(
         2,
@@ -291,7 +291,7 @@ def test_the_busiest_topics_and_the_groups_most_behind_come_first_and_the_unknow
     assert [row.name for row in shown.groups_most_behind(3)] == ["h", "g", "f"]
 
 
-def test_what_a_group_reads_is_in_the_order_of_topics_and_partitions():
+def test_lag_rows_are_sorted_by_topic_and_partition():
     tick = make_tick(
         2,
         groups=[

@@ -51,11 +51,11 @@ def silent(number: int = 2, leader: int = -1) -> Tick:
     ("name", "count", "partition"),
     [("alpha", 2, 0), ("kilo", 2, 1), ("billing", 50, 9), ("grüße😀", 50, 40), ("", 50, 0)],
 )
-def test_a_group_is_kept_where_kafka_keeps_it(name, count, partition):
+def test_partition_for_equals_kafkas_choice(name, count, partition):
     assert partition_for(name, count) == partition
 
 
-def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
+def test_groups_of_a_silent_coordinator_keep_their_last_rows():
     found = groups_of(carry_over(silent(), BEFORE, {1}))
     assert found["alpha"]["told_at_ms"] is None
     kilo = found["kilo"]
@@ -64,7 +64,7 @@ def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
     assert (kilo["tick"], kilo["told_at_ms"]) == (2, BEFORE.at_ms)
 
 
-def test_they_are_left_out_where_there_is_no_room_which_is_reported(monkeypatch):
+def test_groups_of_a_silent_coordinator_are_left_out_if_the_table_is_full(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1)
     tick = carry_over(silent(), BEFORE, {1})
     assert set(groups_of(tick)) == {"alpha"}
@@ -72,19 +72,19 @@ def test_they_are_left_out_where_there_is_no_room_which_is_reported(monkeypatch)
     assert tick.refused == ["groups whose coordinators do not answer, which are too many"]
 
 
-def test_they_stay_for_as_long_as_it_is_silent_and_keep_their_age():
+def test_groups_of_a_silent_coordinator_keep_the_time_of_their_rows():
     tick = BEFORE
     for number in range(2, 40):
         tick = carry_over(silent(number), tick, {1})
     assert groups_of(tick)["kilo"]["told_at_ms"] == BEFORE.at_ms
 
 
-def test_a_group_whose_coordinator_tells_of_it_no_more_is_gone():
+def test_a_group_that_its_coordinator_no_longer_lists_is_gone():
     told = replace(silent(leader=2), groups_complete=True)
     assert set(groups_of(carry_over(told, BEFORE, {1, 2}))) == {"alpha"}
 
 
-def test_a_group_that_moves_stays_until_its_new_coordinator_can_know_it():
+def test_a_group_that_moves_stays_until_the_new_coordinator_has_loaded_it():
     moved = replace(silent(leader=1), groups_complete=True)
     first = carry_over(moved, BEFORE, {1})
     assert "kilo" in groups_of(first)
@@ -93,7 +93,7 @@ def test_a_group_that_moves_stays_until_its_new_coordinator_can_know_it():
     assert set(groups_of(later)) == {"alpha"}
 
 
-def test_a_group_that_comes_back_is_as_it_is_reported_now():
+def test_a_group_that_is_listed_again_has_its_current_rows():
     back = make_tick(
         3, partitions=offsets(1, 2), groups=[group("alpha", 1), group("kilo", 2, lag=0)],
         cluster_id="c",
@@ -102,7 +102,7 @@ def test_a_group_that_comes_back_is_as_it_is_reported_now():
     assert (kilo["lag"], kilo["told_at_ms"]) == (0, None)
 
 
-def test_nothing_is_taken_over_from_another_cluster():
+def test_nothing_is_carried_over_from_another_cluster():
     other = replace(BEFORE, cluster_id="another")
     assert set(groups_of(carry_over(silent(), other, {1}))) == {"alpha"}
 
@@ -117,7 +117,7 @@ def test_an_alert_rule_sees_a_carried_group_as_unknown_and_not_as_gone():
     assert not view.groups[Subject("kilo")].complete
 
 
-def test_a_broker_that_is_down_keeps_its_address_and_the_moment_it_went():
+def test_a_broker_that_is_down_keeps_its_address_and_since_when():
     tick = make_tick(1, brokers=[{"id": 2, **UP}])
     for number in (2, 3):
         tick = carry_over(make_tick(number, brokers=[{"id": 2, **GONE}]), tick, set())
@@ -132,7 +132,7 @@ def test_a_broker_that_was_never_seen_has_no_address():
     assert broker["down_since_ms"] == make_tick(2).at_ms
 
 
-def test_a_trouble_has_the_moment_it_began_until_it_ends():
+def test_a_problem_keeps_the_time_when_it_began():
     first = carry_over(
         make_tick(2, partitions=offsets(1, -1), zookeeper_up=False), make_tick(1), {1}
     )

@@ -29,7 +29,7 @@ def test_a_cluster_keeps_its_reader_until_its_settings_change():
     loop.run(readers.close_others([]), 5)
 
 
-def test_the_reader_of_a_cluster_that_is_gone_is_closed_and_named():
+def test_readers_of_removed_clusters_are_closed_and_returned():
     readers = ClusterReaders()
     gone, kept = reader_of(readers, target(slug="gone")), reader_of(readers, target(slug="kept"))
     assert loop.run(readers.close_others(["kept", "new"]), 5) == ["gone"]

@@ -16,7 +16,7 @@ def noise_tick(number: int, cluster: str, letters: int):
     return make_tick(number, cluster=cluster, partitions=[{"topic": name, "partition": 0}])
 
 
-def test_where_the_newest_minutes_alone_fill_redis_the_largest_cluster_gives_room(redis_server):
+def test_if_the_newest_minutes_fill_redis_the_largest_stream_is_halved(redis_server):
     client = redis_server.client()
     first = now_ms() // INTERVAL_MS - 20
     for number in range(first, first + 20):

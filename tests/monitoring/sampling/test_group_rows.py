@@ -58,7 +58,7 @@ def told(*reads):
     ]  # fmt: skip
 
 
-def test_commits_and_owners_meet_in_one_row():
+def test_commits_and_assignments_are_joined():
     read = CoordinatorRead(
         1,
         [listed("g")],
@@ -72,13 +72,13 @@ def test_commits_and_owners_meet_in_one_row():
     ]
 
 
-def test_a_group_without_commits_and_members_is_one_bare_row():
+def test_a_group_without_commits_and_members_has_one_row_without_topic():
     assert told(CoordinatorRead(1, [listed("idle", "Empty")], [], [])) == [
         ("idle", None, None, None, None)
     ]
 
 
-def test_commits_on_a_topic_that_is_gone_are_kept():
+def test_commits_on_a_deleted_topic_have_rows():
     read = CoordinatorRead(1, [listed("g")], [committed("g", [("gone", {3: 9})])], [])
     assert told(read) == [("g", "gone", 3, 9, None)]
 
@@ -95,12 +95,12 @@ def test_a_group_that_two_coordinators_list_appears_once():
     assert [row[:3] for row in told(*reads)] == [("g", "a", 0)]
 
 
-def test_absurd_partition_numbers_are_left_out():
+def test_invalid_partition_numbers_are_left_out():
     read = CoordinatorRead(1, [listed("g")], [committed("g", [("a", {-5: 1, 2**30: 2, 0: 3})])], [])
     assert told(read) == [("g", "a", 0, 3, None)]
 
 
-def test_a_member_of_200_000_partitions_has_those_that_there_are():
+def test_a_member_with_200_000_partitions_has_only_existing_ones():
     read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
     rows = group_rows(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
@@ -111,7 +111,7 @@ def test_a_member_of_200_000_partitions_has_those_that_there_are():
 UNKNOWN = "group g: most partitions of topics that the cluster does not have"
 
 
-def test_of_topics_that_are_gone_a_group_has_no_more_partitions_than_a_limit():
+def test_partitions_of_deleted_topics_are_limited_per_group():
     owned = {f"u{number}": range(10_000) for number in range(110)} | {"a": range(4)}
     read = CoordinatorRead(
         1,
@@ -126,7 +126,7 @@ def test_of_topics_that_are_gone_a_group_has_no_more_partitions_than_a_limit():
     assert rows.left_out_count == 0
 
 
-def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(monkeypatch):
+def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
     monkeypatch.setattr(limits, "UNKNOWN_PARTITIONS_MAX", 10)
     read = CoordinatorRead(
         1,
@@ -139,7 +139,7 @@ def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(m
     assert rows.refused.messages() == [UNKNOWN.replace("group g", "group h")]
 
 
-def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_reported(monkeypatch):
+def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TABLE_BYTES_MAX", 1000)
     read = CoordinatorRead(
         1,
@@ -153,7 +153,7 @@ def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_repor
     assert rows.refused.messages() == ["group big: its commits and members, which are too many"]
 
 
-def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
+def test_the_number_of_rows_is_limited(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 8)
     every = dict.fromkeys(range(4), 1)
     read = CoordinatorRead(
@@ -169,7 +169,7 @@ def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
     assert rows.refused.messages() == ["group both: its commits and members, which are too many"]
 
 
-def test_a_partition_that_very_many_members_name_takes_room(monkeypatch):
+def test_a_partition_of_many_members_counts_several_times(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1000)
     members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
     read = CoordinatorRead(1, [listed("g")], [], [described("g", *members)])
@@ -177,7 +177,7 @@ def test_a_partition_that_very_many_members_name_takes_room(monkeypatch):
     assert (rows.groups, rows.left_out_count) == ([], 1)
 
 
-def test_members_are_counted_only_where_they_were_told():
+def test_the_member_count_is_unknown_if_members_were_not_read():
     read = CoordinatorRead(
         1,
         [listed("active"), listed("empty", "Empty"), listed("untold")],
@@ -196,7 +196,7 @@ offsets = st.dictionaries(st.integers(0, 3), st.integers(0, 99), max_size=4)
 
 
 @given(st.dictionaries(group_names, st.dictionaries(topics, offsets, max_size=3), max_size=3))
-def test_the_join_equals_a_plain_one(groups):
+def test_the_join_equals_a_simple_one(groups):
     read = CoordinatorRead(
         1,
         [listed(name) for name in groups],

@@ -50,7 +50,7 @@ def test_the_same_tick_sent_by_two_beats_is_sampled_once(live_cluster, redis_ser
     assert len(list(tick_stream.recent_ticks("live", 0))) == 1
 
 
-def test_a_tick_that_finds_the_one_before_running_becomes_a_gap(live_cluster, redis_server):
+def test_a_tick_is_a_gap_while_the_previous_one_is_being_read(live_cluster, redis_server):
     target = SamplingTarget.of(live_cluster.row())
     sample_cluster(target, 1000, INTERVAL_MS)
     with try_lock("aerie:live:sampling", "1001", INTERVAL_MS):
@@ -75,7 +75,7 @@ def test_a_cluster_that_is_down_is_a_gap_with_its_reason_and_delays_no_other(
     assert tick_stream.latest_tick("odd") is None
 
 
-def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_server, settings):
+def test_a_sample_stores_the_kafka_cluster_id(live_cluster, redis_server, settings):
     settings.AERIE_TICK_SECONDS = 5
     live_cluster.row("live").save()
     numbers = itertools.count(1000)
@@ -87,7 +87,7 @@ def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_serv
     assert wait_until(noted) == live_cluster.gateway().wire.cluster_id()
 
 
-def test_a_tick_that_finds_redis_full_makes_room_for_the_next(live_cluster, redis_server):
+def test_a_tick_that_cannot_be_stored_frees_memory_in_redis(live_cluster, redis_server):
     target, client = SamplingTarget.of(live_cluster.row()), redis_server.client()
     for number in range(4):  # samples of another cluster, long out of the live window
         client.xadd("aerie:other:ticks", {"meta": os.urandom(1 << 20)}, id=f"{1000 + number}-0")
@@ -100,7 +100,7 @@ def test_a_tick_that_finds_redis_full_makes_room_for_the_next(live_cluster, redi
         client.config_set("maxmemory", 0)
 
 
-def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
+def test_if_redis_is_down_only_the_tick_is_lost(live_cluster, redis_server):
     target = SamplingTarget.of(live_cluster.row())
     sample_cluster(target, 1000, INTERVAL_MS)
     redis_server.kill()
@@ -114,9 +114,7 @@ def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
     ]
 
 
-def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
-    live_cluster, redis_server
-):
+def test_groups_address_and_sums_survive_the_death_of_a_broker(live_cluster, redis_server):
     if "two.sided" not in live_cluster.gateway().wire.metadata().topics:
         live_cluster.create_topic("two.sided", 4)
     live_cluster.produce("two.sided", dict.fromkeys(range(4), 3))
@@ -165,7 +163,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
     assert not Snapshot.of(back, after).totals.lag.is_partial
 
 
-def test_zookeeper_that_is_away_is_reported_with_its_beginning(live_cluster, redis_server):
+def test_a_zookeeper_that_is_down_is_reported_with_since_when(live_cluster, redis_server):
     gone = live_cluster.row(zookeeper_connect="127.0.0.1:1/live")
     first = sample_cluster(SamplingTarget.of(gone), 1000, INTERVAL_MS)
     second = sample_cluster(SamplingTarget.of(gone), 1001, INTERVAL_MS)
@@ -174,7 +172,7 @@ def test_zookeeper_that_is_away_is_reported_with_its_beginning(live_cluster, red
     assert (third.zookeeper_up, third.since) == (True, {})
 
 
-def test_a_cluster_that_lies_is_sampled_and_what_was_refused_is_in_the_tick(redis_server):
+def test_invalid_values_of_a_cluster_are_listed_in_the_tick(redis_server):
     with hostile_broker(lying({"a": {20_000_000: ONE}})) as port:
         row = Cluster(slug="liar", name="Liar", bootstrap_servers=f"127.0.0.1:{port}")
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
@@ -190,5 +188,5 @@ def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, mo
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.status == "gap"
     assert tick.reason == (
-        "the cluster's answer was refused: more than 1 partitions; Aerie does not read so many"
+        "the cluster's answer was refused: more than 1 partitions; Aerie reads no more"
     )

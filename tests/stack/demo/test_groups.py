@@ -17,7 +17,7 @@ class Asked:
 
 def test_a_rate_limited_member_consumes_as_many_records_as_allowed() -> None:
     allowed = iter([10 * BATCH, 3])
-    member = Member("127.0.0.1:1", SLOW, 1, threading.Event(), pace=lambda _: next(allowed))
+    member = Member("127.0.0.1:1", SLOW, 1, threading.Event(), record_limit=lambda _: next(allowed))
     consumer = Asked()
     member._read_once(consumer)
     member._read_once(consumer)

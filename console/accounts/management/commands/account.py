@@ -25,21 +25,21 @@ _AUDITED = ("role", *_PATTERNS, "password", "block", "unblock")
 
 
 class Command(BaseCommand):
-    help = "Add a person, or change the role or the password of one."
+    help = "Create an account, or change its role, scope or password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=ROLES[1:], help="what they may do")
+        parser.add_argument("--role", choices=ROLES[1:], help="the role of the account")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
         for kind in _PATTERNS:
             parser.add_argument(
                 f"--{kind}",
-                help=f"only these {kind}: names or beginnings with *, with commas; '*' = all",
+                help=f"only these {kind}: comma-separated names or prefixes with *; '*' = all",
             )
         parser.add_argument("--password", action="store_true", help="set a new password")
-        entry = parser.add_mutually_exclusive_group()
-        entry.add_argument("--block", action="store_true", help="let them in no more")
-        entry.add_argument("--unblock", action="store_true", help="let them in again")
+        blocking = parser.add_mutually_exclusive_group()
+        blocking.add_argument("--block", action="store_true", help="refuse sign-ins")
+        blocking.add_argument("--unblock", action="store_true", help="allow sign-ins again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         users = get_user_model().objects
@@ -58,17 +58,17 @@ class Command(BaseCommand):
             user.save()
             if role:
                 self.stdout.write(str(grant(user, role, options["cluster"], **patterns)))
-            done = {name: options[name] for name in _AUDITED if options[name]}
-            account_changed.send(Command, user=user, cluster=options["cluster"], changes=done)
+            changes = {name: options[name] for name in _AUDITED if options[name]}
+            account_changed.send(Command, user=user, cluster=options["cluster"], changes=changes)
 
     def _role(self, user: Any, cluster: str, patterns: dict[str, Any]) -> str:
         """The role whose patterns are changed; empty if none are."""
         if not any(patterns.values()):
             return ""
-        kept = user.role_grants.filter(cluster=cluster).first()
-        if kept is None:
-            raise CommandError("there is no role here to limit: say --role, too")
-        return str(kept.role)
+        existing = user.role_grants.filter(cluster=cluster).first()
+        if existing is None:
+            raise CommandError("the account has no such role to limit: add --role")
+        return str(existing.role)
 
     def _password(self, user: Any) -> str:
         if sys.stdin.isatty():
@@ -88,7 +88,7 @@ def _patterns(text: str | None) -> list[str] | None:
     """The patterns of an option; None if it was not given."""
     if text is None:
         return None
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
+    patterns = [part.strip() for part in text.split(",") if part.strip()]
+    if not patterns:
         raise CommandError("name at least one, or '*' for all")
-    return found
+    return patterns

@@ -35,19 +35,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            wanted = parse_rate(options["rate"])
+            requested = parse_rate(options["rate"])
         except ValueError as error:
             sys.exit(f"aerie: {error}")
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
         is_only_sender = _try_lock(settings.AERIE_DATA / "demo")
-        if not is_only_sender and wanted is None:
+        if not is_only_sender and requested is None:
             sys.exit(
                 "aerie: the demo traffic is running already, at AERIE_DEMO_RATE. "
                 "make demo RATE=5000 adds 5000 records a second of load to it"
             )
-        config = demo_config(wanted or settings.AERIE_DEMO_RATE, is_only_sender)
+        config = demo_config(requested or settings.AERIE_DEMO_RATE, is_only_sender)
         jobs = ([run_real] if config.rate else []) + ([run_load] if config.load_rate else [])
         threads = [threading.Thread(target=job, args=(config, stop)) for job in jobs]
         for thread in threads:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.changes import topic
+from console.topics.changes import shared
 from console.topics.changes.add_partitions import AddPartitions
 from console.topics.changes.create import CreateTopic
 from console.topics.changes.delete import DeleteTopic
@@ -14,7 +14,7 @@ NEW = {"name": "orders", "partitions": 2, "replication": 1, "configs": {"retenti
 
 @pytest.fixture
 def fake(monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(topic, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(shared, "WAIT_SECONDS", 0.1)
     return FakeCluster()
 
 
@@ -41,12 +41,12 @@ def test_a_new_topic_is_only_validated_while_it_is_planned(fake):
     assert fake.topics == {}
 
 
-def test_what_the_brokers_object_to_is_among_the_facts(fake):
+def test_errors_of_the_brokers_are_facts(fake):
     wrong = NEW | {"configs": {"no.such.setting": "1"}}
     assert "no.such.setting" in CreateTopic().read(fake.gateway(), wrong)["objection"]
 
 
-def test_a_name_that_collides_is_among_the_facts(fake):
+def test_colliding_names_are_facts(fake):
     fake.create_topic("a.b")
     assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["alike"] == ["a.b"]
 
@@ -60,13 +60,11 @@ def test_partitions_without_a_leader_are_reported(fake, stages):
     assert stages == ["add", "leaders"]
 
 
-def test_a_topic_that_stays_although_its_deletion_was_accepted_is_reported(
-    fake, stages, monkeypatch
-):
+def test_a_topic_that_still_exists_after_its_deletion_is_reported(fake, stages, monkeypatch):
     fake.create_topic("orders")
     gateway = fake.gateway()
     monkeypatch.setattr(gateway.admin, "delete_topic", lambda name: None)
-    with pytest.raises(GatewayError, match="still there"):
+    with pytest.raises(GatewayError, match="still exists"):
         DeleteTopic().apply(gateway, {"name": "orders"}, lambda *_: None)
 
 
@@ -78,7 +76,7 @@ def test_a_deleted_topic_is_gone(fake, stages):
 
 
 @pytest.mark.parametrize("change", [AddPartitions(), DeleteTopic()])
-def test_a_topic_that_is_not_there_cannot_be_planned_to_change(fake, change):
+def test_a_change_to_a_missing_topic_cannot_be_planned(fake, change):
     with pytest.raises(NotFound):
         change.read(fake.gateway(), {"name": "orders", "total": 3})
 
@@ -92,7 +90,7 @@ def test_a_topic_that_is_not_there_cannot_be_planned_to_change(fake, change):
     ],
 )
 @pytest.mark.parametrize("error", [Refused("no"), ClusterUnavailable("away")])
-def test_what_the_cluster_refuses_ends_the_change(fake, stages, change, call, error):
+def test_a_refusal_by_the_cluster_ends_the_change(fake, stages, change, call, error):
     if call != "create_topic":
         fake.create_topic("orders", 2)
     fake.fails[call] = error

@@ -58,7 +58,7 @@ def is_there(process_id: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_an_answer_that_librdkafka_dies_of_costs_one_call_and_not_this_process(live_cluster, liar):
+def test_an_answer_that_crashes_librdkafka_fails_only_its_call(live_cluster, liar):
     with for_cluster(Cluster(slug="liar", bootstrap_servers=liar)) as gateway:
         for ask in (
             lambda: gateway.browse.read("a", 0, None, 5),
@@ -74,7 +74,7 @@ def test_an_answer_that_librdkafka_dies_of_costs_one_call_and_not_this_process(l
         gateway.admin.describe_topic("workers.nothing")
 
 
-def test_a_call_beside_it_goes_on(workers, silent, liar):
+def test_a_concurrent_call_continues(workers, silent, liar):
     told = []
 
     def ask():
@@ -94,7 +94,7 @@ def test_a_call_beside_it_goes_on(workers, silent, liar):
     assert told == [ClusterUnavailable]
 
 
-def test_a_process_stays_for_the_next_call(workers, silent):
+def test_a_worker_is_reused_for_the_next_call(workers, silent):
     ids = []
     for _ in range(2):
         with pytest.raises(ClusterUnavailable):
@@ -104,7 +104,7 @@ def test_a_process_stays_for_the_next_call(workers, silent):
     assert len(ids[0]) == 1
 
 
-def test_one_that_died_meanwhile_is_replaced(workers, silent):
+def test_a_worker_that_died_while_idle_is_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
         workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
@@ -115,7 +115,7 @@ def test_one_that_died_meanwhile_is_replaced(workers, silent):
     assert workers.process_ids() not in ([], [id])
 
 
-def test_one_that_takes_too_long_is_ended_and_replaced(workers, silent):
+def test_a_worker_that_exceeds_the_time_limit_is_killed_and_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
         workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
@@ -156,7 +156,7 @@ def _produce_zeros(live_cluster, topic: str, size_bytes: int) -> None:
     assert answer.responses[0].partition_responses[0].error_code == 0
 
 
-def test_few_are_kept_and_calls_beyond_the_most_are_refused(monkeypatch, silent):
+def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatch, silent):
     monkeypatch.setattr(module, "_WORKERS_MAX", 4)
     workers = Workers(os.getpid())
     refused = []
@@ -206,7 +206,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("state", ["idle", "busy"])
 @pytest.mark.parametrize("is_killed", [True, False])
-def test_the_processes_end_with_the_one_that_called(silent, state, is_killed):
+def test_workers_end_when_their_parent_ends(silent, state, is_killed):
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, silent, state],
         stdin=subprocess.PIPE,
@@ -237,7 +237,7 @@ def test_the_processes_end_with_the_one_that_called(silent, state, is_killed):
         ("monitoring.gateway.librdkafka.child", "numpy"),
     ],
 )  # fmt: skip
-def test_librdkafka_is_loaded_in_its_own_processes_alone(started, absent):
+def test_librdkafka_is_loaded_only_in_workers(started, absent):
     code = f"import sys, {started}\nassert {absent!r} not in sys.modules"
     done = subprocess.run(
         [sys.executable, "-c", code],

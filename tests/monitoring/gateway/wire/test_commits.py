@@ -41,12 +41,12 @@ def test_every_commit_is_read_whatever_its_metadata(told):
     }
 
 
-def test_a_groups_error_is_kept():
+def test_an_error_of_a_group_is_returned():
     [group] = commits.decode(commits_answer({"g": {}}, error=14), ["g"])
     assert (group.error, group.topics) == (14, ())
 
 
-def test_many_groups_are_asked_for_in_one_request():
+def test_one_request_reads_many_groups():
     sent = commits.request([f"g-{n}" for n in range(300)], 5)
     head = 4 + 2 + 2 + 4 + 2 + len("aerie") + 1
     asked = messages.decode_request(commits.API_KEY, commits.VERSION, sent[head:])
@@ -55,7 +55,7 @@ def test_many_groups_are_asked_for_in_one_request():
 
 
 @given(st.integers(5, 60))
-def test_a_torn_answer_is_an_error(length):
+def test_a_truncated_answer_raises_an_error(length):
     answer = commits_answer({"group": {"topic": [(0, 5, "", 0), (1, 6, "some", 0)]}})
     if length >= len(answer):
         return
@@ -64,12 +64,12 @@ def test_a_torn_answer_is_an_error(length):
 
 
 @pytest.mark.parametrize("asked", [[], ["h"], ["h", "i"]])
-def test_a_group_that_was_not_asked_for_is_refused(asked):
+def test_a_group_that_was_not_requested_is_refused(asked):
     with pytest.raises(OverLimit, match="group g was not requested"):
         commits.decode(commits_answer({"g": {}}), asked)
 
 
-def test_a_group_is_answered_for_once():
+def test_a_group_that_occurs_twice_is_refused():
     twice = _groups(2, b"\x02g\x01\x00\x00\x00")
     with pytest.raises(OverLimit, match="group g was not requested"):
         commits.decode(twice, ["g", "h"])
@@ -77,7 +77,7 @@ def test_a_group_is_answered_for_once():
 
 def test_an_answer_of_the_smallest_groups_is_refused_before_they_are_read():
     many = _groups(1 + limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
-    with pytest.raises(OverLimit, match="more than 500000 things in one answer"):
+    with pytest.raises(OverLimit, match="more than 500000 items in one answer"):
         commits.decode(many, ["g"])
 
 
@@ -86,11 +86,11 @@ def test_partitions_that_are_read_one_by_one_and_tagged_fields_are_counted(monke
     rows = [(partition, 5, "", 0) for partition in range(9)]
     [group] = commits.decode(commits_answer({"g": {"a": rows}}), ["g"])
     assert len(group.topics[0].partitions) == 9
-    with pytest.raises(OverLimit, match="more than 5 things"):
+    with pytest.raises(OverLimit, match="more than 5 items"):
         commits.decode(commits_answer({"g": {"a": [*rows, (9, 5, "some", 0)]}}), ["g"])
     tags = b"".join(bytes((tag, 0)) for tag in range(5))
     assert len(commits.decode(_groups(1, b"\x02g\x01\x00\x00\x04" + tags[:8]), ["g"])) == 1
-    with pytest.raises(OverLimit, match="more than 5 things"):
+    with pytest.raises(OverLimit, match="more than 5 items"):
         commits.decode(_groups(1, b"\x02g\x01\x00\x00\x05" + tags), ["g"])
 
 

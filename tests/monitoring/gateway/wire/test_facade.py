@@ -1,7 +1,7 @@
 """One question to a real cluster."""
 
 
-def test_whether_a_topic_is_there_is_asked_without_making_it(live_cluster):
+def test_has_topic_does_not_create_the_topic(live_cluster):
     wire = live_cluster.gateway().wire
     assert not wire.has_topic("facade.new")
     live_cluster.create_topic("facade.new")
@@ -11,7 +11,7 @@ def test_whether_a_topic_is_there_is_asked_without_making_it(live_cluster):
         assert name not in wire.metadata().topics
 
 
-def test_one_topic_is_asked_for_alone(live_cluster, monkeypatch):
+def test_metadata_of_one_topic_can_be_requested(live_cluster, monkeypatch):
     live_cluster.create_topic("facade.one")
     live_cluster.create_topic("facade.two")
     wire = live_cluster.gateway().wire

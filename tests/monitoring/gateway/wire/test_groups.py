@@ -29,20 +29,20 @@ def plain(assigned):
 @given(
     st.dictionaries(st.text(min_size=1, max_size=9), st.lists(st.integers(0, 2**20), max_size=5))
 )
-def test_an_assignment_is_read_back(topics):
+def test_an_assignment_is_decoded(topics):
     assert plain(groups.parse_assignment(Cursor(assignment(topics), 2), 100)) == topics
 
 
 @given(st.binary(max_size=60))
-def test_garbage_assigns_nothing_and_harms_nothing(data):
+def test_a_malformed_assignment_is_ignored(data):
     groups.parse_assignment(Cursor(data, 2), 10)
 
 
-def test_no_bytes_assign_nothing():
+def test_an_empty_assignment_has_no_partitions():
     assert groups.parse_assignment(Cursor(b"", 2), 10) == ()
 
 
-def test_members_come_with_what_they_own():
+def test_members_have_their_partitions():
     answer = describe_answer({"g": [("m-1", assignment({"a": [0, 2]})), ("m-2", b"")]})
     [group] = groups.decode_describe(answer, ["g"], Refusals())
     first, second = group.members
@@ -51,7 +51,7 @@ def test_members_come_with_what_they_own():
     assert second.assigned == ()
 
 
-def test_another_protocols_assignment_is_not_guessed_at():
+def test_assignments_of_other_protocols_are_not_decoded():
     [group] = groups.decode_describe(
         describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), ["c"], Refusals()
     )
@@ -64,7 +64,7 @@ def test_groups_are_listed_with_their_state():
     assert [(group.group, group.state) for group in listed] == [("g", "Stable"), ("h", "Empty")]
 
 
-def test_a_torn_list_is_an_error():
+def test_a_truncated_list_raises_an_error():
     with pytest.raises((KafkaError, ValueError, struct.error)):
         groups.decode_list(list_answer([("g", "Stable")])[:-3], Refusals())
 
@@ -77,7 +77,7 @@ def test_names_of_negative_length_neither_hang_nor_fill_the_memory():
         assert groups.parse_assignment(Cursor(data, 2), 10_000) is None
 
 
-def test_more_topics_than_there_is_room_for_are_refused_before_they_are_read():
+def test_an_assignment_with_too_many_topics_is_refused_before_it_is_read():
     data = assignment({str(number): [] for number in range(11)})
     assert groups.parse_assignment(Cursor(data, 2), 10) is None
 
@@ -88,7 +88,7 @@ def described(told, refused):
 
 
 @pytest.mark.parametrize("asked", [[], ["h"]])
-def test_members_of_a_group_that_was_not_asked_for_are_refused(asked):
+def test_members_of_a_group_that_was_not_requested_are_refused(asked):
     with pytest.raises(OverLimit, match="group g was not requested"):
         groups.decode_describe(describe_answer({"g": []}), asked, Refusals())
 
@@ -126,7 +126,7 @@ def test_a_group_with_too_many_members_is_reported_without_them_and_the_others_w
     assert refused.messages() == ["group crowd: 3 members"]
 
 
-def test_names_of_absurd_length_are_not_kept():
+def test_names_that_are_too_long_are_left_out():
     refused = Refusals()
     _, listed = groups.decode_list(list_answer([("g" * 1001, "Stable"), ("h", "S" * 300)]), refused)
     assert [(group.group, group.state) for group in listed] == [("h", "?")]

@@ -23,7 +23,7 @@ def sizes(broker, *directories):
     return told_by((broker, list(directories))).size_bytes.tolist()
 
 
-def test_a_leaders_replica_is_the_size_of_the_partition():
+def test_the_size_of_a_partition_is_that_of_its_leaders_replica():
     held = {"a": {0: (100, False), 1: (200, False)}}
     assert sizes(1, held) == [100, -1, -1]
     assert sizes(2, held) == [-1, 200, -1]
@@ -37,13 +37,13 @@ def test_every_replica_counts_as_data_on_disk():
     assert reads.broker_size_bytes == {1: 307, 2: 300}
 
 
-def test_a_broker_that_does_not_tell_leaves_its_replicas_uncounted():
+def test_replicas_of_a_broker_that_does_not_answer_are_not_counted():
     reads = told_by((1, [{"a": {0: (100, False)}}]))
     assert reads.replicas_size_bytes.tolist() == [100, -1, -1]
     assert reads.replicas_told.tolist() == [1, 0, 0]
 
 
-def test_every_directory_counts_but_not_a_copy_on_its_way():
+def test_all_directories_count_but_not_copies_that_are_being_moved():
     assert sizes(1, {"a": {0: (5, True)}}, {"a": {0: (100, False)}, "b": {0: (9, False)}}) == [
         100, -1, 9,
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def test_partitions_and_topics_that_the_metadata_lacks_are_left_out():
     assert sizes(1, {"a": {0: (1, False), 7: (99, False)}, "new": {0: (3, False)}}) == [1, -1, -1]
 
 
-def test_a_partition_of_negative_number_is_no_other_topics():
+def test_a_negative_partition_number_changes_no_other_topic():
     assert sizes(1, {"b": {-1: (55, False), 0: (3, False)}}) == [-1, -1, 3]
 
 
@@ -65,9 +65,9 @@ def test_a_partition_of_negative_number_is_no_other_topics():
         [{"a": {0: (5, False)}}, {"a": {0: (5, False)}}],
     ],
 )
-def test_sizes_that_cannot_be_true_tell_nothing_of_that_broker(directories):
+def test_invalid_sizes_make_all_sizes_of_that_broker_unknown(directories):
     reads = told_by((1, directories), (2, [{"a": {0: (100, False), 1: (200, False)}}]))
     assert reads.size_bytes.tolist() == [-1, 200, -1]
     assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
     assert reads.broker_size_bytes == {2: 300}
-    assert reads.refused.messages() == ["broker 1: sizes of its replicas that cannot be true"]
+    assert reads.refused.messages() == ["broker 1: invalid sizes of its replicas"]

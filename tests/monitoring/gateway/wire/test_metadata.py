@@ -38,8 +38,8 @@ def test_a_partition_beyond_its_topics_count_is_refused_and_reported():
     known = metadata.decode(metadata_answer({"a": {0: one, 20_000_000: one}, "b": {-1: one}}))
     assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
     assert known.refused.messages() == [
-        "topic a: partition 20000000, though it has 2",
-        "topic b: partition -1, though it has 1",
+        "topic a: partition 20000000, but it has 2 partitions",
+        "topic b: partition -1, but it has 1 partitions",
     ]
 
 
@@ -63,7 +63,7 @@ def test_brokers_and_controller_are_reported():
 
 
 @given(st.integers(8, 400))
-def test_a_torn_answer_is_an_error_and_never_a_wrong_cluster(length):
+def test_a_truncated_answer_raises_an_error_and_never_returns_metadata(length):
     answer = metadata_answer({"a": {0: (1, (1, 2, 3), (1, 2))}, "b": {0: (1, (1,), (1,))}})
     if length >= len(answer):
         return
@@ -91,20 +91,20 @@ def test_a_cluster_beyond_a_limit_is_refused_as_a_whole(monkeypatch, limit, coun
         metadata.decode(answer)
 
 
-def test_a_broker_at_a_port_that_there_is_not_is_refused():
+def test_a_broker_with_an_invalid_port_is_refused():
     with pytest.raises(OverLimit, match="port 70000"):
         metadata.decode(metadata_answer({}, address=("host", 70_000)))
 
 
-def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_reported():
+def test_topics_with_empty_or_too_long_names_are_left_out_and_reported():
     known = metadata.decode(metadata_answer({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}}))
     assert known.topics == ("a",)
     assert len(known.refused.messages()) == 2
 
 
-def test_a_partition_that_more_brokers_hold_than_a_cluster_has_is_refused(monkeypatch):
+def test_a_partition_with_more_replicas_than_brokers_is_refused(monkeypatch):
     monkeypatch.setattr(limits, "BROKERS_MAX", 2)
-    with pytest.raises(OverLimit, match="more than 2 brokers that hold one partition"):
+    with pytest.raises(OverLimit, match="more than 2 replicas of one partition"):
         metadata.decode(metadata_answer({"a": {0: (1, (1, 2, 3), ())}}))
 
 

@@ -21,7 +21,7 @@ leaderships = st.dictionaries(
 
 
 @given(leaderships, st.integers(1, 3))
-def test_a_leader_is_asked_for_exactly_what_it_leads(leaders, broker):
+def test_a_request_has_exactly_the_partitions_of_the_leader(leaders, broker):
     body = offsets.request_body(cluster_of(leaders), broker, offsets.LATEST)
     led = {(t, p) for t, bs in leaders.items() for p, b in enumerate(bs) if b == broker}
     if body is None:
@@ -41,22 +41,22 @@ def told(known: metadata.Metadata, topics: dict) -> tuple[list[int], list[str]]:
     return array.tolist(), refused.messages()
 
 
-def test_offsets_land_in_their_rows_and_errors_leave_theirs_unknown():
+def test_offsets_are_put_into_their_rows_and_errors_stay_unknown():
     known = cluster_of({"a": [1, 1, 1], "b": [1]})
     answer = {"b": {0: (0, 7)}, "a": {2: (0, 2**40), 0: (6, -1)}, "gone": {0: (0, 1)}}
     assert told(known, answer) == ([-1, -1, 2**40, 7], [])
 
 
 @pytest.mark.parametrize("index", [1, 3, -1, 2**31 - 1, -(2**31)])
-def test_an_offset_of_a_partition_that_is_not_there_lands_nowhere(index):
+def test_an_offset_of_an_unknown_partition_is_ignored(index):
     known = cluster_of({"a": [1], "b": [1, 1, 1]})
     found, refused = told(known, {"a": {index: (0, 99)}, "b": {0: (0, 7)}})
     assert found == [-1, 7, -1, -1]
-    assert refused == ["topic a: offsets that cannot be true"]
+    assert refused == ["topic a: invalid offsets"]
 
 
-def test_an_offset_of_another_brokers_partition_or_beyond_all_offsets_is_not_taken():
+def test_offsets_of_other_leaders_partitions_and_invalid_offsets_are_ignored():
     known = cluster_of({"a": [1, 2, 1]})
     found, refused = told(known, {"a": {0: (0, 5), 1: (0, 6), 2: (0, 2**53)}})
     assert found == [5, -1, -1]
-    assert refused == ["topic a: offsets that cannot be true"]
+    assert refused == ["topic a: invalid offsets"]

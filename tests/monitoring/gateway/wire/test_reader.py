@@ -50,7 +50,7 @@ def test_ends_starts_and_sizes_are_reported(reads):
     assert (told.failures, told.groups_complete) == ([], True)
 
 
-def test_commits_are_reported_without_asking_group_by_group(reads):
+def test_commits_of_all_groups_are_read_in_few_requests(reads):
     told = reads()
     found = {
         group.group: {
@@ -74,7 +74,7 @@ def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unkno
     assert (told.failures, told.broker_stats) == ([], {})
 
 
-def test_a_wrong_token_costs_the_counters_and_nothing_else(reads, live_cluster):
+def test_a_wrong_token_makes_only_the_counters_unknown(reads, live_cluster):
     row = live_cluster.row()
     row.set_admin_token("wrong")
     told = reads(admin_token=row.admin_token)
@@ -96,7 +96,7 @@ def test_a_broker_that_hangs_leaves_only_its_own_part_unknown(reads, live_cluste
     assert all(failure.startswith("broker 2: ") for failure in told.failures)
 
 
-def test_it_recovers_by_itself_when_the_broker_does(reads, live_cluster):
+def test_the_reader_recovers_when_the_broker_does(reads, live_cluster):
     broker = live_cluster.brokerd.brokers[1]
     reads()
     broker.kill()
@@ -108,7 +108,7 @@ def test_it_recovers_by_itself_when_the_broker_does(reads, live_cluster):
         assert time.monotonic() < deadline, told.failures
 
 
-def test_nobody_there_is_an_error_in_time():
+def test_an_address_without_a_broker_raises_an_error_in_time():
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable, match=r"127\.0\.0\.1:1"):
         dead.wire.metadata()
@@ -123,7 +123,7 @@ def test_nobody_there_is_an_error_in_time():
         b"",
     ],
 )
-def test_something_else_on_the_port_is_an_error_and_no_crash(answer):
+def test_a_server_that_is_not_kafka_raises_an_error(answer):
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, is_closed
+from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, only_admins_read
 from monitoring.topic_names import is_topic_name
 
 
@@ -13,29 +13,29 @@ def resource_not_found(verb: str, name: str) -> str:
         return topic_not_found(name)
     if kind == GROUP:
         return group_not_found(name)
-    return _("There is no such thing here.")
+    return _("It does not exist, or you may not see it.")
 
 
 def topic_not_found(name: str) -> str:
-    """For a topic."""
+    """For a topic that does not exist, or that the user may not see."""
     if not is_topic_name(name):  # not a valid name; do not repeat it
-        return _("There is no such topic here.")
-    return _("There is no topic “%(name)s” here.") % {"name": name}
+        return _("There is no such topic.")
+    return _("There is no topic “%(name)s”.") % {"name": name}
 
 
 def group_not_found(name: str) -> str:
-    """For a group."""
-    return _("The last sample knows no group “%(name)s”.") % {"name": name}
+    """For a group that is not in the last sample, or that the user may not see."""
+    return _("The last sample has no group “%(name)s”.") % {"name": name}
 
 
 def right_missing(rights: Rights, verb: str, name: str | None) -> str:
-    """For a missing right."""
+    """For a user without the right `verb`."""
     refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
-    if name is not None and is_closed(verb, name):
+    if name is not None and only_admins_read(verb, name):
         return (
             _(
                 "Your role (%(role)s) does not include reading the records of “%(name)s”: they "
-                "name what only admins may see."
+                "contain names that only admins may see."
             )
             % refused
         )

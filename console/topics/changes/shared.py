@@ -1,4 +1,4 @@
-"""Functions that the changes to topics share."""
+"""What all changes to topics use: their target, facts, affected groups, and waiting."""
 
 import time
 from collections import Counter
@@ -17,23 +17,22 @@ from monitoring.scope import ANY
 
 WAIT_SECONDS = 20.0
 _LEADERS = "leaders"
-TOPIC = Target(
+TOPIC_TARGET = Target(
     view_verb="topic.view",
     page="topic",
-    page_link=gettext_lazy("To the topic"),
+    page_link=gettext_lazy("Go to the topic"),
     list_page="topics",
-    list_link=gettext_lazy("To the topics"),
+    list_link=gettext_lazy("Go to the topics"),
     heading=gettext_lazy("Topics"),
 )
 
 
-def refusal(name: str) -> str:
+def change_refusal(name: str) -> str:
     """Why a topic cannot be changed at all; empty if it can."""
     if name.startswith("__"):
-        return _(
-            "“%(name)s” belongs to the cluster itself, which would break without it: it cannot be "
-            "changed here."
-        ) % {"name": name}
+        return _("“%(name)s” is an internal topic of the cluster. It cannot be changed here.") % {
+            "name": name
+        }
     return ""
 
 
@@ -50,21 +49,21 @@ def read_existing(gateway: Gateway, params: Params) -> Facts:
 def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
     """The groups that read the topic: one line per group."""
     if snapshot is None:
-        return [_("Who reads it is not known: there is no sample of this cluster yet.")]
+        return [_("The groups that read it are unknown: there is no sample of this cluster yet.")]
     lags = snapshot.lags(topic=topic)
     lines = []
     owned_by = Counter(row.group for row in lags if row.member_id is not None)
     for group in sorted({row.group for row in lags}):
         owned = owned_by[group]
         text = ngettext(
-            "Group “%(group)s” reads %(n)d partition now",
-            "Group “%(group)s” reads %(n)d partitions now",
+            "Group “%(group)s” is assigned %(n)d partition now",
+            "Group “%(group)s” is assigned %(n)d partitions now",
             owned,
         )
-        idle = _("Group “%(group)s” has committed offsets here, and no member now")
+        idle = _("Group “%(group)s” has committed offsets, but no members now")
         lines.append((text if owned else idle) % {"group": group, "n": owned})
     if ANY not in snapshot.scope.groups:
-        return [*lines, _("Groups that you may not see may read it, too.")]
+        return [*lines, _("Groups outside your scope may also read it.")]
     return lines or [_("No consumer group reads it.")]
 
 

@@ -6,7 +6,7 @@ from console.topics.changes.delete import DeleteTopic
 
 
 @pytest.mark.parametrize("change", [DeleteTopic(), AddPartitions()])
-def test_the_clusters_own_topics_are_never_planned_to_change(change):
+def test_changes_to_internal_topics_are_refused(change):
     facts = {"partitions": 50, "replicas": [[1]] * 50}
-    with pytest.raises(PlanRefused, match="belongs to the cluster itself"):
+    with pytest.raises(PlanRefused, match="internal topic of the cluster"):
         change.draft(facts, {"name": "__consumer_offsets", "total": 99}, None)
