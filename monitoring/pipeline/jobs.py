@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,10 +28,8 @@ class Done:
 
     rows: int = 0
     bytes: int = 0
-    levels: list[str] = field(default_factory=list)
 
-    def add(self, level: Level, files: Iterable[Finished]) -> None:
-        self.levels.append(level.name)
+    def add(self, files: Iterable[Finished]) -> None:
         for finished in files:
             self.rows += finished.file.rows
             self.bytes += finished.file.bytes
@@ -41,25 +39,21 @@ class WrongRows(Exception):
     """Spark wrote another number of rows than it was given to merge."""
 
 
-def run(
-    spark: SparkSession, space: Workspace, job: Job, check: Callable[[], None] = lambda: None
-) -> Done:
-    """Do a job. Calls `check` before each table; it may raise to end the job.
+def run(spark: SparkSession, space: Workspace, job: Job) -> Done:
+    """Do a job.
 
     Raises Spark's errors, OSError, WrongRows, and FileExistsError if another worker did the same.
     """
     done = Done()
     if isinstance(job, MergeJob):
-        done.add(job.place.level, _merge(spark, space, job, check))
+        done.add(_merge(spark, space, job))
         return done
     for level in job.levels:
-        done.add(level, _roll_up(spark, space, job, level, check))
+        done.add(_roll_up(spark, space, job, level))
     return done
 
 
-def _roll_up(
-    spark: SparkSession, space: Workspace, job: RollUpJob, level: Level, check: Callable[[], None]
-) -> list[Finished]:
+def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level) -> list[Finished]:
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
     from monitoring.spark.transforms.buckets import Bucket
 
@@ -69,17 +63,16 @@ def _roll_up(
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
     buckets = [Bucket(*values) for values in samples_of(ticks, source)]
-    level_ticks = coarser_ticks(ticks, source, level.bucket_ms)
-    portion = MINUTE.span_of(job.start_ms) if level is DAY else RAW.span_of(job.start_ms)
-    own_ticks = space.ticks_file(level_ticks, TICKS, portion)
-    assert own_ticks is not None
+    keep_repeated_until_ms = _keep_repeated_until_ms(space, job, level)
+    portion = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
+    own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, portion)
+    if own_ticks is None:
+        raise FileNotFoundError(f"the level {source.name} has no ticks of {portion} any more")
     added = [own_ticks]
     for table in TABLES:
         files = reader.locations(root, slug, source, table, job.start_ms, job.end_ms)
         if not files:
             continue
-        check()
-        name = f"{level.name}-{table}"
         step = RollUp(
             table=table,
             is_raw=source is RAW,
@@ -88,14 +81,13 @@ def _roll_up(
             bucket_ms=level.bucket_ms,
             from_ms=job.start_ms,
             to_ms=job.end_ms,
-            keep_repeated_until_ms=_keep_repeated_until_ms(space, job, level),
-            output=space.output(name),
+            keep_repeated_until_ms=keep_repeated_until_ms,
+            output=space.output(f"{level.name}-{table}"),
         )
         roll_up(spark, step)
-        finished = space.spark_file(name, table, portion, own_ticks.file.source_ticks)
-        if finished is not None:
-            added.append(finished)
-    check()
+        ticks_of_file = own_ticks.file.source_ticks
+        finished = space.spark_file(f"{level.name}-{table}", table, portion, ticks_of_file)
+        added += [finished] if finished else []
     _replace(space, place, before, job, added)
     return added
 
@@ -158,9 +150,7 @@ def coarser_ticks(ticks: pa.Table, source: Level, bucket_ms: int) -> pa.Table:
     return pa.Table.from_pylist(list(found.values()), schema=LEVEL_TICKS)
 
 
-def _merge(
-    spark: SparkSession, space: Workspace, job: MergeJob, check: Callable[[], None]
-) -> list[Finished]:
+def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finished]:
     from monitoring.spark.jobs.roll_up import merge
 
     root, place = space.root, job.place
@@ -175,7 +165,6 @@ def _merge(
         ]
         if len(files) < 2:
             continue
-        check()
         name = f"merge-{table}"
         locations = [root.location(*place.folder, file.name) for file in files]
         merge(spark, table, place.level is RAW, locations, space.output(name))
@@ -186,6 +175,5 @@ def _merge(
             raise WrongRows(f"{table} of {place.folder}")
         removed += files
         added.append(finished)
-    check()
     space.publish(place, before, removed, added)
     return added

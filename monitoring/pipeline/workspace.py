@@ -67,7 +67,7 @@ class Workspace:
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
         self.root.write(memoryview(sink.getvalue()), *path)
-        ticks = pc.sum(pc.add(rows["samples"], rows["gaps"])).as_py()
+        ticks = pc.sum(pc.add(rows["samples"], rows["gaps"])).as_py() or 0
         return self._finished(path, table, portion, ticks)
 
     def without(
