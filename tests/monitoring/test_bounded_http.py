@@ -1,4 +1,4 @@
-"""Answers of a hostile server: what is read of them, and what that costs."""
+"""Answers of a hostile server are limited in size, time and values."""
 
 import httpx
 import pytest

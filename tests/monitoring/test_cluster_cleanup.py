@@ -1,4 +1,4 @@
-"""What is left of a cluster that was removed."""
+"""The data of a removed cluster is deleted."""
 
 import pytest
 

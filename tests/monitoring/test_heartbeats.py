@@ -1,4 +1,4 @@
-"""What workers say of themselves, and what is read of it."""
+"""Heartbeats of workers, and their ages."""
 
 import psutil
 import pytest

@@ -1,4 +1,4 @@
-"""What large clusters took goes back to the system."""
+"""The memory of large clusters is released to the system."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The one table of the queues, and what is made from it."""
+"""The table of queues, and the routes and workers made from it."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Reasons are stored by their code, and what older ticks hold as text stays readable."""
+"""Reasons are stored with their code; texts in older ticks stay readable."""
 
 import json
 import pickle

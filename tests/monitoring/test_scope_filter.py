@@ -1,4 +1,4 @@
-"""A scope in the database shows what it shows in Python."""
+"""A scope's database filter selects the rows that the scope shows in Python."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Deliveries through a real queue: handed over once, found again when lost, none holds others."""
+"""Deliveries through a real queue: queued once, queued again if lost, independent of each other."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""What rules see of a tick."""
+"""The input of alert rules from a tick."""
 
 from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject

@@ -1,4 +1,4 @@
-"""The gateway and a tick against Apache Kafka: nothing may lean on what only brokerd does."""
+"""The gateway and a tick with Apache Kafka: nothing may depend on features of brokerd only."""
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition

@@ -1,4 +1,4 @@
-"""Which admin ports are those of the installation itself."""
+"""Which admin ports belong to the embedded brokers."""
 
 import pytest
 

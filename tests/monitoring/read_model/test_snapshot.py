@@ -1,4 +1,4 @@
-"""Sums of a tick, by hand-made ticks; pure, no Redis."""
+"""Rows and sums of snapshots, from ticks made in memory."""
 
 import pytest
 

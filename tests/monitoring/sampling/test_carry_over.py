@@ -1,4 +1,4 @@
-"""What a tick takes over from the one before it; pure."""
+"""The data that a tick carries over from the previous one."""
 
 from dataclasses import replace
 

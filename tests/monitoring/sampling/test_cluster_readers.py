@@ -1,4 +1,4 @@
-"""Readers that are kept from tick to tick, and their end."""
+"""Readers are reused between ticks and closed when their cluster is removed."""
 
 from monitoring.gateway import loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls

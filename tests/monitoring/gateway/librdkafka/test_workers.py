@@ -1,4 +1,4 @@
-"""What a call of librdkafka costs when its process dies, and when the processes end."""
+"""The worker processes of librdkafka: crashes, time limits, and when they end."""
 
 import os
 import signal

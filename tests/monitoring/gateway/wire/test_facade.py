@@ -1,4 +1,4 @@
-"""One question to a real cluster."""
+"""Single requests to a real cluster."""
 
 
 def test_has_topic_does_not_create_the_topic(live_cluster):

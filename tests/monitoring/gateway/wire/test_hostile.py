@@ -1,4 +1,4 @@
-"""A cluster that lies: what a pass over it brings, and what it costs."""
+"""Clusters with invalid answers: the result of a pass, and its limits."""
 
 import struct
 import threading

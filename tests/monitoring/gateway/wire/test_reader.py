@@ -1,4 +1,4 @@
-"""The hot reads against real brokers: what they say, and what a broken broker costs the others."""
+"""The reader with real brokers, also if one of them fails."""
 
 import socket
 import threading
