@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.accounts.access import requires
-from console.accounts.refusals import right_missing
+from console.accounts.error_texts import right_missing
 from console.accounts.requests import ClusterRequest
 from console.live.pages import LivePart, render_live
 from console.pipeline import services
