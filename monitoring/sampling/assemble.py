@@ -78,6 +78,7 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
     count = metadata.row_count
     columns = _tick_columns(cluster, tick, reads.at_ms, count) | {
         "topic": dictionary(metadata.topic_of_row(), metadata.topics),
+        "topic_id": dictionary(np.full(count, -1), []),  # Metadata v7 has none
         "partition": metadata.partition_of_row(),
         "leader": metadata.leaders,
         "replicas": _list_array(metadata.replicas),
