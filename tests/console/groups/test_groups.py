@@ -96,5 +96,3 @@ def test_of_many_members_topics_and_partitions_the_page_names_the_first_and_says
         assert f"8 more {more}" in page
     assert ("m-0499" in page, "m-0500" in page) == (True, False)
     assert ("t-0499" in page, "t-0500" in page) == (True, False)
-
-
