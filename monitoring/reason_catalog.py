@@ -12,7 +12,6 @@ def gettext_noop(text: str) -> str:
 # --- Connections and answers ------------------------------------------------------------------
 _ANSWERS = {
     "no_bootstrap_servers": gettext_noop("the cluster has no bootstrap servers"),
-    "no_broker_answers": gettext_noop("no broker answers"),
     "no_answer_in_time": gettext_noop("no broker answered within %(seconds)s seconds"),
     "brokers_late": gettext_noop("the brokers did not answer in time"),
     "call_timed_out": gettext_noop("no answer within %(seconds)s seconds"),

@@ -273,7 +273,10 @@ def _since_ms(head: Tick) -> int:
 
 
 def _with_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
-    """The state after one more tick."""
+    """The state after one more tick.
+
+    A scope whose earlier points were not read gets none here: `_add_points` reads them all.
+    """
     if not tick.ok:
         points = {scope: _with_point(line, None) for scope, line in state.points.items()}
         return replace(state, head=tick, points=points)
@@ -282,7 +285,8 @@ def _with_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clu
     )
     points = {}
     for scope in scopes:
-        found = after.snapshot(scope)
+        known = state.columns is None or scope in state.points
+        found = after.snapshot(scope) if known else None
         if found is not None:
             points[scope] = _with_point(state.points.get(scope, ()), found.totals)
     return replace(after, points=points)

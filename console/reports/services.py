@@ -1,4 +1,5 @@
-"""What people do with reports: order, find, cancel, delete. Each change is audited.
+"""What people do with reports: order, find, cancel, delete. Each change and its audit row are
+written in one transaction.
 
 Who may see a report: everyone with `report.view` who sees all that it was computed of.
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+
+from django.db import transaction
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
@@ -37,21 +40,24 @@ def order(
     if not with_hidden:
         scope = replace(scope, hidden_topics=hidden_on(cluster))
     params = {"from_ms": from_ms, "to_ms": to_ms}
-    report = reports.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
-    audit_fields = {"kind": report.kind, **params}
-    audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=audit_fields)
+    with transaction.atomic():
+        report = reports.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
+        audit_fields = {"kind": report.kind, **params}
+        audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=audit_fields)
     return report
 
 
 def cancel(principal: Principal, report: Report) -> bool:
     """Cancels a report that has not finished; False if it has."""
-    if not reports.cancel(report):
-        return False
-    audit.record_by(principal, "report.cancel", report.cluster.slug, str(report.id))
+    with transaction.atomic():
+        if not reports.cancel(report):
+            return False
+        audit.record_by(principal, "report.cancel", report.cluster.slug, str(report.id))
     return True
 
 
 def delete(principal: Principal, report: Report) -> None:
     """Removes a report and its result."""
-    audit.record_by(principal, "report.delete", report.cluster.slug, str(report.id))
-    reports.delete(report)
+    with transaction.atomic():
+        audit.record_by(principal, "report.delete", report.cluster.slug, str(report.id))
+        reports.delete(report)

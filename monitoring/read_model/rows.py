@@ -20,7 +20,6 @@ class BrokerRow:
     bytes_in_rate: float | None
     bytes_out_rate: float | None
     messages_rate: float | None
-    requests_rate: float | None
     connections: int | None
     rss_bytes: int | None
     cpu_cores: float | None

@@ -318,7 +318,6 @@ class Snapshot:
             bytes_in_rate=growth["bytes_in"],
             bytes_out_rate=growth["bytes_out"],
             messages_rate=growth["messages_in"],
-            requests_rate=growth["requests"],
             connections=broker.get("connections"),
             rss_bytes=broker.get("rss_bytes"),
             cpu_cores=growth["cpu_seconds"],

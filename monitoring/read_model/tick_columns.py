@@ -13,7 +13,7 @@ from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
 from monitoring.ticks.tick import Tick
 
-_BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "requests", "cpu_seconds")
+_BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "cpu_seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,11 +98,11 @@ def requeue(report_ids: Iterable[uuid.UUID]) -> None:
 
 
 def delete(report: Report) -> None:
-    """Delete a report and its result; cancels it first if it runs."""
+    """Delete a report, and its result after the commit; cancels it first if it runs."""
     report_id = report.id  # Django clears it on delete
     cancel(report)
     report.delete()
-    result_files.remove(report_id)
+    transaction.on_commit(lambda: result_files.remove(report_id))
 
 
 def delete_orphans() -> None:

@@ -253,6 +253,17 @@ def test_a_new_scope_gets_the_points_of_earlier_ticks(redis_server):
     assert [point.topics for point in points] == [2, 2, 2]
 
 
+def test_a_scope_whose_points_are_asked_for_after_a_newer_tick_gets_earlier_points(redis_server):
+    first = tick_now() - 3
+    sample(number=first)
+    sample(number=first + 1)
+    assert len(snapshot_cache.history("local", ADMIN)) == 2
+    assert snapshot_cache.snapshot("local", VIEWER) is not None
+    sample(number=first + 2)
+    snapshot_cache.refresh("local", at_once=True)
+    assert len(snapshot_cache.history("local", VIEWER)) == 3
+
+
 def test_only_the_most_recently_used_scopes_are_cached(redis_server, monkeypatch):
     sample()
     monkeypatch.setattr(snapshot_cache, "SCOPES_MAX", 1)

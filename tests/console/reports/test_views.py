@@ -241,13 +241,16 @@ def test_a_tampered_id_is_not_found(cluster, tampered):
     assert client_of("admin").get(f"/c/local/reports/{tampered}").status_code == 404
 
 
-def test_cancelling_keeps_the_report_and_deleting_removes_its_files(cluster):
+def test_cancelling_keeps_the_report_and_deleting_removes_its_files(
+    cluster, django_capture_on_commit_callbacks
+):
     operator = client_of("operator")
     queued, done = a_report(cluster), a_finished_report(cluster)
     operator.post(reverse("report-cancel", args=["local", queued.id]))
     queued.refresh_from_db()
     assert queued.state == State.CANCELLED
-    operator.post(reverse("report-delete", args=["local", done.id]))
+    with django_capture_on_commit_callbacks(execute=True):
+        operator.post(reverse("report-delete", args=["local", done.id]))
     assert not (result_files.root() / str(done.id)).exists()
     assert list(Report.objects.all()) == [queued]
     verbs = AuditEntry.objects.order_by("pk").values_list("verb", flat=True)
