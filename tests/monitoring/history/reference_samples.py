@@ -218,6 +218,8 @@ def _groups(tick: dict, parts: dict, kept: dict) -> dict:
         sample = _sum(GROUPS, [parts[key] for key in keys], chosen)
         answered = group["answered"]
         sample.gauges["members"] = group["members"] if answered else None
+        lag = sample.gauges["lag"]
+        sample.gauges["behind"] = None if lag is None else int(lag > 0)
         coordinator = group["coordinator"]
         if coordinator is None and (name,) in before:
             coordinator = before[name,].facts["coordinator"]
