@@ -13,18 +13,15 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import dense, points, reader, tables
-from monitoring.history.changes import TickEncoder
+from monitoring.history import dense, live_rows, points, reader, tables
 from monitoring.history.cover import Part
 from monitoring.history.dense import Buckets, Values
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root import Root, current
-from monitoring.history.tables import TICKS, Table
+from monitoring.history.tables import Table
 from monitoring.history.writer import flushed_until_ms
-from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick import Tick
 
 COMPARE_MS = {"yesterday": 24 * 3_600_000, "week": 7 * 24 * 3_600_000}
 
@@ -184,50 +181,11 @@ def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str
 
 
 def _live(slug: str, subject: Subject, measures: Sequence[str], from_ms: int) -> _Read:
-    """The ticks of the live window from `from_ms` on, made into rows as the history worker does."""
-    encoder, ticks, rows = TickEncoder(), [], []
-    try:
-        # One tick more, since a step begins at the tick before; `at_ms` is behind a tick's start.
-        since_ms = from_ms - 4 * tick_stream.interval_ms()
-        for tick in tick_stream.recent_ticks(slug, since_ms):
-            encoded = encoder.encode(_only(tick, subject))
-            if tick.at_ms >= from_ms:
-                ticks.append(encoded[TICKS])
-                if subject.table.name in encoded:
-                    rows.append(_of_key(encoded[subject.table.name], subject))
-    except StoreDown:
-        pass
+    """The ticks of the live window from `from_ms` on."""
     table = subject.table
-    found = pa.concat_tables([tables.RAW_TICKS.empty_table(), *ticks])
-    stored = pa.concat_tables([table.raw_schema.empty_table(), *rows])
+    found, stored = live_rows.since(slug, table, subject.key_columns, from_ms)
     buckets = Buckets.of_ticks(found)
     return _Read(buckets, _values(stored, table, measures, buckets), tuple(_gaps(found, 0)))
-
-
-def _only(tick: Tick, subject: Subject) -> Tick:
-    """The tick with the rows of the subject's topic and group alone; all of a cluster's."""
-    key = subject.key_columns
-    partitions, groups = tick.partitions, tick.groups
-    if "group" in key:
-        partitions = partitions.slice(0, 0)
-        groups = groups.filter(pc.equal(groups["group"].cast(pa.string()), str(key["group"])))
-    elif "topic" in key:
-        groups = groups.slice(0, 0)
-        partitions = partitions.filter(
-            pc.equal(partitions["topic"].cast(pa.string()), str(key["topic"]))
-        )
-    return replace(tick, partitions=partitions, groups=groups)
-
-
-def _of_key(rows: pa.Table, subject: Subject) -> pa.Table:
-    mask = None
-    for name, value in subject.key_columns.items():
-        column = rows[name]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(pa.string())
-        same = pc.equal(column, value)
-        mask = same if mask is None else pc.and_(mask, same)
-    return rows if mask is None else rows.filter(mask)
 
 
 def _gaps(ticks: pa.Table, bucket_ms: int) -> Iterable[Gap]:

@@ -75,14 +75,19 @@ def encode(tick: Tick) -> dict[str, bytes | int]:
     }
 
 
-def decode(fields: Mapping[bytes, bytes]) -> Tick:
-    """Parse the fields of `encode`. Raises ValueError for an unknown version."""
+_SCHEMAS = {"partitions": PARTITIONS, "groups": GROUPS}
+
+
+def decode(fields: Mapping[bytes, bytes], tables: Sequence[str] = tuple(_SCHEMAS)) -> Tick:
+    """Parse the fields of `encode`; of the tables only these, the others are empty.
+
+    Raises ValueError for an unknown version.
+    """
     meta = _meta(fields)
     meta["reason"] = loads(meta.get("reason", ""))
     meta["refused"] = list(map(loads, meta.get("refused", [])))
     return Tick(
-        partitions=_table(fields[b"partitions"], PARTITIONS),
-        groups=_table(fields[b"groups"], GROUPS),
+        **{name: _table(fields[name.encode()], _SCHEMAS[name]) for name in tables},
         **{name: meta[name] for name in _META if name in meta},
     )
 

@@ -131,25 +131,28 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
 
 def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
-    return map(decode, _entries(slug, since_ms))
+    return map(decode, entries(slug, since_ms))
 
 
 def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[TickGroups]:
     """Like `recent_ticks`, but only these columns of the groups."""
-    return (decode_groups(fields, columns) for fields in _entries(slug, since_ms))
+    return (decode_groups(fields, columns) for fields in entries(slug, since_ms))
 
 
-def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
-    """The stream's entries, read in chunks of about _PIECE_BYTES."""
+def entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
+    """The entries of ticks that began at or after `since_ms`, oldest first.
+
+    They are read in chunks of about _PIECE_BYTES.
+    """
     start, count = str(max(since_ms, 0)), 1
     while True:
         with redis_client.quick() as client:
-            entries = stream_entries(client.xrange(redis_keys.ticks(slug), min=start, count=count))
-        yield from (fields for _, fields in entries)
-        if len(entries) < count:
+            found = stream_entries(client.xrange(redis_keys.ticks(slug), min=start, count=count))
+        yield from (fields for _, fields in found)
+        if len(found) < count:
             return
-        start = f"({entries[-1][0].decode()}"
-        largest = max(sum(map(len, fields.values())) for _, fields in entries)
+        start = f"({found[-1][0].decode()}"
+        largest = max(sum(map(len, fields.values())) for _, fields in found)
         count = min(max(1, _PIECE_BYTES // max(largest, 1)), _PIECE_TICKS)
 
 

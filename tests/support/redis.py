@@ -18,6 +18,7 @@ import redis
 from django.conf import settings
 
 from monitoring import redis_client
+from monitoring.history import live_rows
 from tests.support.ports import free_port
 from tests.support.processes import hung
 
@@ -98,4 +99,5 @@ def redis_server(_redis_process: RedisServer) -> RedisServer:
         _redis_process.start()
     _redis_process.client().flushall()
     redis_client.reset_backoff()
+    live_rows.forget()
     return _redis_process

@@ -1,0 +1,131 @@
+"""The raw rows of one key in the live window, made as the history worker makes them (changes.py).
+
+A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
+the keys that were asked for last, and only ticks that are new are decoded.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.history.changes import TickEncoder
+from monitoring.history.tables import CLUSTER, RAW_TICKS, TICKS, Table
+from monitoring.redis_client import StoreDown
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick import Tick, decode
+
+_KEYS_MAX = 64
+_TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
+Key = Mapping[str, str | int]
+
+
+@dataclass
+class _Made:
+    """The rows of one key from the ticks that began at `begin_ms` or later."""
+
+    begin_ms: int
+    encoder: TickEncoder = field(default_factory=TickEncoder)
+    ticks: list[pa.Table] = field(default_factory=list)
+    rows: list[pa.Table] = field(default_factory=list)
+    last_start_ms: int = -1
+    last_sum: int = 0  # of the newest tick's content: a Redis that was emptied has another
+
+
+_made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
+_lock = threading.Lock()
+
+
+def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa.Table]:
+    """The rows of the ticks table and of the key from `from_ms` on.
+
+    Without Redis those that are known.
+    """
+    begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
+    name = (slug, table.name, *key.values())
+    with _lock:  # also so that charts of one page do not decode the same ticks at once
+        made = _made.pop(name, None)
+        if made is None or made.begin_ms > begin_ms:
+            made = _Made(begin_ms)
+        try:
+            made = _continued(made, slug, table, key)
+        except StoreDown:
+            pass
+        _made[name] = made
+        if len(_made) > _KEYS_MAX:
+            _made.popitem(last=False)
+        ticks = pa.concat_tables([RAW_TICKS.empty_table(), *made.ticks])
+        rows = pa.concat_tables([table.raw_schema.empty_table(), *made.rows])
+    inside = pc.field("at_ms") >= from_ms
+    return ticks.filter(inside), rows.filter(inside)
+
+
+def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
+    """With the rows of new ticks, and without those that have left the live window."""
+    # Begins with the newest tick that is known: it shows whether the stream is still the same.
+    for fields in tick_stream.entries(slug, max(made.begin_ms, made.last_start_ms)):
+        content = zlib.crc32(fields[b"partitions"], zlib.crc32(fields[b"groups"]))
+        content = zlib.crc32(fields[b"meta"], content)
+        if content == made.last_sum:
+            continue
+        tick = decode(fields, _tables(table, key))
+        if tick.start_ms <= made.last_start_ms:
+            return _continued(_Made(made.begin_ms), slug, table, key)
+        encoded = made.encoder.encode(_only(tick, key))
+        made.ticks.append(encoded[TICKS])
+        if table.name in encoded:
+            made.rows.append(_of_key(encoded[table.name], key))
+        made.last_start_ms, made.last_sum = tick.start_ms, content
+    oldest_ms = made.last_start_ms - tick_stream.LIVE_MS
+    if oldest_ms > made.begin_ms:
+        made.begin_ms = oldest_ms
+        made.ticks, made.rows = _from(made.ticks, oldest_ms), _from(made.rows, oldest_ms)
+    return made
+
+
+def _from(tables: list[pa.Table], at_ms: int) -> list[pa.Table]:
+    return [one for one in tables if len(one) and one["at_ms"][0].as_py() >= at_ms]
+
+
+def _tables(table: Table, key: Key) -> tuple[str, ...]:
+    """The tables of a tick that the rows are made from."""
+    if table is CLUSTER:
+        return ("partitions", "groups")
+    return ("groups",) if "group" in key else ("partitions",)
+
+
+def _only(tick: Tick, key: Key) -> Tick:
+    """The tick with the rows of the key's topic or group alone."""
+    if "group" in key:
+        return replace(tick, groups=_named(tick.groups, "group", str(key["group"])))
+    if "topic" in key:
+        return replace(tick, partitions=_named(tick.partitions, "topic", str(key["topic"])))
+    return tick
+
+
+def _named(rows: pa.Table, column: str, name: str) -> pa.Table:
+    """The rows with that name; names are looked for in the dictionary, which is short."""
+    of = rows[column].combine_chunks() if rows[column].num_chunks != 1 else rows[column].chunk(0)
+    code = of.dictionary.index(name).as_py() if len(of) else -1
+    return rows.filter(pc.equal(of.indices, code)) if code >= 0 else rows.slice(0, 0)
+
+
+def _of_key(rows: pa.Table, key: Key) -> pa.Table:
+    for name, value in key.items():
+        column = rows[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(pa.string())
+        rows = rows.filter(pc.equal(column, value))
+    return rows
+
+
+def forget() -> None:
+    """For tests: nothing is known."""
+    with _lock:
+        _made.clear()

@@ -1,0 +1,75 @@
+"""The rows of the live window that stay in memory between two questions."""
+
+import pytest
+
+from monitoring.history import live_rows
+from monitoring.history.tables import GROUPS, TOPICS
+from monitoring.ticks.tick import decode
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+
+FIRST = 356_400_000
+FROM_MS = FIRST * INTERVAL_MS
+
+
+@pytest.fixture(autouse=True)
+def _interval(settings):
+    settings.AERIE_TICK_SECONDS = INTERVAL_MS // 1000
+
+
+def put(number, end):
+    row = {"partition": 0, "log_start_offset": 0, "log_end_offset": end}
+    put_tick(make_tick(FIRST + number, partitions=[row | {"topic": name} for name in ("a", "b")]))
+
+
+def records(from_ms=FROM_MS):
+    ticks, rows = live_rows.since("local", TOPICS, {"topic": "a"}, from_ms)
+    return len(ticks), rows["records"].to_pylist()
+
+
+def test_only_new_ticks_are_decoded(redis_server, monkeypatch):
+    decoded = []
+
+    def counted(fields, tables):
+        decoded.append(tables)
+        return decode(fields, tables)
+
+    for number in range(3):
+        put(number, end=10 * number)
+    assert records() == (3, [0, 10, 10])
+    monkeypatch.setattr(live_rows, "decode", counted)
+    assert records() == (3, [0, 10, 10])
+    assert decoded == []
+    put(3, end=50)
+    assert records() == (4, [0, 10, 10, 30])
+    assert decoded == [("partitions",)]
+
+
+def test_a_redis_that_was_emptied_leaves_nothing_behind(redis_server):
+    for number in range(3):
+        put(number, end=10 * number)
+    assert records() == (3, [0, 10, 10])
+    redis_server.client().flushall()
+    put(1, end=0)
+    put(2, end=70)
+    assert records() == (2, [0, 70])
+
+
+def test_an_earlier_time_than_before_is_read_again(redis_server):
+    for number in range(10):
+        put(number, end=10 * number)
+    assert records(FROM_MS + 8 * INTERVAL_MS)[0] == 2
+    assert records() == (10, [0] + [10] * 9)
+
+
+def test_without_redis_what_is_known_stays(redis_server):
+    put(0, end=0)
+    assert records()[0] == 1
+    redis_server.kill()
+    assert records()[0] == 1
+
+
+def test_a_group_that_is_not_there_has_no_rows(redis_server):
+    put(0, end=0)
+    ticks, rows = live_rows.since("local", GROUPS, {"group": "g"}, FROM_MS)
+    assert (len(ticks), len(rows)) == (1, 0)
