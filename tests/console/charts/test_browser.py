@@ -1,0 +1,39 @@
+"""A chart in a real browser: drawn after the page, over another range, beside yesterday."""
+
+import pytest
+from playwright.sync_api import expect
+
+from monitoring.history import writer
+from monitoring.history.levels import DAY_MS
+from monitoring.history.root import current
+from tests.console.conftest import GROUPS, sample, tick_now
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+from tests.support.web import sign_in
+
+pytestmark = pytest.mark.browser
+DRAWN_MS = 20_000
+
+
+def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator):
+    writer._encoders.clear()
+    number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
+    lags = [row | {"log_end_offset": 70} for row in GROUPS]
+    writer.append(
+        current(), "local", [make_tick(number - a_day + n, groups=lags) for n in range(3)]
+    )
+    for n in range(3):
+        sample(number=number + n)
+    sign_in(page, web, operator)
+    page.goto(f"{web}/c/local/groups/billing?range=15m")
+    lag = page.locator(".chart[data-src*='show=lag']")
+    expect(lag.locator("path.js-line").first).to_be_attached(timeout=DRAWN_MS)
+    assert lag.locator(".legendtext").count() == 0
+    page.get_by_role("link", name="Yesterday").click()
+    expect(lag.locator(".legendtext")).to_have_count(2, timeout=DRAWN_MS)
+    expect(lag.locator(".legendtext").nth(1)).to_contain_text("a day before")
+    page.get_by_role("link", name="24h", exact=True).click()
+    page.wait_for_url("**range=24h&compare=yesterday")
+    expect(page.get_by_role("link", name="24h", exact=True)).to_have_attribute(
+        "aria-current", "true"
+    )
+    expect(lag.locator(".legendtext")).to_have_count(2, timeout=DRAWN_MS)
