@@ -11,7 +11,8 @@ How each load works is said in bench/producing.py and bench/consuming.py, what i
 bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
 frames and count the answers' bytes without copying them (bench/raw.py).
 
-The row `pages` is of the console: its pages with a large cluster (bench/pages.py).
+The rows `pages` and `charts` are of the console: its pages with a large cluster (bench/pages.py),
+and the data of charts from a history of 90 days (bench/charts.py).
 The row `roll-up` is of the history: Spark beside DuckDB (bench/roll_up.py).
 
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
@@ -27,7 +28,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import pages, roll_up
+from bench import charts, pages, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -49,7 +50,7 @@ WINDOW = 2
 FIRST_MINUTE = 12
 """Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
 compile, its windows are half as long."""
-KEYS = (*(row.key for row in ROWS), pages.KEY, roll_up.KEY)
+KEYS = (*(row.key for row in ROWS), pages.KEY, charts.KEY, roll_up.KEY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,6 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if pages.KEY in keys:
             size = pages.Size(options.topics, options.rounds, FIRST_MINUTE * options.seconds)
             print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
+        if charts.KEY in keys:
+            print("\n" + charts.measure(Path(name), options.topics, RESULTS).text)
     return 0
 
 

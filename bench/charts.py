@@ -1,0 +1,95 @@
+"""The row `charts`: how long the data of a chart takes, over 15 minutes to 90 days.
+
+A history of 90 days is written as the pipeline leaves it (bench/in_checkout/charts.py), with the
+newest minutes as raw files and in a Redis of its own. Each query is of another topic or group, so
+each reads other files; what a process keeps of the last ticks is part of it, as in the console.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import redis
+
+from bench.in_checkout.synthetic import Synthetic
+from bench.measured import Measured
+from bench.report import Found, Heading, Report
+from bench.rows import Contender, Goal, Row
+from bench.servers import ROOT, STOP_TIMEOUT_S, Server
+from bench.visits import percentile
+from stack.embedded.redis import server_path
+from tests.support.ports import free_port
+
+KEY = "charts"
+QUERIES = 20
+THIS = "this"
+_TIMEOUT_S = 3600
+_READY_S = 10
+
+
+def measure(directory: Path, topics: int, results: Path) -> Report:
+    """All queries. Raises RuntimeError if the script fails."""
+    count = int(Synthetic(topics).partition_counts.sum())
+    heading = Heading(
+        "Data of charts",
+        f"{topics:,} topics, {count:,} partitions; one in 20 changes in every minute. {{rounds}}"
+        " queries of each row. Goals at 40,000 partitions: 100 ms over 24 hours, 200 ms over 90"
+        " days (p95).",
+        "| Chart | this | beside it | p95 ÷ its | goal | p50 ÷ its | goal |",
+        "-charts",
+    )
+    report = Report(results, QUERIES, 0, heading)
+    for name, times_ms in _times(directory, topics).items():
+        row = Row(name, name, "ms p95", "ms p50", [Contender(THIS, THIS, _together, Goal())],
+                  less_is_better=True)  # fmt: skip
+        found = Found()
+        found.take(Measured(percentile(times_ms, 0.95), percentile(times_ms, 0.5)))
+        report.add(row, {THIS: found})
+    return report
+
+
+def _together(_server: Server, _seconds: float) -> Measured:
+    raise RuntimeError("all charts are measured together")
+
+
+def _times(directory: Path, topics: int) -> dict[str, list[float]]:
+    executable = server_path()
+    if executable is None:
+        raise RuntimeError("there is no redis-server")
+    port = free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(directory)]
+    server = subprocess.Popen([str(executable), *options], stdout=subprocess.DEVNULL)
+    try:
+        _wait_for(port)
+        script = str(ROOT / "bench" / "in_checkout" / "charts.py")
+        url = f"redis://127.0.0.1:{port}/0"
+        arguments = [str(directory / "history"), url, str(topics), str(QUERIES)]
+        done = subprocess.run(
+            [sys.executable, script, *arguments],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    finally:
+        server.terminate()
+        server.wait(STOP_TIMEOUT_S)
+    if done.returncode:
+        raise RuntimeError(f"bench/in_checkout/charts.py ended with {done.returncode}")
+    found: dict[str, list[float]] = json.loads(done.stdout)
+    return found
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + _READY_S
+    while True:
+        try:
+            redis.Redis(port=port).ping()
+            return
+        except redis.RedisError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
