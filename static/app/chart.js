@@ -10,11 +10,8 @@
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
 // arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
-const PALETTES = {
-  light: ["#3b52c4", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
-  dark: ["#97a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
-};
-const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
+import { missing, PALETTES, traces, utc } from "./chart-lines.js";
+
 const CONFIG = {
   displaylogo: false,
   displayModeBar: false,
@@ -55,60 +52,6 @@ function theme() {
     font: getComputedStyle(document.body).fontFamily,
   };
 }
-
-function traces(spec, colours) {
-  return [...spec.series.flatMap((series, number) => lines(spec, series, number, colours)), ...gaps(spec, colours)];
-}
-
-// A line; around a single one a band from the lowest to the highest value.
-function lines(spec, series, number, { palette, text }) {
-  const color = series.is_earlier ? text : palette[number % palette.length];
-  const line = lineOf(spec, series, number, color, palette.length);
-  if (!series.low || series.low.every((low, i) => low === series.high[i])) return [line];
-  const edge = { x: line.x, type: "scatter", mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
-  const high = { ...edge, y: series.high, fill: "tonexty", fillcolor: faded(color) };
-  return [{ ...edge, y: series.low }, high, line];
-}
-
-const faded = (color) => `${color}26`;
-
-// Times without samples: a mark on the axis, with the reason.
-function gaps(spec, { text }) {
-  if (!spec.gaps?.length) return [];
-  return [{
-    x: spec.gaps.map((gap) => utc((Math.max(gap.from_ms, spec.from_ms) + Math.min(gap.to_ms, spec.to_ms)) / 2)),
-    y: spec.gaps.map(() => 0),
-    text: spec.gaps.map((gap) => escaped(gap.text)),
-    hovertemplate: "%{text}<extra></extra>",
-    type: "scatter",
-    mode: "markers",
-    marker: { color: text, size: 6, symbol: "line-ew-open" },
-    showlegend: false,
-  }];
-}
-
-function lineOf(spec, series, number, color, colors) {
-  const dash = series.is_earlier ? "dot" : DASHES[Math.floor(number / colors) % DASHES.length];
-  return {
-    name: escaped(series.name),
-    x: series.x.map(utc),
-    y: series.y,
-    hovertemplate: `%{y:,.5~g} ${spec.unit}<extra>${escaped(series.name)}</extra>`,
-    type: "scatter",
-    // A point between two gaps has no line to be seen by.
-    mode: series.y.some((y, i) => alone(series.y, i)) ? "lines+markers" : "lines",
-    marker: { color, size: series.y.map((y, i) => (alone(series.y, i) ? 5 : 0)) },
-    line: { color, dash, width: series.is_earlier ? 1.25 : 1.75 },
-    connectgaps: false,
-  };
-}
-
-// Plotly turns numbers into the browser's own time, and takes such texts as they are.
-const utc = (ms) => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
-const missing = (y) => y === null || y === undefined;
-const alone = (ys, i) => !missing(ys[i]) && missing(ys[i - 1]) && missing(ys[i + 1]);
-// Plotly reads a few tags in its texts; names are data.
-const escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
 // The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
 function scale(spec) {

@@ -147,7 +147,7 @@ def _no_broker_answers(monkeypatch):
     """At once, not after librdkafka's patience: this is about rights."""
 
     def down(gateway):
-        raise ClusterUnavailable(Reason("no_broker_answers"))
+        raise ClusterUnavailable(Reason("no_answer_in_time", seconds=5))
 
     for part in ("admin", "browse", "wire", "broker_admin"):
         monkeypatch.setattr(Gateway, part, property(down))

@@ -24,11 +24,20 @@ MAY = dict.fromkeys(
 )  # fmt: skip
 # … operators change topics, alert rules and reports …
 MAY |= dict.fromkeys(
-    ["topic.create", "topic.alter", "plan.view", "alert.edit", "report.run"], CHANGERS
+    ["topic.create", "topic.alter", "plan.view", "alert.edit", "report.run", "pipeline.view"],
+    CHANGERS,
 )
 # … and admins delete, see what is masked, and look after the console.
 MAY |= dict.fromkeys(
-    ["topic.delete", "record.unmask", "masking.edit", "cluster.edit", "audit.view"], ADMINS
+    [
+        "topic.delete",
+        "record.unmask",
+        "masking.edit",
+        "cluster.edit",
+        "audit.view",
+        "pipeline.backfill",
+    ],
+    ADMINS,
 )
 # Of topics that only some may know of or read: what is not written here is as above.
 OF_TOPICS = {

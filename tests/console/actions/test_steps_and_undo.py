@@ -71,7 +71,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
-    services._begin(plan, registry.find(plan.kind), "create")
+    services._start_step(plan, registry.find(plan.kind), "create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.expire_plans()
     plan.refresh_from_db()

@@ -41,7 +41,7 @@ def test_a_report_is_ordered_watched_and_read(
             T0 // 5000 + number,
             partitions=[{"topic": "orders", "partition": 0, "log_end_offset": 100 * number}],
             groups=[{"group": "slow", "topic": "orders", "partition": 0, "committed_offset": 0,
-                     "lag": 100 * number}],
+                     "log_end_offset": 100 * number}],
         )
         for number in range(30)
     ]  # fmt: skip
