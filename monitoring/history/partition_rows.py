@@ -3,7 +3,9 @@
 Messages are the growth of the end offset, bytes that of the leader's counter:
 
 - a new partition, and one of a topic that was created again, counts from its start offset;
-- an end offset that went back without a new topic (the log was cut) adds nothing and has no rate;
+- a topic was created again if its id changed or, where an id is not known, an end offset went back;
+- an end offset that went back although the id is the same (the log was cut) adds nothing and has no
+  rate;
 - a leader that changed has another counter: no bytes are added;
 - a counter that went back (the broker was restarted) adds its value and has no rate.
 """
@@ -65,13 +67,15 @@ def partition_rows(
     topic_id = Values.all_known(topic_ids.of_column(table["topic_id"]))
     topic_id = topic_id.where(topic_id.of >= 0)
     last_id = last.fact("topic_id", rows)
-    is_new = (topic_id.known & last_id.known & (topic_id.of != last_id.of)) | (rows < 0)
-    is_new &= not step.is_first
     leader = Values.of_column(table["leader"])
     start = Values.of_column(table["log_start_offset"])
     end = Values.of_column(table["log_end_offset"])
-    is_same_leader = (leader.of == last.fact("leader", rows).of) | is_new
     last_end = last.reading("records", rows)
+    has_ids = topic_id.known & last_id.known
+    went_back = end.known & last_end.known & (end.of < last_end.of)
+    is_again = np.where(has_ids, topic_id.of != last_id.of, went_back)
+    is_new = (is_again | (rows < 0)) & (not step.is_first)
+    is_same_leader = (leader.of == last.fact("leader", rows).of) | is_new
     counted = {"records": _counted(end, last_end, last.is_known("records", rows), is_new, start)}
     for counter in ("bytes_in", "bytes_out"):
         now = Values.of_column(table[counter])
@@ -84,7 +88,7 @@ def partition_rows(
         table=PARTITIONS,
         keys=keys,
         facts={
-            "topic_id": topic_id.or_last(last_id),
+            "topic_id": topic_id.or_last(last_id.where(~is_new)),
             "leader": leader,
             "replicas": _lengths(table["replicas"]),
             "in_sync": _lengths(table["isr"]),

@@ -78,7 +78,7 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
     count = metadata.row_count
     columns = _tick_columns(cluster, tick, reads.at_ms, count) | {
         "topic": dictionary(metadata.topic_of_row(), metadata.topics),
-        "topic_id": dictionary(np.full(count, -1), []),  # Metadata v7 has none
+        "topic_id": _topic_id_column(metadata),
         "partition": metadata.partition_of_row(),
         "leader": metadata.leaders,
         "replicas": _list_array(metadata.replicas),
@@ -93,6 +93,13 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
         "messages_in": nullable(reads.counters.messages_in),
     }
     return pa.table(columns, schema=PARTITIONS)
+
+
+def _topic_id_column(metadata: Metadata) -> pa.DictionaryArray:
+    """Null for topics without an id."""
+    topic = metadata.topic_of_row()
+    has_id = np.array([bool(topic_id) for topic_id in metadata.topic_ids], dtype=bool)
+    return dictionary(np.where(has_id[topic], topic, -1), metadata.topic_ids)
 
 
 def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa.Table:

@@ -30,7 +30,7 @@ PARTITIONS = pa.schema(
         ("tick", pa.int64()),
         ("at_ms", pa.int64()),
         ("topic", _NAME),
-        ("topic_id", _NAME),  # null = the cluster has no topic ids
+        ("topic_id", _NAME),  # null = the broker does not tell it
         ("partition", pa.int32()),
         ("leader", pa.int32()),  # broker id, -1 = no leader
         ("replicas", pa.list_(pa.int32())),

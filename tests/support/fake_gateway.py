@@ -28,7 +28,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
-from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble
+from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.zookeeper import Server
 from monitoring.topic_names import is_topic_name
 
@@ -111,6 +111,9 @@ class FakeCluster:
     def leader(self, replicas: tuple[int, ...]) -> int:
         return next((id for id in replicas if id not in self.down), -1)
 
+    def in_sync(self, replicas: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(id for id in replicas if id in self.up)
+
     def gateway(self) -> "FakeGateway":
         return FakeGateway(self)
 
@@ -145,10 +148,13 @@ class FakeWire:
         self._cluster.asked("metadata")
         brokers = tuple(Broker(id, f"fake-{id}", 9092, None) for id in self._cluster.up)
         rows = {
-            name: [
-                (self._cluster.leader(ids), ids, tuple(id for id in ids if id in self._cluster.up))
-                for ids in topic.replicas
-            ]
+            name: _Topic(
+                topic.topic_id,
+                [
+                    (self._cluster.leader(ids), ids, self._cluster.in_sync(ids))
+                    for ids in topic.replicas
+                ],
+            )
             for name, topic in self._cluster.topics.items()
         }
         first = min(self._cluster.up)

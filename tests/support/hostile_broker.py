@@ -14,11 +14,13 @@ Answers = dict[int, Callable[[int], bytes]]
 
 
 @contextmanager
-def hostile_broker(answers: Answers) -> Iterator[int]:
-    """The port; an API without an answer gets none."""
+def hostile_broker(answers: Answers, highest: dict[int, int] | None = None) -> Iterator[int]:
+    """The port; an API without an answer gets none. `highest`: versions of APIs that it claims."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        thread = threading.Thread(target=_accept, args=(server, port, answers), daemon=True)
+        thread = threading.Thread(
+            target=_accept, args=(server, port, answers, highest or {}), daemon=True
+        )
         thread.start()
         try:
             yield port
@@ -27,16 +29,17 @@ def hostile_broker(answers: Answers) -> Iterator[int]:
             thread.join(30)
 
 
-def _accept(server: socket.socket, port: int, answers: Answers) -> None:
+def _accept(server: socket.socket, port: int, answers: Answers, highest: dict[int, int]) -> None:
     while True:
         try:
             connection, _ = server.accept()
         except OSError:
             return
-        threading.Thread(target=_serve, args=(connection, port, answers), daemon=True).start()
+        given = (connection, port, answers, highest)
+        threading.Thread(target=_serve, args=given, daemon=True).start()
 
 
-def _serve(connection: socket.socket, port: int, answers: Answers) -> None:
+def _serve(connection: socket.socket, port: int, answers: Answers, highest: dict[int, int]) -> None:
     with connection, connection.makefile("rb") as stream:
         while len(size := stream.read(4)) == 4:
             request = stream.read(struct.unpack(">i", size)[0])
@@ -44,7 +47,7 @@ def _serve(connection: socket.socket, port: int, answers: Answers) -> None:
                 return
             api_key, _version, number = _HEAD.unpack_from(request)
             if api_key == _API_VERSIONS:
-                body = _versions()
+                body = _versions(highest)
             elif api_key in answers:
                 body = answers[api_key](port)
             else:
@@ -55,6 +58,6 @@ def _serve(connection: socket.socket, port: int, answers: Answers) -> None:
                 return  # it hung up, which is its right
 
 
-def _versions() -> bytes:
-    ranges = b"".join(struct.pack(">hhh", key, 0, 20) for key in range(70))
+def _versions(highest: dict[int, int]) -> bytes:
+    ranges = b"".join(struct.pack(">hhh", key, 0, highest.get(key, 20)) for key in range(70))
     return struct.pack(">hi", 0, 70) + ranges

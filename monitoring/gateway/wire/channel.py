@@ -17,13 +17,14 @@ from monitoring.reasons import Reason
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
 _RANGE = Struct(">hhh")
-_REQUIRED_VERSIONS = {
-    metadata.API_KEY: (metadata.VERSION, "Metadata"),
-    offsets.API_KEY: (offsets.VERSION, "ListOffsets"),
-    commits.API_KEY: (commits.VERSION, "OffsetFetch"),
-    groups.LIST_KEY: (groups.LIST_VERSION, "ListGroups"),
-    groups.DESCRIBE_KEY: (groups.DESCRIBE_VERSION, "DescribeGroups"),
-    log_dirs.API_KEY: (log_dirs.VERSION, "DescribeLogDirs"),
+# The versions of each API that this package decodes, the preferred one first.
+_VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
+    metadata.API_KEY: (metadata.VERSIONS, "Metadata"),
+    offsets.API_KEY: ((offsets.VERSION,), "ListOffsets"),
+    commits.API_KEY: ((commits.VERSION,), "OffsetFetch"),
+    groups.LIST_KEY: ((groups.LIST_VERSION,), "ListGroups"),
+    groups.DESCRIBE_KEY: ((groups.DESCRIBE_VERSION,), "DescribeGroups"),
+    log_dirs.API_KEY: ((log_dirs.VERSION,), "DescribeLogDirs"),
 }
 
 
@@ -35,6 +36,7 @@ class Channel:
         self._budget = budget
         self._connection: Connection | None = None
         self._connect_lock = asyncio.Lock()
+        self._versions: dict[int, int] = {}
         self.failed = False  # whether the last request failed
 
     async def request(self, build_frame: Callable[[int], bytes], timeout_s: float) -> bytes:
@@ -84,11 +86,17 @@ class Channel:
         number = connection.next_correlation_id()
         answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
         offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_ranges(answer))}
-        for key, (version, name) in _REQUIRED_VERSIONS.items():
+        for key, (versions, name) in _VERSIONS.items():
             low, high = offered.get(key, (0, -1))
-            if not low <= version <= high:
-                address = f"{self.host}:{self.port}"
-                raise Unsupported(Reason("old_version", address=address, api=name, version=version))
+            common = [version for version in versions if low <= version <= high]
+            if not common:
+                names = {"address": f"{self.host}:{self.port}", "api": name}
+                raise Unsupported(Reason("old_version", **names, version=versions[-1]))
+            self._versions[key] = common[0]
+
+    def version(self, api_key: int) -> int:
+        """The version of requests for an API. Call it from `build_frame` or after `request`."""
+        return self._versions[api_key]
 
     def close(self) -> None:
         if self._connection is not None:

@@ -63,12 +63,12 @@ class Cursor:
 
     def text(self) -> str | None:
         size = self._uvarint() - 1 if self.flexible else self.i16()
-        return None if size == -1 else self._slice(size).decode()
+        return None if size == -1 else self.slice(size).decode()
 
     def bytes(self) -> builtins.bytes:
         """Bytes; null = empty."""
         size = self._uvarint() - 1 if self.flexible else self.i32()
-        return b"" if size == -1 else self._slice(size)
+        return b"" if size == -1 else self.slice(size)
 
     def skip_tags(self) -> None:
         """Skip the tagged fields of a flexible version."""
@@ -77,7 +77,8 @@ class Cursor:
                 self.count_items(read_uvarint(self.data, self.at)[0])
             self.at = skip_tags(self.data, self.at)
 
-    def _slice(self, size: int) -> builtins.bytes:
+    def slice(self, size: int) -> builtins.bytes:
+        """The next `size` bytes."""
         start = self.skip(size)
         return self.data[start : self.at]
 

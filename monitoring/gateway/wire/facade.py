@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.wire.metadata import (
-    NO_TOPICS_BODY,
-    REQUEST_BODY,
-    TOPIC_LENGTH_MAX,
-    Metadata,
-    body_of_topic,
-)
+from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
 
@@ -31,21 +25,21 @@ class Wire:
 
     def metadata(self) -> Metadata:
         """Brokers, topics, leaders, replicas. Raises GatewayError within 5 seconds."""
-        return self._request(REQUEST_BODY)
+        return self._request(ALL_TOPICS)
 
     def cluster_id(self) -> str:
         """The cluster id that the brokers report; empty if they report none.
 
         Raises GatewayError within 5 seconds.
         """
-        return self._request(NO_TOPICS_BODY).cluster_id
+        return self._request([]).cluster_id
 
     def has_topic(self, name: str) -> bool:
         """Whether the cluster has this topic now. Raises GatewayError within 5 seconds."""
         if len(name.encode()) > TOPIC_LENGTH_MAX:
             return False
         # A topic that does not exist has an error and no partitions.
-        return bool(self._request(body_of_topic(name)).spans.get(name))
+        return bool(self._request([name]).spans.get(name))
 
     def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
@@ -58,24 +52,24 @@ class Wire:
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
-    def _request(self, body: bytes) -> Metadata:
+    def _request(self, topics: Sequence[str] | None) -> Metadata:
         try:
-            return loop.run(self._read(body), _TIMEOUT_S)
+            return loop.run(self._read(topics), _TIMEOUT_S)
         except TimeoutError as error:
             reason = Reason("no_answer_in_time", seconds=f"{_TIMEOUT_S:.0f}")
             raise ClusterUnavailable(reason) from error
 
-    async def _read(self, body: bytes) -> Metadata:
+    async def _read(self, topics: Sequence[str] | None) -> Metadata:
         reader = ClusterReader(self._bootstrap, None, now_ms)
         try:
-            return await reader.read_metadata(_TIMEOUT_S / 2, body)
+            return await reader.read_metadata(_TIMEOUT_S / 2, topics)
         finally:
             await reader.close()
 
     async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
         reader = ClusterReader(self._bootstrap, None, now_ms)
         try:
-            topic_metadata = await reader.read_metadata(timeout_s / 2, body_of_topic(topic))
+            topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
             reads = await reader.read_offsets(topic_metadata, timeout_s / 2)
         finally:
             await reader.close()

@@ -1,34 +1,43 @@
-"""Metadata v7: the brokers and all partitions of a cluster, as arrays.
+"""Metadata: the brokers and all partitions of a cluster, as arrays.
+
+Version 12 has topic ids; a broker that does not support it is asked for version 7.
 
 A cluster's partitions are rows, sorted by topic and partition. The row number is the index into all
 arrays of this package. A topic's rows are `spans[topic]`; the row of a partition is
 `spans[topic].start + partition`. A topic has as many rows as the response has partitions of it. A
 partition number that is too high is refused; a missing one is a row without a leader.
 
-    Metadata v7 = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
-                  controller i32, topics[error i16, name s, internal i8, partitions[error i16,
-                  index i32, leader i32, epoch i32, replicas[i32], isr[i32], offline[i32]]]
+    Metadata v7  = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
+                   controller i32, topics[error i16, name s, internal i8, partitions[error i16,
+                   index i32, leader i32, epoch i32, replicas[i32], isr[i32], offline[i32]]]
+    Metadata v12 = the same, flexible; topics[error i16, name s?, id uuid, internal i8,
+                   partitions[…], operations i32]
 """
 
+import base64
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from struct import Struct
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from brokerd.protocol import messages
+from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import Refusals, check_limit, printable
 from monitoring.reasons import Reason
 
-API_KEY, VERSION = 3, 7
-# topics = null (all of them), allow_auto_topic_creation = false
-REQUEST_BODY = b"\xff\xff\xff\xff\x00"
-NO_TOPICS_BODY = b"\x00\x00\x00\x00\x00"  # only brokers and cluster id
+API_KEY = 3
+WITH_IDS, WITHOUT_IDS = VERSIONS = (12, 7)
+ALL_TOPICS: None = None
 TOPIC_LENGTH_MAX = limits.TOPIC_LENGTH_MAX
-_I16, _I32 = Struct(">h"), Struct(">i")
-_PARTITION = Struct(">hiiii")  # error, index, leader, epoch, count of replicas
+_I32 = Struct(">i")
+_PARTITION = Struct(">hiii")  # error, index, leader, epoch
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -58,6 +67,7 @@ class Metadata:
     controller_id: int | None
     brokers: tuple[Broker, ...]
     topics: tuple[str, ...]  # sorted
+    topic_ids: tuple[str, ...]  # of `topics`, as Kafka writes them; "" = the cluster has none
     counts: Longs  # partitions per topic
     spans: dict[str, range]  # topic → its rows
     leaders: Ints  # per row, -1 = none
@@ -79,10 +89,11 @@ class Metadata:
         return (np.arange(self.row_count) - first).astype(np.int32)
 
 
-def body_of_topic(name: str) -> bytes:
-    """The request body for one topic, without creating it."""
-    encoded = name.encode()
-    return _I32.pack(1) + _I16.pack(len(encoded)) + encoded + b"\x00"
+def request(topics: Sequence[str] | None, version: int, correlation_id: int) -> bytes:
+    """The request frame for these topics; none are created."""
+    named = None if topics is ALL_TOPICS else [{"topic_id": None, "name": name} for name in topics]
+    fields = {"topics": named, "allow_auto_topic_creation": False}
+    return messages.encode_request(API_KEY, version, fields, correlation_id, CLIENT_ID)
 
 
 # (leader, replicas, isr) of one partition
@@ -90,14 +101,21 @@ _Row = tuple[int, tuple[int, ...], tuple[int, ...]]
 _NO_ROW: _Row = (-1, (), ())
 
 
-def decode(answer: bytes) -> Metadata:
+class _Topic(NamedTuple):
+    id: str
+    rows: list[_Row]
+
+
+def decode(answer: bytes, version: int) -> Metadata:
     """Decode the response, from its correlation id on.
 
     Raises struct.error or ValueError if it is malformed, OverLimit if it is too large.
     """
-    cursor = Cursor(answer, 8)
+    cursor = Cursor(answer, 4, flexible=version == WITH_IDS)
+    cursor.skip_tags()
+    cursor.skip(4)
     brokers = {}
-    check_limit(count := cursor.array_length(12), limits.BROKERS_MAX, "too_many_brokers")
+    check_limit(count := cursor.array_length(10), limits.BROKERS_MAX, "too_many_brokers")
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
@@ -117,6 +135,7 @@ def _by_id(broker: Broker) -> int:
 
 def _broker(cursor: Cursor) -> Broker:
     broker = Broker(cursor.i32(), cursor.text() or "", cursor.i32(), cursor.text())
+    cursor.skip_tags()
     if not 0 < broker.port < 65536 or broker.id < 0:
         raise OverLimit(Reason("broker_port", id=broker.id, port=broker.port))
     for text in (broker.host, broker.rack or ""):
@@ -132,22 +151,38 @@ class _TopicDecoder:
         self._cursor = cursor
         self._partitions_read = self._ids_read = 0
 
-    def next(self) -> tuple[str, list[_Row]]:
-        """A topic and its rows; "" for a topic that is left out."""
+    def next(self) -> tuple[str, _Topic]:
+        """A topic; its name is "" if it is left out."""
         cursor = self._cursor
         cursor.skip(2)  # error code: a topic with an error has no partitions
         name = cursor.text() or ""
+        topic_id = _id_text(cursor.slice(_ID_BYTES)) if cursor.flexible else ""
         cursor.skip(1)
-        count = cursor.array_length(_PARTITION.size + 8)
+        count = cursor.array_length(_PARTITION.size + 3)
         self._partitions_read += count
         check_limit(self._partitions_read, limits.PARTITIONS_MAX, "too_many_partitions")
+        rows = self._rows(name, count)
+        if cursor.flexible:
+            cursor.skip(4)  # authorized operations
+            cursor.skip_tags()
+        if not 0 < len(name) <= TOPIC_LENGTH_MAX:
+            self.refused.add(Reason("topic_name", n=len(name), name=printable(name)))
+            return "", _Topic("", [])
+        return name, _Topic(topic_id, [rows.get(index, _NO_ROW) for index in range(count)])
+
+    def _rows(self, name: str, count: int) -> dict[int, _Row]:
         rows: dict[int, _Row] = {}
-        data, at = cursor.data, cursor.at
+        cursor = self._cursor
+        data, at, flexible = cursor.data, cursor.at, cursor.flexible
         for _ in range(count):
-            _error, index, leader, _epoch, ids = _PARTITION.unpack_from(data, at)
-            replicas, at = _ids(data, at + _PARTITION.size, ids)
-            isr, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
-            offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
+            _error, index, leader, _epoch = _PARTITION.unpack_from(data, at)
+            replicas, at = _ids(data, at + _PARTITION.size, flexible)
+            isr, at = _ids(data, at, flexible)
+            offline, at = _ids(data, at, flexible)
+            if flexible:
+                cursor.at = at
+                cursor.skip_tags()
+                at = cursor.at
             self._ids_read += len(replicas) + len(isr) + len(offline)
             if self._ids_read > limits.BROKER_IDS_MAX:
                 check_limit(self._ids_read, limits.BROKER_IDS_MAX, "too_many_replicas")
@@ -157,19 +192,32 @@ class _TopicDecoder:
                 parameters = {"topic": printable(name), "partition": index, "count": count}
                 self.refused.add(Reason("topic_partition", **parameters))
         cursor.at = at
-        if not 0 < len(name) <= TOPIC_LENGTH_MAX:
-            self.refused.add(Reason("topic_name", n=len(name), name=printable(name)))
-            return "", []
-        return name, [rows.get(index, _NO_ROW) for index in range(count)]
+        return rows
+
+
+_ID_BYTES = 16
+
+
+def _id_text(topic_id: bytes) -> str:
+    return base64.urlsafe_b64encode(topic_id).rstrip(b"=").decode() if any(topic_id) else ""
 
 
 _IDS = tuple(Struct(f">{count}i") for count in range(16))
 
 
-def _ids(data: bytes, at: int, count: int) -> tuple[tuple[int, ...], int]:
+def _ids(data: bytes, at: int, flexible: bool) -> tuple[tuple[int, ...], int]:
+    """A list of broker ids, and where it ends; null is an empty list."""
+    if not flexible:
+        (count,) = _I32.unpack_from(data, at)
+        at += 4
+    elif at < len(data) and data[at] < 0x80:
+        count, at = data[at] - 1, at + 1
+    else:
+        count, at = read_uvarint(data, at)
+        count -= 1
     if count < 0 or at + 4 * count > len(data):
         if count == -1:
-            return (), at  # null
+            return (), at
         raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
     if count > limits.BROKERS_MAX:
         check_limit(count, limits.BROKERS_MAX, "too_many_replica_brokers")
@@ -181,12 +229,12 @@ def _assemble(
     cluster_id: str,
     controller_id: int,
     brokers: tuple[Broker, ...],
-    topics: dict[str, list[_Row]],
+    topics: dict[str, _Topic],
     refused: Refusals,
 ) -> Metadata:
     names = tuple(sorted(topics))
-    rows = [row for name in names for row in topics[name]]
-    counts = np.array([len(topics[name]) for name in names], dtype=np.int64)
+    rows = [row for name in names for row in topics[name].rows]
+    counts = np.array([len(topics[name].rows) for name in names], dtype=np.int64)
     ends = np.cumsum(counts)
     spans = map(range, (ends - counts).tolist(), ends.tolist())
     replicas = _lists([row[1] for row in rows])
@@ -196,6 +244,7 @@ def _assemble(
         controller_id=controller_id if controller_id >= 0 else None,
         brokers=brokers,
         topics=names,
+        topic_ids=tuple(topics[name].id for name in names),
         counts=counts,
         spans=dict(zip(names, spans, strict=True)),
         leaders=np.array([row[0] for row in rows], dtype=np.int32),

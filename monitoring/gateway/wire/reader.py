@@ -95,20 +95,16 @@ class ClusterReader:
         return reads
 
     async def read_metadata(
-        self, timeout_s: float, body: bytes = metadata.REQUEST_BODY
+        self, timeout_s: float, topics: Sequence[str] | None = metadata.ALL_TOPICS
     ) -> Metadata:
         """Try the brokers until one answers. Raises ClusterUnavailable or Unsupported.
 
-        Use another `body` (metadata.body_of_topic) only with a reader of its own.
+        Use `topics` only with a reader of its own.
         """
         failure: GatewayError = ClusterUnavailable(Reason("no_bootstrap_servers"))
         for address in self._addresses():
             try:
-                answer = await self._channel(address).request(
-                    lambda number: frame(metadata.API_KEY, metadata.VERSION, number, body),
-                    timeout_s,
-                )
-                return await self._decode_metadata(answer, address)
+                return await self._ask_metadata(address, topics, timeout_s)
             except GatewayError as error:
                 failure = error
             except _DECODE_ERRORS as error:
@@ -133,11 +129,19 @@ class ClusterReader:
         # Brokers without a recent failure first.
         return sorted(addresses, key=lambda a: a in self._channels and self._channels[a].failed)
 
-    async def _decode_metadata(self, answer: bytes, address: _Address) -> Metadata:
-        cache = self._cache
+    async def _ask_metadata(
+        self, address: _Address, topics: Sequence[str] | None, timeout_s: float
+    ) -> Metadata:
+        channel, cache = self._channel(address), self._cache
+
+        def build_frame(number: int) -> bytes:
+            return metadata.request(topics, channel.version(metadata.API_KEY), number)
+
+        answer = await channel.request(build_frame, timeout_s)
+        version = channel.version(metadata.API_KEY)
         if cache.metadata is not None and cache.answer[8:] == answer[8:]:
             return cache.metadata
-        cluster_metadata = await _decoded(metadata.decode, answer)
+        cluster_metadata = await _decoded(metadata.decode, answer, version)
         if not cluster_metadata.brokers:
             raise ClusterUnavailable(Reason("no_live_broker", address=_address_text(address)))
         self._cache = _MetadataCache(answer, cluster_metadata)

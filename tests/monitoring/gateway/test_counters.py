@@ -9,9 +9,8 @@ from monitoring.gateway import counters
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
-from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.reads import ClusterReads
-from tests.monitoring.gateway.wire.answers import metadata_answer
+from tests.monitoring.gateway.wire.answers import decoded_metadata
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -66,7 +65,7 @@ async def test_a_compressed_answer_is_refused_without_decoding():
 
 
 ONE = (1, (1,), (1,))
-KNOWN = metadata.decode(metadata_answer({"a": {0: ONE}, "b": {0: ONE, 1: ONE}}))
+KNOWN = decoded_metadata({"a": {0: ONE}, "b": {0: ONE, 1: ONE}})
 HONEST = {
     "topic": ["a", "b"], "partition": [0, 1], "leader": [True, True], "size_bytes": [5, 6],
     "bytes_in": [1, 2], "bytes_out": [3, 4], "messages_in": [7, 8],

@@ -51,11 +51,15 @@ def ticks(seed: int, start_ms: int, count: int) -> list[dict]:
 
 
 class _Topic:
-    """`kind`: idle, steady, bursts, unknown now and then, created late, deleted, created again."""
+    """`kind`: idle, steady, bursts, unknown now and then, created late, deleted, created again.
+
+    One topic of each kind has no ids, as on a cluster before them.
+    """
 
     def __init__(self, dice: random.Random, name: str, kind: int) -> None:
         self.dice, self.name, self.kind = dice, name, kind % 6
         self.is_there, self.number, self.born = True, 0, 0.0
+        self.has_id = kind < 6
         self._create()
 
     def _create(self) -> None:
@@ -100,7 +104,7 @@ class _Topic:
             is_led = is_known and partition["leader"] >= 0
             size = partition["end"] * 100
             rows[self.name, number] = {
-                "topic_id": f"{self.name}-{self.number}" if self.dice.random() > 0.01 else None,
+                "topic_id": f"{self.name}-{self.number}" if self._is_id_known() else None,
                 "leader": partition["leader"],
                 "replicas": [1, 2],
                 "isr": [1, 2] if self.dice.random() > 0.02 else [1],
@@ -113,6 +117,9 @@ class _Topic:
                 "bytes_out": None,
             }
         return rows
+
+    def _is_id_known(self) -> bool:
+        return self.has_id and self.dice.random() > 0.01
 
 
 class _Group:

@@ -89,9 +89,15 @@ def _samples(tick: dict, kept: dict, is_first: bool, step_ms: int | None) -> dic
 
 def _partition(row: dict, last: Readings, is_new: bool, is_first: bool) -> Sample:
     id_before = last.facts.get("topic_id")
-    is_new = is_new or bool(row["topic_id"] and id_before and row["topic_id"] != id_before)
-    is_new = is_new and not is_first
+    end, end_before = row["log_end_offset"], last.of.get("records")
+    if row["topic_id"] and id_before:
+        is_again = row["topic_id"] != id_before
+    else:
+        is_again = None not in (end, end_before) and end < end_before
+    is_new = (is_new or is_again) and not is_first
     is_same_leader = row["leader"] == last.facts.get("leader") or is_new
+    if is_new:
+        last.facts.pop("topic_id", None)
     sample = Sample(_facts(row, last), {"size_bytes": row["size_bytes"]}, {}, set())
     values = {"records": row["log_end_offset"], "bytes_in": row["bytes_in"],
               "bytes_out": row["bytes_out"]}  # fmt: skip

@@ -2,6 +2,7 @@ import pytest
 
 from monitoring.history import manifest, writer
 from monitoring.history.levels import HOUR_MS, RAW
+from monitoring.history.tables import PARTITIONS
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.history.stored import stored, stored_ticks
@@ -87,6 +88,61 @@ def test_records_of_an_outage_are_counted_without_a_rate(root, redis_server):
     put_tick(sampled(FIRST + 100, end=1010))
     writer.flush(root, "local")
     assert [(row["records"], row["rated"]) for row in stored("topics")] == [(0, 0), (1000, 0)]
+
+
+def topic_ticks(*seen):
+    """A tick for each (topic id, start, end) of one partition."""
+    return [
+        make_tick(
+            FIRST + number,
+            partitions=[
+                {
+                    "topic": "a",
+                    "topic_id": topic_id,
+                    "partition": 0,
+                    "log_start_offset": start,
+                    "log_end_offset": end,
+                }
+            ],
+        )
+        for number, (topic_id, start, end) in enumerate(seen)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seen", "records"),
+    [
+        ([("x", 0, 100), ("y", 0, 30), ("y", 0, 35)], 35),  # fewer records than before
+        ([("x", 0, 100), ("y", 20, 130), ("y", 20, 135)], 115),  # more records than before
+        ([(None, 0, 100), (None, 5, 30), (None, 5, 35)], 30),
+        ([("x", 0, 100), (None, 0, 30), ("y", 0, 35)], 35),  # counted once
+    ],
+)
+def test_a_topic_that_was_made_anew_counts_from_its_start(root, seen, records):
+    writer.append(root, "local", topic_ticks(*seen))
+    for table in ("partitions", "topics", "cluster"):
+        assert sum(row["records"] for row in stored(table)) == records
+
+
+def test_a_log_that_was_cut_adds_nothing(root):
+    writer.append(root, "local", topic_ticks(("x", 0, 100), ("x", 0, 90), ("x", 0, 95)))
+    assert [row["records"] for row in stored("partitions")] == [0, 0, 5]
+    assert [row["rated"] & PARTITIONS.counter_bit("records") for row in stored("partitions")][
+        1
+    ] == 0
+
+
+def test_retention_and_deleted_records_are_no_traffic(root):
+    writer.append(root, "local", topic_ticks(("x", 0, 100), ("x", 60, 100), ("x", 100, 100)))
+    assert [row["records"] for row in stored("partitions")] == [0, 0, 0]
+
+
+def test_topic_ids_are_known_after_a_restart_of_the_worker(root):
+    first, second = topic_ticks(("x", 0, 100), ("y", 0, 130))
+    writer.append(root, "local", [first])
+    writer._encoders.clear()
+    writer.append(root, "local", [second])
+    assert [row["records"] for row in stored("partitions")] == [0, 130]
 
 
 def test_an_incomplete_file_is_never_read(root, redis_server):

@@ -7,13 +7,13 @@ from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
 from monitoring.ticks.schema import GROUPS, PARTITIONS
-from tests.monitoring.gateway.wire.answers import metadata_answer
+from tests.monitoring.gateway.wire.answers import decoded_metadata
 
 TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}
 
 
 def reads(**fields):
-    told = ClusterReads.empty(metadata.decode(metadata_answer(TOPICS)))
+    told = ClusterReads.empty(decoded_metadata(TOPICS))
     for name, value in fields.items():
         setattr(told, name, value)
     return told
@@ -39,6 +39,18 @@ def test_the_tables_have_the_schema_of_a_tick():
     tick = tick_of(reads())
     assert tick.partitions.schema == PARTITIONS
     assert tick.groups.schema == GROUPS
+
+
+def test_a_partition_has_the_id_of_its_topic():
+    told = reads()
+    ids = dict(zip(told.metadata.topics, told.metadata.topic_ids, strict=True))
+    rows = tick_of(told).partitions.to_pylist()
+    assert [row["topic_id"] for row in rows] == [ids[row["topic"]] for row in rows]
+
+
+def test_without_topic_ids_they_are_null():
+    told = ClusterReads.empty(decoded_metadata(TOPICS, metadata.WITHOUT_IDS))
+    assert {row["topic_id"] for row in tick_of(told).partitions.to_pylist()} == {None}
 
 
 def test_values_that_were_not_read_are_null():
@@ -108,6 +120,6 @@ def test_failures_are_named_once_in_the_reason():
 
 
 def test_a_cluster_without_topics_and_groups_is_an_ok_tick():
-    told = ClusterReads.empty(metadata.decode(metadata_answer({})))
+    told = ClusterReads.empty(decoded_metadata({}))
     tick = tick_of(told)
     assert (tick.ok, tick.partitions.num_rows, tick.groups.num_rows) == (True, 0, 0)

@@ -2,15 +2,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.wire import limits, metadata
+from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
 from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.sampling.group_rows import group_rows
-from tests.monitoring.gateway.wire.answers import metadata_answer
+from tests.monitoring.gateway.wire.answers import decoded_metadata
 
 ALL_OF_ONE = dict.fromkeys(range(4), (1, (1,), (1,)))
-KNOWN = metadata.decode(metadata_answer({"a": ALL_OF_ONE, "b": ALL_OF_ONE}))
+KNOWN = decoded_metadata({"a": ALL_OF_ONE, "b": ALL_OF_ONE})
 
 
 def ints(numbers, kind=np.int32):

@@ -1,5 +1,6 @@
 """Answers of a broker, made by kio through `brokerd.protocol`: another implementation's bytes."""
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -12,14 +13,23 @@ def _answer(api_key: int, version: int, fields: dict[str, Any]) -> bytes:
     return messages.response_frame(api_key, version, 7, body)[4:]
 
 
+def topic_id(name: str) -> uuid.UUID:
+    """The id of each topic of `metadata_answer`."""
+    return uuid.uuid5(uuid.NAMESPACE_DNS, name)
+
+
 def metadata_answer(
-    topics: dict[str, dict[int, tuple]], brokers=(1, 2), controller=1, address=None
+    topics: dict[str, dict[int, tuple]],
+    brokers=(1, 2),
+    controller=1,
+    address=None,
+    version=metadata.WITH_IDS,
 ) -> bytes:
     """`topics`: name → partition → (leader, replicas, isr); `address`: of all brokers."""
     places = {b: address or (f"host-{b}", 9090 + b) for b in brokers}
     return _answer(
         metadata.API_KEY,
-        metadata.VERSION,
+        version,
         {
             "brokers": [
                 {
@@ -37,6 +47,7 @@ def metadata_answer(
                     "error_code": 0,
                     "name": name,
                     "is_internal": False,
+                    **({"topic_id": topic_id(name)} if version == metadata.WITH_IDS else {}),
                     "partitions": [
                         {
                             "error_code": 0,
@@ -54,6 +65,13 @@ def metadata_answer(
             ],
         },
     )
+
+
+def decoded_metadata(
+    topics: dict[str, dict[int, tuple]], version: int = metadata.WITH_IDS, **more: Any
+) -> metadata.Metadata:
+    """The metadata of `metadata_answer`."""
+    return metadata.decode(metadata_answer(topics, version=version, **more), version)
 
 
 def offsets_answer(topics: dict[str, dict[int, tuple[int, int]]]) -> bytes:

@@ -2,6 +2,7 @@
 
 import struct
 import threading
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,14 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.errors import OverLimit, Unsupported
 from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
+    decoded_metadata,
     describe_answer,
     list_answer,
     log_dirs_answer,
@@ -30,11 +32,15 @@ ONE = (1, (1,), (1,))
 ASSIGNED = struct.pack(">hi", 0, 1) + struct.pack(">h", 1) + b"a" + struct.pack(">ii", 1, 0)
 
 
-def cluster(topics=None):
+def cluster(topics=None, version=metadata.WITH_IDS):
     """The answers of one broker; a test replaces those that lie."""
     named = topics or {"a": {0: ONE}}
+
+    def known(port: int) -> bytes:
+        return metadata_answer(named, (1,), 1, ("127.0.0.1", port), version)[4:]
+
     return {
-        metadata.API_KEY: lambda port: metadata_answer(named, (1,), 1, ("127.0.0.1", port))[4:],
+        metadata.API_KEY: known,
         offsets.API_KEY: lambda _: offsets_answer({"a": {0: (0, 7)}})[4:],
         commits.API_KEY: lambda _: commits_answer({"g": {"a": [(0, 5, "", 0)]}})[4:],
         groups.LIST_KEY: lambda _: list_answer([("g", "Stable")])[4:],
@@ -43,7 +49,7 @@ def cluster(topics=None):
     }
 
 
-def read(answers, timeout_s=60) -> ClusterReads:
+def read(answers, timeout_s=60, highest=None) -> ClusterReads:
     async def once(port):
         reader = ClusterReader([("127.0.0.1", port)], None, now_ms)
         try:
@@ -51,7 +57,7 @@ def read(answers, timeout_s=60) -> ClusterReads:
         finally:
             await reader.close()
 
-    with hostile_broker(answers) as port:
+    with hostile_broker(answers, highest) as port:
         return loop.run(once(port), 120)
 
 
@@ -60,6 +66,14 @@ def test_nothing_of_a_valid_cluster_is_refused():
     assert (told.log_end.tolist(), told.size_bytes.tolist()) == ([7], [100])
     assert (told.failures, told.refused.messages(), told.groups_complete) == ([], [], True)
     assert told.answered == {1}
+
+
+def test_a_broker_without_metadata_version_12_is_read_and_its_topics_have_no_ids():
+    old = cluster(version=metadata.WITHOUT_IDS)
+    assert read(old, highest={metadata.API_KEY: 11}).metadata.topic_ids == ("",)
+    assert read(cluster()).metadata.topic_ids != ("",)
+    with pytest.raises(Unsupported, match="Metadata version 7"):
+        read(old, highest={metadata.API_KEY: 6})
 
 
 def test_partition_number_20_million_is_refused_and_reported():
@@ -133,9 +147,15 @@ def test_large_answers_are_decoded_in_a_thread(monkeypatch):
     assert not any(name.startswith("gateway-") for name in threads.values()), threads
 
 
-KNOWN = metadata.decode(metadata_answer({"a": {0: ONE}, "b": {0: ONE, 1: ONE}}))
+KNOWN = decoded_metadata({"a": {0: ONE}, "b": {0: ONE, 1: ONE}})
 DECODERS = {
-    "metadata": (metadata_answer({"a": {0: ONE, 1: ONE}, "b": {0: ONE}}), metadata.decode),
+    **{
+        f"metadata {version}": (
+            metadata_answer({"a": {0: ONE, 1: ONE}, "b": {0: ONE}}, version=version),
+            partial(metadata.decode, version=version),
+        )
+        for version in metadata.VERSIONS
+    },
     "offsets": (
         offsets_answer({"a": {0: (0, 7)}, "b": {1: (0, 8)}}),
         lambda data: offsets.decode_into(

@@ -1,13 +1,11 @@
 import pytest
 
-from monitoring.gateway.wire import log_dirs, metadata
+from monitoring.gateway.wire import log_dirs
 from monitoring.gateway.wire.reads import ClusterReads
-from tests.monitoring.gateway.wire.answers import log_dirs_answer, metadata_answer
+from tests.monitoring.gateway.wire.answers import decoded_metadata, log_dirs_answer
 
-KNOWN = metadata.decode(
-    metadata_answer(
-        {"a": {0: (1, (1, 2), (1, 2)), 1: (2, (2, 1), (2, 1))}, "b": {0: (1, (1,), (1,))}}
-    )
+KNOWN = decoded_metadata(
+    {"a": {0: (1, (1, 2), (1, 2)), 1: (2, (2, 1), (2, 1))}, "b": {0: (1, (1,), (1,))}}
 )
 
 

@@ -7,12 +7,12 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import metadata, offsets
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.limits import Refusals
-from tests.monitoring.gateway.wire.answers import metadata_answer, offsets_answer
+from tests.monitoring.gateway.wire.answers import decoded_metadata, offsets_answer
 
 
 def cluster_of(leaders: dict[str, list[int]]) -> metadata.Metadata:
     topics = {t: {p: (b, (b,), (b,)) for p, b in enumerate(bs)} for t, bs in leaders.items()}
-    return metadata.decode(metadata_answer(topics))
+    return decoded_metadata(topics)
 
 
 leaderships = st.dictionaries(

@@ -50,6 +50,12 @@ def test_ends_starts_and_sizes_are_reported(reads):
     assert (told.failures, told.groups_complete) == ([], True)
 
 
+def test_topics_have_the_ids_of_the_cluster(reads, live_cluster):
+    known = reads().metadata
+    found = dict(zip(known.topics, known.topic_ids, strict=True))
+    assert found[TOPIC] == live_cluster.gateway().admin.describe_topic(TOPIC).topic_id
+
+
 def test_commits_of_all_groups_are_read_in_few_requests(reads):
     told = reads()
     found = {
