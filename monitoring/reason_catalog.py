@@ -29,6 +29,7 @@ _ANSWERS = {
         "or brokerd"
     ),
     "lists_no_groups": gettext_noop("lists no groups (error %(error)d)"),
+    "log_dirs_error": gettext_noop("does not tell its log directories (error %(error)d)"),
     "does_not_parse": gettext_noop("an answer does not parse: %(why)s"),
     "cluster_silent": gettext_noop("the cluster does not answer: %(why)s"),
     "cluster_says": "%(text)s",  # in the cluster's own words

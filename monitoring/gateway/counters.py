@@ -19,7 +19,7 @@ from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.limits import OFFSET_MAX
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.offsets import UNKNOWN
-from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -49,8 +49,10 @@ class CounterSource:
             self._get(broker_id, "/v1/partitions", timeout_s),
         )
         try:
+            found = _log_dirs(stats)
             reads.broker_stats[broker_id] = _stats(stats)
-            _put_partitions(reads, broker_id, partitions)
+            sizes = _put_partitions(reads, broker_id, partitions)
+            reads.put_log_dirs(broker_id, found, sizes)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise Refused(Reason("admin_port_format_why", why=str(error))) from None
 
@@ -108,13 +110,7 @@ def _stats(response: dict[str, Any]) -> dict[str, Any]:
     """The values of `/v1/broker`, with the names of a tick's `brokers`."""
     names = ("bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes",
              "cpu_seconds", "started_at_ms")  # fmt: skip
-    stats: dict[str, Any] = {name: _number(response.get(name)) for name in names}
-    disks = response.get("log_dirs") or []
-    for name, column in (("disk_total_bytes", "total_bytes"), ("disk_free_bytes", "free_bytes")):
-        sizes = [_number(disk[column]) for disk in disks]
-        known = [size for size in sizes if size is not None]
-        stats[name] = _number(sum(known)) if known and len(known) == len(sizes) else None
-    return stats
+    return {name: _number(response.get(name)) for name in names}
 
 
 def _number(value: Any) -> float | None:
@@ -123,8 +119,25 @@ def _number(value: Any) -> float | None:
     return value if is_number and 0 <= value <= OFFSET_MAX else None
 
 
-def _put_partitions(reads: ClusterReads, broker_id: int, response: dict[str, Any]) -> None:
-    """Put counters of the partitions that this broker leads, and sizes of all its replicas."""
+def _log_dirs(response: dict[str, Any]) -> list[LogDir]:
+    return [
+        LogDir(str(disk["path"]), _size(disk["total_bytes"]), _size(disk["free_bytes"]))
+        for disk in response.get("log_dirs") or []
+    ]
+
+
+def _size(value: Any) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _put_partitions(
+    reads: ClusterReads, broker_id: int, response: dict[str, Any]
+) -> dict[str, int]:
+    """Put counters of the partitions that this broker leads, and sizes of all its replicas.
+
+    Returns the size of the replicas in each log directory.
+    """
     spans = reads.metadata.spans
     columns = {name: _integers(response[name]) for name in ("partition", *_PARTITION_COLUMNS)}
     row_of = [
@@ -143,12 +156,27 @@ def _put_partitions(reads: ClusterReads, broker_id: int, response: dict[str, Any
     led = exists & is_leader
     # Raises IndexError if the columns have different lengths.
     values = {name: columns[name][led] for name in _PARTITION_COLUMNS}
+    sizes = _sizes_of_log_dirs(response, exists, columns["size_bytes"])
     # After all checks: if one fails, DescribeLogDirs reads the sizes, which would count twice.
-    reads.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
+    are_valid = reads.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
     counters = reads.counters
     counters.bytes_in[rows[led]] = values["bytes_in"]
     counters.bytes_out[rows[led]] = values["bytes_out"]
     counters.messages_in[rows[led]] = values["messages_in"]
+    return sizes if are_valid else {}
+
+
+def _sizes_of_log_dirs(
+    response: dict[str, Any], exists: np.ndarray, size_bytes: Longs
+) -> dict[str, int]:
+    """Log directory → the size of its replicas; empty if the broker does not tell."""
+    if "log_dir" not in response:
+        return {}
+    paths, held_in = response["log_dirs"], _integers(response["log_dir"])
+    sizes = np.zeros(len(paths), dtype=np.int64)
+    is_held = exists & (held_in >= 0)
+    np.add.at(sizes, held_in[is_held], size_bytes[is_held])
+    return dict(zip(map(str, paths), sizes.tolist(), strict=True))
 
 
 def _integers(response: Any) -> Longs:

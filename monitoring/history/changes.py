@@ -42,35 +42,29 @@ class KeyNames:
     groups: Codes = field(default_factory=Codes)
     states: Codes = field(default_factory=Codes)
     topic_ids: Codes = field(default_factory=Codes)
+    log_dirs: Codes = field(default_factory=Codes)
 
     def columns(self, table: Table, keys: Longs) -> dict[str, pa.Array]:
         """The key columns of a table."""
-        if table is BROKERS:
-            return {"broker": pa.array(keys, pa.int32())}
         found = {}
-        if "group" in table.keys:
-            found["group"] = self.groups.to_column(group_rows.group_of(keys, table))
-            keys = keys & (1 << partition_rows.NUMBER_BITS * (len(table.keys) - 1)) - 1
-        if "partition" in table.keys:
-            found["topic"] = self.topics.to_column(partition_rows.topic_of(keys))
-            found["partition"] = pa.array(partition_rows.number_of(keys), pa.int32())
-        elif "topic" in table.keys:
-            found["topic"] = self.topics.to_column(keys)
+        for place, name in reversed([*enumerate(table.keys)]):
+            part = partition_rows.number_of(keys) if place else keys
+            codes = self._codes_of_key(name)
+            found[name] = pa.array(part, pa.int32()) if codes is None else codes.to_column(part)
+            keys = keys >> partition_rows.NUMBER_BITS
         return found
 
     def keys(self, table: Table, rows: pa.Table) -> Longs:
         """The keys of stored rows."""
-        if table is BROKERS:
-            brokers: Longs = rows["broker"].to_numpy().astype(np.int64)
-            return brokers
         keys = np.zeros(len(rows), dtype=np.int64)
         for name in table.keys:
+            codes = self._codes_of_key(name)
             keys <<= partition_rows.NUMBER_BITS
-            if name == "partition":
-                keys += rows[name].to_numpy()
-            else:
-                keys += (self.groups if name == "group" else self.topics).of_column(rows[name])
+            keys += rows[name].to_numpy() if codes is None else codes.of_column(rows[name])
         return keys
+
+    def _codes_of_key(self, name: str) -> Codes | None:
+        return {"topic": self.topics, "group": self.groups, "log_dir": self.log_dirs}.get(name)
 
     def fact_column(self, name: str, kind: pa.DataType, values: Values) -> pa.Array:
         codes = self._codes_of_fact(name)
@@ -132,8 +126,9 @@ class TickEncoder:
             of_topics = group_rows.with_unread(of_topics, last[GROUP_TOPICS.name])
             groups = group_rows.with_unread(groups, last[GROUPS.name])
         brokers = cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
+        log_dirs = cluster_rows.log_dir_rows(tick, names.log_dirs)
         cluster = cluster_rows.cluster_row(tick, table, partitions, topics, groups)
-        return [partitions, topics, of_partitions, of_topics, groups, brokers, cluster]
+        return [partitions, topics, of_partitions, of_topics, groups, brokers, log_dirs, cluster]
 
     def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:
         """Set the last rows from the stored rows of an hour: of each table, file by file in order.

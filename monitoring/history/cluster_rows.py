@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.partition_rows import Step, disk_bytes
-from monitoring.history.tables import BROKERS, CLUSTER, EXISTS
-from monitoring.history.tick_rows import Longs, Sums, TickRows, Values, bits_of, growth
+from monitoring.history.partition_rows import NUMBER_BITS, Step, disk_bytes
+from monitoring.history.tables import BROKERS, CLUSTER, EXISTS, LOG_DIRS
+from monitoring.history.tick_rows import Codes, Longs, Sums, TickRows, Values, bits_of, growth
 from monitoring.ticks.tick import Tick
 
 _MS = 1000
@@ -47,6 +47,28 @@ def broker_rows(tick: Tick, partitions: TickRows, last: TickRows, step: Step) ->
         amounts=amounts,
         rated=bits_of(BROKERS, rated),
         readings=readings,
+    )
+
+
+def log_dir_rows(tick: Tick, log_dirs: Codes) -> TickRows:
+    """A row for each log directory of each broker."""
+    found = {
+        (int(broker["id"]) << NUMBER_BITS) + log_dirs.code(log_dir["path"]): log_dir
+        for broker in tick.brokers
+        for log_dir in broker.get("log_dirs") or []
+    }
+    keys = np.array(sorted(found), dtype=np.int64)
+    values = {
+        name: Values.of_optional(found[key][name] for key in keys.tolist())
+        for name in LOG_DIRS.gauges
+    }
+    return TickRows(
+        table=LOG_DIRS,
+        keys=keys,
+        facts={},
+        gauges=values,
+        state=np.full(len(keys), EXISTS, dtype=np.int64),
+        rated=np.zeros(len(keys), dtype=np.int64),
     )
 
 

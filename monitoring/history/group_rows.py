@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.history.partition_rows import NUMBER_BITS, Step
-from monitoring.history.tables import EXISTS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS, Table
+from monitoring.history.tables import EXISTS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS
 from monitoring.history.tick_rows import (
     Codes,
     Flags,
@@ -26,18 +26,6 @@ from monitoring.history.tick_rows import (
     bits_of,
     growth,
 )
-
-_NUMBER_MASK = (1 << NUMBER_BITS) - 1
-
-
-def group_of(keys: Longs, table: Table) -> Longs:
-    """The code of the group in a key of `table`."""
-    return keys >> NUMBER_BITS * (len(table.keys) - 1)
-
-
-def topic_of(keys: Longs, table: Table) -> Longs:
-    """The code of the topic in a key of `table`, which has one."""
-    return keys >> NUMBER_BITS * (len(table.keys) - 2) & _NUMBER_MASK
 
 
 class GroupTable:

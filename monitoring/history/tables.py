@@ -153,6 +153,13 @@ BROKERS = Table(
     ),
     counters=("requests", "bytes_in", "bytes_out", "cpu_ms"),
 )
+LOG_DIRS = Table(
+    name="log_dirs",
+    keys={"broker": _INT, "log_dir": NAME},
+    facts={},
+    gauges=("total_bytes", "free_bytes", "size_bytes"),  # the disk; the replicas on it
+    counters=(),
+)
 CLUSTER = Table(
     name="cluster",
     keys={},
@@ -171,7 +178,16 @@ CLUSTER = Table(
 )
 TABLES = {
     table.name: table
-    for table in (PARTITIONS, TOPICS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS, BROKERS, CLUSTER)
+    for table in (
+        PARTITIONS,
+        TOPICS,
+        GROUP_PARTITIONS,
+        GROUP_TOPICS,
+        GROUPS,
+        BROKERS,
+        LOG_DIRS,
+        CLUSTER,
+    )
 }
 
 # The ticks of the raw level, gaps included. `step_ms`: the time since the sample before; null for

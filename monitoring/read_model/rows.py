@@ -6,6 +6,24 @@ from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
 
 
+def _used_percent(total_bytes: int | None, free_bytes: int | None) -> float | None:
+    return None if not total_bytes or free_bytes is None else 100 * (1 - free_bytes / total_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirRow:
+    """A log directory of a broker: its disk, and the size of the replicas in it."""
+
+    path: str
+    total_bytes: int | None
+    free_bytes: int | None
+    size_bytes: int | None
+
+    @property
+    def used_percent(self) -> float | None:
+        return _used_percent(self.total_bytes, self.free_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
     id: int
@@ -25,6 +43,7 @@ class BrokerRow:
     cpu_cores: float | None
     disk_total_bytes: int | None
     disk_free_bytes: int | None
+    log_dirs: tuple[LogDirRow, ...]
     size_bytes: int | None  # of all its replicas
     down_since_ms: int | None
 
@@ -37,9 +56,7 @@ class BrokerRow:
 
     @property
     def disk_used_percent(self) -> float | None:
-        if not self.disk_total_bytes or self.disk_free_bytes is None:
-            return None
-        return 100 * (1 - self.disk_free_bytes / self.disk_total_bytes)
+        return _used_percent(self.disk_total_bytes, self.disk_free_bytes)
 
 
 @dataclass(slots=True, eq=False)

@@ -24,6 +24,7 @@ from monitoring.read_model.rows import (
     GroupOnTopicRow,
     GroupRow,
     LagRow,
+    LogDirRow,
     PartitionRow,
     TopicOfGroupRow,
     TopicRow,
@@ -323,6 +324,7 @@ class Snapshot:
             cpu_cores=growth["cpu_seconds"],
             disk_total_bytes=broker.get("disk_total_bytes"),
             disk_free_bytes=broker.get("disk_free_bytes"),
+            log_dirs=tuple(LogDirRow(**each) for each in broker.get("log_dirs") or []),
             size_bytes=broker.get("size_bytes"),
             down_since_ms=broker.get("down_since_ms"),
         )

@@ -4,6 +4,7 @@ The code is vectorised: Python loops run per topic and per group, never per part
 partitions and 2,000 groups take a fraction of a second.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from monitoring.ticks.tick import Tick
 _REASONS_MAX = 6
 _STATS = (
     "bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes", "cpu_seconds",
-    "disk_total_bytes", "disk_free_bytes",
 )  # fmt: skip
 
 
@@ -63,14 +63,32 @@ def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
             "source": "none" if stats is None else "brokerd",
             "size_bytes": reads.broker_size_bytes.get(broker.id),
         }
-        rows.append(row | {name: (stats or {}).get(name) for name in _STATS})
+        row |= {name: (stats or {}).get(name) for name in _STATS}
+        rows.append(row | _disks(reads, broker.id))
     registered = {broker.id for broker in reads.metadata.brokers}
     assigned = set(np.unique(reads.metadata.replicas.values).tolist())
     for missing in sorted(assigned - registered):
         row = {"id": missing, "host": None, "port": None, "rack": None, "up": False}
         row["size_bytes"] = None
-        rows.append(row | {"source": "none"} | dict.fromkeys(_STATS))
+        row |= {"source": "none"} | dict.fromkeys(_STATS)
+        rows.append(row | _disks(reads, missing))
     return sorted(rows, key=lambda row: row["id"])
+
+
+def _disks(reads: ClusterReads, broker: int) -> dict[str, Any]:
+    """The log directories of a broker, and the sums over them."""
+    found = reads.log_dirs.get(broker, [])
+    return {
+        "disk_total_bytes": _sum([each.total_bytes for each in found]),
+        "disk_free_bytes": _sum([each.free_bytes for each in found]),
+        "log_dirs": [asdict(each) for each in found],
+    }
+
+
+def _sum(values: list[int | None]) -> int | None:
+    """Known if each value is, and there is one."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
 
 
 def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:

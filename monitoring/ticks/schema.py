@@ -12,7 +12,8 @@ cluster, and a small JSON header (`meta`):
      "brokers": [{"id", "host", "port", "rack", "up": bool, "source": "brokerd" | "none",
                   "down_since_ms", "size_bytes",
                   "bytes_in", "bytes_out", "messages_in", "requests", "connections",
-                  "rss_bytes", "cpu_seconds", "disk_total_bytes", "disk_free_bytes"}]}
+                  "rss_bytes", "cpu_seconds", "disk_total_bytes", "disk_free_bytes",
+                  "log_dirs": [{"path", "total_bytes", "free_bytes", "size_bytes"}]}]}
 
 An unknown value is null, never 0. Counters (`bytes_in` …) count since the broker started; if a
 value is smaller than in the previous tick, the broker was restarted.

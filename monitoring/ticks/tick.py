@@ -14,7 +14,7 @@ from monitoring.reasons import dumps, loads
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 
 _VERSION = 1
-_IPC = pa.ipc.IpcWriteOptions(compression="lz4")
+_IPC = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

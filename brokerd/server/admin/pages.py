@@ -106,14 +106,23 @@ class AdminPages:
 
     async def partitions(self, query: Query) -> Answer:
         everything: Sequence[Partition] = list(self._broker.replicas.all())
-        columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+        dirs = self._broker.logs.dirs
+        number_of = {path: number for number, path in enumerate(dirs.paths)}
+
+        def log_dir(partition: Partition) -> int:
+            """An index into `log_dirs`; −1 = in none of them now."""
+            held_in = dirs.of.get((partition.topic, partition.index))
+            return -1 if held_in is None else number_of.get(held_in.path, -1)
+
+        of_column = COLUMNS | {"log_dir": log_dir}
+        columns: dict[str, list[str]] = {name: [] for name in of_column}
         for start in range(0, len(everything), SLICE):
             piece = everything[start : start + SLICE]
-            for name, value in COLUMNS.items():
+            for name, value in of_column.items():
                 columns[name].append(json.dumps([value(each) for each in piece])[1:-1])
             await asyncio.sleep(0)
         body = ",".join(f'"{name}":[{",".join(parts)}]' for name, parts in columns.items())
-        return Answer(200, "{" + body + "}")
+        return Answer(200, f'{{{body},"log_dirs":{json.dumps(list(number_of))}}}')
 
     async def segments(self, query: Query) -> Answer:
         log = self._log(query)

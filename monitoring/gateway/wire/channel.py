@@ -24,7 +24,7 @@ _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
     commits.API_KEY: ((commits.VERSION,), "OffsetFetch"),
     groups.LIST_KEY: ((groups.LIST_VERSION,), "ListGroups"),
     groups.DESCRIBE_KEY: ((groups.DESCRIBE_VERSION,), "DescribeGroups"),
-    log_dirs.API_KEY: ((log_dirs.VERSION,), "DescribeLogDirs"),
+    log_dirs.API_KEY: (log_dirs.VERSIONS, "DescribeLogDirs"),
 }
 
 

@@ -13,7 +13,7 @@ from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.limits import check_limit
 
-_I16, _I32 = Struct(">h"), Struct(">i")
+_I16, _I32, _I64 = Struct(">h"), Struct(">i"), Struct(">q")
 
 
 class Cursor:
@@ -33,6 +33,11 @@ class Cursor:
     def i32(self) -> int:
         (value,) = _I32.unpack_from(self.data, self.at)
         self.at += 4
+        return int(value)
+
+    def i64(self) -> int:
+        (value,) = _I64.unpack_from(self.data, self.at)
+        self.at += 8
         return int(value)
 
     def skip(self, size: int) -> int:

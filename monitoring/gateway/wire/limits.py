@@ -14,6 +14,7 @@ BROKERS_MAX = 1_000
 TOPICS_MAX = 100_000
 PARTITIONS_MAX = 200_000
 BROKER_IDS_MAX = 2_000_000  # in all replica lists together
+LOG_DIRS_MAX = 64  # of a broker
 GROUPS_MAX = 100_000
 GROUP_TOPICS_MAX = 300_000  # pairs of a group or member and a topic
 MEMBERS_MAX = 200_000
@@ -65,9 +66,9 @@ class Refusals:
         return [*self._messages, *more]
 
 
-def printable(name: str) -> str:
+def printable(name: str, length_max: int = _NAME_SHOWN_MAX) -> str:
     """A name chosen by others, shortened and with control characters replaced, for messages."""
-    cut = name if len(name) <= _NAME_SHOWN_MAX else name[:_NAME_SHOWN_MAX] + "…"
+    cut = name if len(name) <= length_max else name[:length_max] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in cut)
 
 

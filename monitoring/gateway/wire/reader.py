@@ -235,11 +235,12 @@ class ClusterReader:
                 reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
                 reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
-        answer = await channel.request(
-            lambda number: frame(log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY),
-            timeout_s,
-        )
-        log_dirs.decode_into(reads, broker.id, answer)
+
+        def build_frame(number: int) -> bytes:
+            return log_dirs.request(channel.version(log_dirs.API_KEY), number)
+
+        answer = await channel.request(build_frame, timeout_s)
+        log_dirs.decode_into(reads, broker.id, answer, channel.version(log_dirs.API_KEY))
 
     async def _read_both_offsets(self, reads: ClusterReads, timeout_s: float) -> None:
         reads.at_ms = self._now_ms()

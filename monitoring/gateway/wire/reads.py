@@ -4,7 +4,8 @@ Every array has one value per row of `metadata` (see metadata.py); `UNKNOWN` is 
 missing parts and reasons, `refused` lists invalid values.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
-from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, check_limit
+from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.reasons import Reason
@@ -37,6 +38,17 @@ class Counters:
     messages_in: Longs
 
 
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """A log directory of a broker: the disk that it is on, and the size of its replicas; None =
+    unknown."""
+
+    path: str
+    total_bytes: int | None
+    free_bytes: int | None
+    size_bytes: int | None = None
+
+
 @dataclass(slots=True)
 class ClusterReads:
     """One pass: committed offsets first, end offsets after them."""
@@ -53,6 +65,7 @@ class ClusterReads:
     # Broker id → size of all its replicas.
     broker_size_bytes: dict[int, int] = field(default_factory=dict)
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
+    log_dirs: dict[int, list[LogDir]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)  # broker ids
     failures: list[Reason] = field(default_factory=list)
     refused: Refusals = field(default_factory=Refusals)
@@ -84,17 +97,28 @@ class ClusterReads:
         check_limit(topics, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         self.coordinators.append(read)
 
-    def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> None:
+    def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> bool:
         """Add the replicas of `broker_id`: a row and a size (bytes) for each.
 
-        If a row occurs twice or a limit is exceeded, all are refused.
+        If a row occurs twice or a limit is exceeded, all are refused: then it returns False.
         """
         invalid = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
         if invalid or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
             self.refused.add(Reason("broker_sizes", id=broker_id))
-            return
+            return False
         led = self.metadata.leaders[rows] == broker_id
         self.size_bytes[rows[led]] = sizes[led]
         self.replicas_size_bytes[rows] = np.maximum(self.replicas_size_bytes[rows], 0) + sizes
         self.replicas_told[rows] += 1
         self.broker_size_bytes[broker_id] = int(sizes.sum())
+        return True
+
+    def put_log_dirs(
+        self, broker_id: int, log_dirs: Sequence[LogDir], sizes: Mapping[str, int]
+    ) -> None:
+        """Set the log directories of `broker_id`; `sizes`: path → size of the replicas in it."""
+        found: dict[str, LogDir] = {}
+        for each in log_dirs[: limits.LOG_DIRS_MAX]:
+            path = printable(each.path, limits.TEXT_LENGTH_MAX)
+            found[path] = replace(each, path=path, size_bytes=sizes.get(each.path))
+        self.log_dirs[broker_id] = list(found.values())

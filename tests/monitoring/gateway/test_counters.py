@@ -9,7 +9,7 @@ from monitoring.gateway import counters
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
-from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
@@ -72,9 +72,9 @@ HONEST = {
 }  # fmt: skip
 
 
-async def told_by(columns, stats=None):
+async def told_by(columns, stats=None, reads=None):
     """What a broker's admin port amounts to."""
-    reads = ClusterReads.empty(KNOWN)
+    reads = reads or ClusterReads.empty(KNOWN)
     source = CounterSource(AdminUrls({"1": "http://127.0.0.1:1"}, "token"))
     answers = {"/v1/broker": stats or {}, "/v1/partitions": columns}
 
@@ -117,9 +117,36 @@ async def test_invalid_columns_are_refused(lie):
 
 
 async def test_invalid_values_of_a_broker_are_unknown():
-    disk = {"total_bytes": 10, "free_bytes": float("nan")}
+    disk = {"path": "/disk", "total_bytes": 10, "free_bytes": float("nan")}
     stats = {"bytes_in": "many", "requests": -1, "connections": True, "rss_bytes": 1e300}
     stats |= {"cpu_seconds": 1.5, "log_dirs": [disk]}
-    [told] = (await told_by(HONEST, stats)).broker_stats.values()
+    reads = await told_by(HONEST, stats)
+    [told] = reads.broker_stats.values()
     known = {name: value for name, value in told.items() if value is not None}
-    assert known == {"cpu_seconds": 1.5, "disk_total_bytes": 10}
+    assert known == {"cpu_seconds": 1.5}
+    assert reads.log_dirs == {1: [LogDir("/disk", 10, None)]}
+
+
+DISKS = [{"path": path, "total_bytes": 10, "free_bytes": 4} for path in ("/disk-1", "/disk-2")]
+HELD_IN = {"log_dirs": ["/disk-1", "/disk-2"], "log_dir": [1, 1]}
+
+
+async def test_each_log_directory_has_the_size_of_its_replicas():
+    reads = await told_by(HONEST | HELD_IN, {"log_dirs": DISKS})
+    assert reads.log_dirs[1] == [LogDir("/disk-1", 10, 4, 0), LogDir("/disk-2", 10, 4, 11)]
+
+
+async def test_a_replica_in_no_directory_and_an_unknown_topic_count_in_none():
+    held_in = HELD_IN | {"log_dir": [-1, 1], "topic": ["a", "gone"]}
+    reads = await told_by(HONEST | held_in, {"log_dirs": DISKS})
+    assert [each.size_bytes for each in reads.log_dirs[1]] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "lie", [{"log_dir": [7, 7]}, {"log_dir": [0]}, {"log_dir": ["x", 1]}, {"log_dirs": 5}]
+)
+async def test_invalid_directories_are_refused_before_sizes_are_taken(lie):
+    reads = ClusterReads.empty(KNOWN)
+    with pytest.raises(Refused, match="unknown format"):
+        await told_by(HONEST | HELD_IN | lie, {"log_dirs": DISKS}, reads)
+    assert reads.size_bytes.tolist() == [-1, -1, -1]

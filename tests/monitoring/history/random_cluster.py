@@ -164,6 +164,16 @@ def _broker(dice: random.Random, kept: dict) -> dict:
         "up": dice.random() > 0.05,
         "size_bytes": dice.choice([None, 10, 20]),
         "connections": dice.choice([3] * 9 + [4]),
+        "log_dirs": [
+            {
+                "path": path,
+                "total_bytes": 100,
+                "free_bytes": dice.choice([50] * 9 + [40, None]),
+                "size_bytes": dice.choice([None, 10, 10, 10]),
+            }
+            for path in ("/disk-1", "/disk-2")
+            if dice.random() > 0.05
+        ],
         **told,
     }
 

@@ -6,6 +6,7 @@ from monitoring.history.tables import (
     GROUP_PARTITIONS,
     GROUP_TOPICS,
     GROUPS,
+    LOG_DIRS,
     PARTITIONS,
     TOPICS,
     Table,
@@ -78,6 +79,13 @@ def _samples(tick: dict, kept: dict, is_first: bool, step_ms: int | None) -> dic
         GROUP_TOPICS.name: _group_topics(tick, group_partitions, kept),
         GROUPS.name: groups,
         BROKERS.name: brokers,
+        LOG_DIRS.name: {
+            (number, log_dir["path"]): Sample(
+                {}, {name: log_dir[name] for name in LOG_DIRS.gauges}, {}, set()
+            )
+            for number, row in tick["brokers"].items()
+            for log_dir in row["log_dirs"]
+        },
     }
     found[CLUSTER.name] = {(): _cluster(tick, partitions, topics, groups)}
     if step_ms is None:
@@ -97,7 +105,7 @@ def _partition(row: dict, last: Readings, is_new: bool, is_first: bool) -> Sampl
     is_new = (is_new or is_again) and not is_first
     is_same_leader = row["leader"] == last.facts.get("leader") or is_new
     if is_new:
-        last.facts.pop("topic_id", None)
+        last.facts = last.facts | {"topic_id": None}
     sample = Sample(_facts(row, last), {"size_bytes": row["size_bytes"]}, {}, set())
     values = {"records": row["log_end_offset"], "bytes_in": row["bytes_in"],
               "bytes_out": row["bytes_out"]}  # fmt: skip

@@ -89,8 +89,13 @@ def offsets_answer(topics: dict[str, dict[int, tuple[int, int]]]) -> bytes:
     return _answer(offsets.API_KEY, offsets.VERSION, {"topics": told})
 
 
-def log_dirs_answer(directories: list[dict[str, dict[int, tuple[int, bool]]]]) -> bytes:
-    """Per directory: topic → partition → (bytes, is a future copy)."""
+def log_dirs_answer(
+    directories: list[dict[str, dict[int, tuple[int, bool]]]],
+    version: int = log_dirs.WITH_DISKS,
+    disks: list[tuple[int, int]] | None = None,
+    error: int = 0,
+) -> bytes:
+    """Per directory: topic → partition → (bytes, is a future copy); `disks`: (total, usable)."""
     results = [
         {
             "error_code": 0,
@@ -113,7 +118,11 @@ def log_dirs_answer(directories: list[dict[str, dict[int, tuple[int, bool]]]]) -
         }
         for number, topics in enumerate(directories)
     ]
-    return _answer(log_dirs.API_KEY, log_dirs.VERSION, {"results": results})
+    if version == log_dirs.WITHOUT_DISKS:
+        return _answer(log_dirs.API_KEY, version, {"results": results})
+    for result, (total, usable) in zip(results, disks or [(-1, -1)] * len(results), strict=True):
+        result |= {"total_bytes": total, "usable_bytes": usable}
+    return _answer(log_dirs.API_KEY, version, {"error_code": error, "results": results})
 
 
 def commits_answer(told: dict[str, dict[str, list[tuple]]], error: int = 0) -> bytes:

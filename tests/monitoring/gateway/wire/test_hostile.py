@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.gateway.errors import OverLimit, Unsupported
+from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.reader import ClusterReader
@@ -174,10 +174,13 @@ DECODERS = {
         describe_answer({"g": [("m", ASSIGNED), ("n", b"")]}),
         lambda data: groups.decode_describe(data, "g", Refusals()),
     ),
-    "log dirs": (
-        log_dirs_answer([{"a": {0: (5, False)}}, {"b": {1: (9, False)}}]),
-        lambda data: log_dirs.decode_into(ClusterReads.empty(KNOWN), 1, data),
-    ),
+    **{
+        f"log dirs {version}": (
+            log_dirs_answer([{"a": {0: (5, False)}}, {"b": {1: (9, False)}}], version),
+            partial(log_dirs.decode_into, ClusterReads.empty(KNOWN), 1, version=version),
+        )
+        for version in log_dirs.VERSIONS
+    },
 }
 strange = st.sampled_from([b"\xff", b"\x7f", b"\x80", b"\x00", b"\xff\xff\xff\xff", b"\xff\xfe"])
 
@@ -192,5 +195,5 @@ def test_decoding_any_answer_ends(name, changes):
         data[at : at + len(piece)] = piece
     try:
         decode(bytes(data))
-    except (struct.error, ValueError, OverLimit, KafkaError):
+    except (struct.error, ValueError, GatewayError, KafkaError):
         pass

@@ -1,7 +1,8 @@
 import pytest
 
-from monitoring.gateway.wire import log_dirs
-from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.wire import limits, log_dirs
+from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata, log_dirs_answer
 
 KNOWN = decoded_metadata(
@@ -9,11 +10,25 @@ KNOWN = decoded_metadata(
 )
 
 
+HELD = {"a": {0: (100, False), 1: (200, False)}}
+TERABYTE = 1 << 40
+
+
+VERSION = log_dirs.WITH_DISKS
+
+
+@pytest.fixture(params=log_dirs.VERSIONS, autouse=True)
+def version(request, monkeypatch):
+    """Each version of the request."""
+    monkeypatch.setitem(globals(), "VERSION", request.param)
+
+
 def told_by(*answers):
     """What (broker, its directories) pairs amount to."""
     reads = ClusterReads.empty(KNOWN)
     for broker, directories in answers:
-        log_dirs.decode_into(reads, broker, log_dirs_answer(directories))
+        answer = log_dirs_answer(directories, VERSION)
+        log_dirs.decode_into(reads, broker, answer, VERSION)
     return reads
 
 
@@ -69,3 +84,47 @@ def test_invalid_sizes_make_all_sizes_of_that_broker_unknown(directories):
     assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
     assert reads.broker_size_bytes == {2: 300}
     assert reads.refused.messages() == ["broker 1: invalid sizes of its replicas"]
+
+
+def test_each_log_directory_has_the_size_of_its_replicas():
+    reads = told_by((1, [HELD, {"b": {0: (7, False)}}, {}]))
+    assert [(each.path, each.size_bytes) for each in reads.log_dirs[1]] == [
+        ("/disk-0", 300), ("/disk-1", 7), ("/disk-2", 0),
+    ]  # fmt: skip
+
+
+def test_invalid_sizes_make_those_of_the_directories_unknown():
+    reads = told_by((1, [{"a": {0: (-5, False)}}, {"b": {0: (7, False)}}]))
+    assert [each.size_bytes for each in reads.log_dirs[1]] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ((TERABYTE, 5), (TERABYTE, 5)),
+        ((-1, -1), (None, None)),
+        ((5, TERABYTE), (None, None)),
+        ((1 << 62, 1 << 61), (None, None)),
+    ],
+)
+def test_the_disk_of_a_directory_is_known_if_its_figures_can_be(told, known):
+    reads = ClusterReads.empty(KNOWN)
+    answer = log_dirs_answer([HELD], disks=[told])
+    log_dirs.decode_into(reads, 1, answer, log_dirs.WITH_DISKS)
+    [found] = reads.log_dirs[1]
+    assert (found.total_bytes, found.free_bytes) == known
+
+
+def test_an_error_instead_of_directories_is_told():
+    answer = log_dirs_answer([], error=31)
+    with pytest.raises(GatewayError, match="log directories \\(error 31\\)"):
+        log_dirs.decode_into(ClusterReads.empty(KNOWN), 1, answer, log_dirs.WITH_DISKS)
+
+
+def test_a_long_or_hostile_path_is_cut_and_only_so_many_directories_are_kept(monkeypatch):
+    monkeypatch.setattr(limits, "LOG_DIRS_MAX", 2)
+    reads = ClusterReads.empty(KNOWN)
+    paths = ["/a\n" + "x" * 999, "/b", "/c"]
+    reads.put_log_dirs(1, [LogDir(path, None, None) for path in paths], {})
+    assert [each.path[:4] for each in reads.log_dirs[1]] == ["/a?x", "/b"]
+    assert len(reads.log_dirs[1][0].path) == limits.TEXT_LENGTH_MAX + 1
