@@ -67,6 +67,13 @@ def test_a_tick_matches_the_cluster(written):
     }
     [broker] = tick.brokers
     assert (broker["up"], broker["source"]) == (True, "none")
+    [log_dir] = broker["log_dirs"]
+    assert log_dir["total_bytes"] >= log_dir["free_bytes"] > 0
+    assert log_dir["size_bytes"] == broker["size_bytes"]
+    assert broker["disk_free_bytes"] == log_dir["free_bytes"]
+    with for_cluster(written) as gateway:
+        topic_id = gateway.admin.describe_topic(TOPIC).topic_id
+    assert {row["topic_id"] for row in partitions} == {topic_id}
 
 
 def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):

@@ -145,6 +145,25 @@ def test_topic_ids_are_known_after_a_restart_of_the_worker(root):
     assert [row["records"] for row in stored("partitions")] == [0, 130]
 
 
+def test_log_directories_are_stored_when_they_change(root):
+    def broker(*free):
+        dirs = [
+            {"path": f"/{number}", "total_bytes": 9, "free_bytes": each, "size_bytes": 1}
+            for number, each in enumerate(free)
+        ]
+        return {"id": 1, "up": True, "log_dirs": dirs}
+
+    seen = [(5, 4), (5, 3), (5,)]
+    ticks = [make_tick(FIRST + n, brokers=[broker(*free)]) for n, free in enumerate(seen)]
+    writer.append(root, "local", ticks[:2])
+    writer._encoders.clear()
+    writer.append(root, "local", ticks[2:])
+    assert [
+        (row["broker"], row["log_dir"], row["state"], row["free_bytes_before"], row["free_bytes"])
+        for row in stored("log_dirs")
+    ] == [(1, "/0", 1, None, 5), (1, "/1", 1, None, 4), (1, "/1", 1, 4, 3), (1, "/1", 0, 3, None)]
+
+
 def test_an_incomplete_file_is_never_read(root, redis_server):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")

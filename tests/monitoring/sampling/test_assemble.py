@@ -3,7 +3,7 @@ import numpy as np
 from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
-from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead, LogDir
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
 from monitoring.ticks.schema import GROUPS, PARTITIONS
@@ -67,6 +67,16 @@ def test_a_partition_row_has_leader_replicas_and_offsets():
     assert (first["log_start_offset"], first["log_end_offset"], first["at_ms"]) == (4, 10, 77)
     assert (offline["leader"], offline["isr"], offline["log_end_offset"]) == (-1, [], None)
     assert empty["log_end_offset"] == 0
+
+
+def test_a_broker_has_its_log_directories_and_their_sums():
+    disks = [LogDir("/a", 100, 40, 7), LogDir("/b", 50, None, None)]
+    one, two = tick_of(reads(log_dirs={1: disks})).brokers[:2]
+    assert (one["disk_total_bytes"], one["disk_free_bytes"]) == (150, None)
+    assert one["log_dirs"][0] == {
+        "path": "/a", "total_bytes": 100, "free_bytes": 40, "size_bytes": 7,
+    }  # fmt: skip
+    assert (two["log_dirs"], two["disk_total_bytes"]) == ([], None)
 
 
 def test_lag_is_end_minus_commit_and_may_be_negative():

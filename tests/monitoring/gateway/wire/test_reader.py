@@ -56,6 +56,15 @@ def test_topics_have_the_ids_of_the_cluster(reads, live_cluster):
     assert found[TOPIC] == live_cluster.gateway().admin.describe_topic(TOPIC).topic_id
 
 
+@pytest.mark.parametrize("fields", [{}, {"admin_urls": {}}])
+def test_log_directories_are_reported_by_the_admin_port_and_without_it(reads, fields):
+    told = reads(**fields)
+    for broker, log_dirs in told.log_dirs.items():
+        assert sum(each.size_bytes for each in log_dirs) == told.broker_size_bytes[broker]
+        assert all(each.total_bytes >= each.free_bytes > 0 for each in log_dirs)
+    assert told.log_dirs.keys() == told.broker_size_bytes.keys() == told.answered
+
+
 def test_commits_of_all_groups_are_read_in_few_requests(reads):
     told = reads()
     found = {
