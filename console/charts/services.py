@@ -48,7 +48,7 @@ def may_see(rights: Rights, query: Query) -> bool:
 
 def chart(slug: str, rights: Rights, query: Query, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
-    over = Range.until(_end_ms(slug, rights, now_ms), query.range_ms, POINTS_MAX)
+    over = Range.until(now_ms, query.range_ms, POINTS_MAX)
     read = _group_lines if query.of == "group" else _lines
     lines, gaps = read(slug, rights, query, over)
     if query.compare:
@@ -64,16 +64,10 @@ def chart(slug: str, rights: Rights, query: Query, now_ms: int) -> Chart:
         "unit": _units()[query.show],
         "step_ms": over.step_ms,
         "from_ms": over.from_ms,
-        "to_ms": over.to_ms,
+        "to_ms": max([over.to_ms, *(line["x"][-1] + 1 for line in lines if line["x"])]),
         "series": lines,
         "gaps": [_gap(gap) for gap in gaps],
     }
-
-
-def _end_ms(slug: str, rights: Rights, now_ms: int) -> int:
-    """The end of a chart: now, or the newest sample if the sampler's clock is ahead."""
-    shown = snapshot_cache.snapshot(slug, rights)
-    return max(now_ms, shown.at_ms + 1) if shown else now_ms
 
 
 def _lines(

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -43,9 +44,10 @@ _lock = threading.Lock()
 
 
 def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa.Table]:
-    """The rows of the ticks table and of the key from `from_ms` on.
+    """The rows of the ticks table and of the key from `from_ms` on, and the row before them.
 
-    Without Redis those that are known.
+    The row before has the values of the first ticks, if nothing changed in them. Without Redis
+    those that are known.
     """
     begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
     name = (slug, table.name, *key.values())
@@ -62,8 +64,7 @@ def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa
             _made.popitem(last=False)
         ticks = pa.concat_tables([RAW_TICKS.empty_table(), *made.ticks])
         rows = pa.concat_tables([table.raw_schema.empty_table(), *made.rows])
-    inside = pc.field("at_ms") >= from_ms
-    return ticks.filter(inside), rows.filter(inside)
+    return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
 
 
 def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
@@ -85,12 +86,15 @@ def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
     oldest_ms = made.last_start_ms - tick_stream.LIVE_MS
     if oldest_ms > made.begin_ms:
         made.begin_ms = oldest_ms
-        made.ticks, made.rows = _from(made.ticks, oldest_ms), _from(made.rows, oldest_ms)
+        made.ticks = [one for one in made.ticks if one["at_ms"][0].as_py() >= oldest_ms]
+        made.rows = [_from_row_at(pa.concat_tables(made.rows), oldest_ms)] if made.rows else []
     return made
 
 
-def _from(tables: list[pa.Table], at_ms: int) -> list[pa.Table]:
-    return [one for one in tables if len(one) and one["at_ms"][0].as_py() >= at_ms]
+def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
+    """The rows from `at_ms` on, and the row before them."""
+    first = int(np.searchsorted(rows["at_ms"].to_numpy(), at_ms))
+    return rows.slice(max(first - 1, 0))
 
 
 def _tables(table: Table, key: Key) -> tuple[str, ...]:

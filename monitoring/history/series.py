@@ -79,21 +79,26 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The time of a chart, `[from_ms, to_ms)`, and the length of a point."""
+    """The time of a chart, `[from_ms, to_ms)`, and the length of a point.
+
+    An open range has the newest tick, too, if the sampler's clock is ahead of ours.
+    """
 
     from_ms: int
     to_ms: int
     step_ms: int
+    is_open: bool = False
 
     @classmethod
     def until(cls, now_ms: int, range_ms: int, points_max: int) -> Range:
         """The last `range_ms`, in at most `points_max` points. Raises ValueError."""
         step_ms = points.step_for(range_ms, points_max, tick_stream.interval_ms())
-        return cls(now_ms - range_ms, now_ms, step_ms)
+        return cls(now_ms - range_ms, now_ms, step_ms, is_open=True)
 
     def earlier(self, by_ms: int) -> Range:
         """The same range `by_ms` before."""
-        return replace(self, from_ms=self.from_ms - by_ms, to_ms=self.to_ms - by_ms)
+        from_ms, to_ms = self.from_ms - by_ms, self.to_ms - by_ms
+        return replace(self, from_ms=from_ms, to_ms=to_ms, is_open=False)
 
 
 def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> Series:
@@ -115,11 +120,14 @@ def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> S
     ]
     if over.to_ms > stored_ms:
         read_parts.append(_live(slug, subject, measures, max(stored_ms + 1, first_ms)))
+    to_ms = over.to_ms
+    if over.is_open and read_parts and len(times := read_parts[-1].buckets.at_ms):
+        to_ms = max(to_ms, int(times[-1]) + 1)
     joined = {
         name: points.join(
             [(part.buckets, part.values[name]) for part in read_parts],
             over.from_ms,
-            over.to_ms,
+            to_ms,
             over.step_ms,
             rate=name in subject.table.counters,
         )

@@ -36,7 +36,7 @@ spark_server.main()
 
 
 class SparkServer:
-    """One Connect server process on a free port, in the data folder of the test settings."""
+    """A Connect server process on a free port; its home is the folder `spark` of a data folder."""
 
     def __init__(self, config: SparkConfig) -> None:
         self.config = config
@@ -47,6 +47,7 @@ class SparkServer:
         self.config.home.mkdir(parents=True, exist_ok=True)
         environ = os.environ | {
             "DJANGO_SETTINGS_MODULE": "console.settings",
+            "AERIE_DATA": str(self.config.home.parent),
             "SPARK_CONNECT_PORT": str(self.config.port),
             "AERIE_ADMIN_PASSWORD": "must-not-be-passed-on",
         }

@@ -53,6 +53,24 @@ def test_a_lag_that_did_not_change_is_known_in_every_tick(root, redis_server):
         assert known(found.mean) == [6.0] * 5
 
 
+def test_a_lag_that_did_not_change_is_known_in_live_ticks_after_a_flush(root, redis_server):
+    for number in range(5):
+        put_tick(sampled(FIRST + number, end=10, committed=4))
+    writer.flush(root, "local")
+    for number in range(5, 13):
+        put_tick(sampled(FIRST + number, end=10, committed=4))
+    found = series.read("local", Subject.group("g"), ["lag"], over(13)).measures["lag"]
+    assert known(found.mean) == [6.0] * 13
+
+
+def test_an_open_range_has_a_tick_that_is_ahead_of_the_clock(root, redis_server):
+    put_tick(sampled(FIRST + 2, end=10, committed=4))
+    now_ms = FROM_MS + INTERVAL_MS
+    until = Range.until(now_ms, 3 * INTERVAL_MS, 3)
+    lags = series.read("local", Subject.group("g"), ["lag"], until).measures["lag"]
+    assert known(lags.mean)[-1] == 6.0
+
+
 def test_a_point_of_several_ticks_keeps_the_highest_and_the_lowest(root, redis_server):
     for number, end in enumerate([0, 0, 100, 100, 100, 100]):
         put_tick(sampled(FIRST + number, end=end))

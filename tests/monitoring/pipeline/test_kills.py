@@ -28,9 +28,10 @@ _DEADLINE_S = 600
 
 
 @pytest.fixture
-def own_spark():
-    """A Spark of the test's own, which may be killed."""
-    server = SparkServer(dataclasses.replace(from_settings(), port=free_port()))
+def own_spark(tmp_path):
+    """A Spark of the test's own, which may be killed. It empties its home when it starts."""
+    home = tmp_path / "data" / "spark"
+    server = SparkServer(dataclasses.replace(from_settings(), home=home, port=free_port()))
     server.start()
     try:
         server.wait_until_ready()
@@ -39,12 +40,13 @@ def own_spark():
         server.stop()
 
 
-def worker(settings, port):
+def worker(settings, spark):
     """A process that does all jobs that wait."""
     environ = os.environ | {
         "DJANGO_SETTINGS_MODULE": "console.settings",
         "HISTORY_URL": settings.HISTORY_URL,
-        "SPARK_CONNECT_PORT": str(port),
+        "AERIE_DATA": str(spark.home.parent),
+        "SPARK_CONNECT_PORT": str(spark.port),
     }
     command = [sys.executable, "-m", "tests.monitoring.pipeline.do_all"]
     return subprocess.Popen(command, cwd=REPOSITORY, env=environ, stderr=subprocess.DEVNULL)
@@ -73,28 +75,27 @@ def kill_family(process):
 def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, own_spark):
     chance = random.Random(7)
     write(root, ticks(7, hours=1))
-    port = own_spark.config.port
     seen = []
     for count in sorted(chance.sample(range(1, 17), 2)):
-        running = worker(settings, port)
+        running = worker(settings, own_spark.config)
         wait_for_tables(root, running, count)
         running.kill()
         running.wait()
         seen.append(rows_of_levels(root))
-    running = worker(settings, port)
+    running = worker(settings, own_spark.config)
     wait_for_tables(root, running, 3)
     kill_family(own_spark.process)
     running.wait(_DEADLINE_S)
     seen.append(rows_of_levels(root))
     own_spark.start()
     own_spark.wait_until_ready()
-    assert worker(settings, port).wait(_DEADLINE_S) == 0
+    assert worker(settings, own_spark.config).wait(_DEADLINE_S) == 0
     found = rows_of_levels(root)
 
     settings.HISTORY_URL += "-undisturbed"
     writer._encoders.clear()
     write(current(), ticks(7, hours=1))
-    assert worker(settings, port).wait(_DEADLINE_S) == 0
+    assert worker(settings, own_spark.config).wait(_DEADLINE_S) == 0
     assert found == rows_of_levels(current())
     for rows in seen:  # readable at each moment: rows of the result, or none yet
         assert all(set(rows[name]) <= set(found[name]) for name in found)
