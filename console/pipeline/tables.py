@@ -13,7 +13,9 @@ from console.accounts.rights import Rights
 from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.history.levels import DAY_MS, LEVELS, Level
+from monitoring.history.root import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.past import marker
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
 
@@ -33,6 +35,7 @@ def pipeline(
         "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(state),
+        "written": _written(cluster),
         "may_backfill": rights.may("pipeline.backfill"),
     }
 
@@ -104,6 +107,17 @@ def _run(run: PipelineRun) -> dict[str, Any]:
         "bytes": run.bytes,
         "error": sentence(loads(run.error)) if run.error else "",
     }
+
+
+def _written(cluster: Cluster) -> dict[str, str] | None:
+    """The range of the history that was written, not recorded."""
+    try:
+        found = marker.load(current(), cluster.slug)
+    except OSError:
+        return None
+    if found is None:
+        return None
+    return {"first": numbers.moment(found.from_ms), "end": numbers.moment(found.to_ms)}
 
 
 def _backfill(state: PipelineState | None) -> dict[str, Any] | None:

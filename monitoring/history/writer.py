@@ -100,9 +100,7 @@ def write_file(
     root: Root, place: Place, table: str, rows: pa.Table, mark: str = "", source_ticks: int = 0
 ) -> HistoryFile:
     """Write a Parquet file. The caller adds it to the manifest."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(rows, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
-    data = sink.getvalue()
+    data = parquet(rows)
     times = rows["at_ms"].to_numpy()
     first, last = int(times.min()), int(times.max())
     name = f"{table}-{mark}{first}-{last}.parquet"
@@ -116,6 +114,13 @@ def write_file(
         bytes=data.size,
         source_ticks=source_ticks,
     )
+
+
+def parquet(rows: pa.Table) -> pa.Buffer:
+    """The content of a file with these rows."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    return sink.getvalue()
 
 
 def _encoder(root: Root, slug: str) -> TickEncoder:

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd
 from tests.support.exposition import Exposition
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 TRAFFIC = "kafka_server_brokertopicmetrics_"
@@ -78,13 +79,24 @@ def test_partitions_are_told_only_where_that_is_asked_for(broker: Brokerd, topic
 
 
 def test_requests_are_told_by_api_with_their_times(broker: Brokerd, topic: str) -> None:
-    found = page(broker)
-    for api in ("Produce", "Fetch", "Metadata", "ApiVersions", "CreateTopics"):
+    apis = ("Produce", "Fetch", "Metadata", "ApiVersions", "CreateTopics")
+    parts = ("requestbytes", "requestqueuetimems", "localtimems", "remotetimems", "totaltimems")
+
+    def all_answered() -> Exposition | None:
+        """A request counts when it comes, its times when it is answered: clients may still ask."""
+        found = page(broker)
+        counts = {api: found.value(f"{REQUESTS}requests_total", request=api) for api in apis}
+        is_done = all(
+            found.value(f"{REQUESTS}{part}_count", request=api) == count
+            for api, count in counts.items()
+            for part in parts
+        )
+        return found if is_done else None
+
+    found = wait_until(all_answered, "each request has its size and its times")
+    for api in apis:
         count = found.value(f"{REQUESTS}requests_total", request=api)
         assert count >= 1
-        for part in ("requestqueuetimems", "localtimems", "remotetimems", "totaltimems"):
-            assert found.value(f"{REQUESTS}{part}_count", request=api) == count
-        assert found.value(f"{REQUESTS}requestbytes_count", request=api) == count
         assert found.value(f"{REQUESTS}requestbytes_sum", request=api) >= 12 * count
     assert found.value(f"{REQUESTS}requestbytes_sum", request="Produce") > 20_000
     # A topic is made by ZooKeeper, a coroutine waits for it.

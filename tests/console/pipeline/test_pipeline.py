@@ -12,6 +12,7 @@ from monitoring.history import writer
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.past import marker
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -54,6 +55,15 @@ def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
     assert "2 hours wait to be computed" in page
     assert "No space is left for the history: No space left." in page
     assert "Start the back-fill" not in page
+
+
+def test_it_says_which_range_was_written(cluster, client_of, operator):
+    client = client_of(operator)
+    assert "written history" not in client.get(URL).content.decode()
+    marker.store(current(), "local", marker.WrittenRange(0, DAY_MS, "recorded"))
+    page = client.get(URL).content.decode()
+    range_text = f"from {numbers.moment(0)} to {numbers.moment(DAY_MS)}"
+    assert f"contains written history {range_text}" in page
 
 
 def test_before_the_first_look_figures_are_unknown(cluster, client_of, admin):

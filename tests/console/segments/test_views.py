@@ -9,9 +9,12 @@ import pytest
 from console.messages.models import MaskingRule
 from console.segments import services
 from console.segments.services import segment_bars
+from monitoring import health
 from monitoring.models import Cluster
+from monitoring.spark.probe import SparkProbe
 from tests.console.conftest import PARTITIONS, sample
 from tests.support.live_cluster import LiveCluster
+from tests.support.ports import free_port
 
 LOST = {"leader": -1, "replicas": [9], "isr": [9]}
 OFFSETS = {"log_start_offset": 0, "log_end_offset": 50}
@@ -138,6 +141,14 @@ def test_the_segments_of_an_unknown_topic_are_404(sampled, client_of, viewer):
         assert f"There is no topic “{topic}”." in answer.content.decode()
 
 
+@pytest.fixture
+def no_spark(settings, monkeypatch):
+    """No Spark: what listens on the default port of this machine is not asked."""
+    settings.SPARK_CONNECT_PORT = free_port()
+    monkeypatch.setattr(health, "spark_probe", SparkProbe())
+
+
+@pytest.mark.usefixtures("no_spark")
 @pytest.mark.parametrize(("role", "is_led_on"), [("viewer", False), ("admin", True)])
 def test_a_broker_without_admin_port_shows_what_to_do(sampled, client_of, request, role, is_led_on):
     client = client_of(request.getfixturevalue(role))

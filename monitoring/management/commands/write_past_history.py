@@ -1,0 +1,104 @@
+"""`manage.py write_past_history`: history of the past for trying charts and reports.
+
+It needs Spark, so the stack runs. The range is marked (monitoring/past/marker.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from monitoring.clock import now_ms
+from monitoring.clusters import Cluster
+from monitoring.history.levels import DAY_MS, bucket_start
+from monitoring.history.root import Root, current
+from monitoring.past import marker, pattern, synthetic, writing
+from monitoring.past.marker import WrittenRange
+from monitoring.past.pattern import NotSteady, Tables
+from monitoring.past.writing import CannotWrite
+from monitoring.redis_client import StoreDown
+from monitoring.ticks import tick_stream
+
+DAYS_MAX = 3660
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes history of the days before the first sample of a cluster, so that charts and "
+        "reports can be tried. The page Pipeline shows which range was written."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("cluster", help="the cluster's name in URLs, for example local")
+        parser.add_argument("--days", type=int, default=90, help="how many days (default: 90)")
+        parser.add_argument(
+            "--synthetic",
+            action="store_true",
+            help="invent the traffic of a day, instead of repeating the recorded hours",
+        )
+        parser.add_argument("--remove", action="store_true", help="remove the written history")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        slug, days = options["cluster"], options["days"]
+        try:
+            if not Cluster.objects.filter(slug=slug).exists():
+                names = ", ".join(Cluster.objects.values_list("slug", flat=True)) or "none"
+                raise CannotWrite(f"there is no such cluster; there are: {names}")
+            if options["remove"]:
+                removed = writing.remove(current(), slug)
+                self.stdout.write(f"Removed the written history {_text(removed)}.")
+                return
+            if not 1 <= days <= DAYS_MAX:
+                raise CannotWrite(f"--days is between 1 and {DAYS_MAX}")
+            self._write(current(), slug, days, options["synthetic"])
+        except (CannotWrite, NotSteady, StoreDown, OSError) as error:
+            sys.exit(f"aerie: {slug}: {error}")
+
+    def _write(self, root: Root, slug: str, days: int, is_synthetic: bool) -> None:
+        from monitoring.spark.config import from_settings
+        from monitoring.spark.session import SparkUnavailable, open_session
+
+        at_ms = now_ms()
+        if marker.load(root, slug) is not None:
+            raise CannotWrite("it has written history already: remove that first, with --remove")
+        found = writing.range_before(root, slug, days, at_ms)
+        day_ms = bucket_start(found.to_ms - 1, DAY_MS)
+        day: Tables
+        hours = [] if is_synthetic else writing.recorded_hours(root, slug, at_ms)
+        if hours:
+            self.stdout.write(f"The pattern is {len(hours)} recorded hours.")
+            day, kind = pattern.of_hours(hours, day_ms), "recorded"
+        else:
+            if not is_synthetic:
+                self.stdout.write("No complete hour is recorded yet: the traffic is invented.")
+            day, kind = _synthetic_day(slug, day_ms), "synthetic"
+        written = WrittenRange(found.from_ms, found.to_ms, kind)
+        try:
+            with open_session(from_settings()) as spark:
+                for date in writing.write(spark, root, slug, day, day_ms, written, at_ms):
+                    self.stdout.write(date)
+        except SparkUnavailable as error:
+            raise CannotWrite(f"Spark is not available: {error}. Start the stack first") from error
+        self.stdout.write(f"Wrote the history {_text(written)}. Remove it with --remove.")
+
+
+def _synthetic_day(slug: str, day_ms: int) -> Tables:
+    sample = tick_stream.last_ok_tick(slug, patient=True)
+    if sample is None:
+        raise CannotWrite("it has no sample yet: start the stack and wait for the first one")
+    keys = 2 * len(sample.partitions) + 2 * len(sample.groups)
+    writing.check_synthetic(keys, DAY_MS // synthetic.INTERVAL_MS)
+    return synthetic.day(sample, day_ms)
+
+
+def _text(written: WrittenRange) -> str:
+    first, end = (
+        datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        for at_ms in (written.from_ms, written.to_ms)
+    )
+    return f"from {first} to {end} UTC"
