@@ -13,7 +13,8 @@ frames and count the answers' bytes without copying them (bench/raw.py).
 
 The rows `pages` and `charts` are of the console: its pages with a large cluster (bench/pages.py),
 and the data of charts from a history of 90 days (bench/charts.py).
-The row `roll-up` is of the history: Spark beside DuckDB (bench/roll_up.py).
+The rows `roll-up` and `bytes-a-day` are of the history: Spark beside DuckDB (bench/roll_up.py), and
+its size at all levels (bench/bytes_a_day.py).
 
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
     make bench ARGS="--rows pages --beside ../older"                  pages, beside another checkout
@@ -28,7 +29,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import charts, pages, roll_up
+from bench import bytes_a_day, charts, pages, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -50,7 +51,7 @@ WINDOW = 2
 FIRST_MINUTE = 12
 """Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
 compile, its windows are half as long."""
-KEYS = (*(row.key for row in ROWS), pages.KEY, charts.KEY, roll_up.KEY)
+KEYS = (*(row.key for row in ROWS), pages.KEY, charts.KEY, roll_up.KEY, bytes_a_day.KEY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
         if charts.KEY in keys:
             print("\n" + charts.measure(Path(name), options.topics, RESULTS).text)
+        if bytes_a_day.KEY in keys:
+            print("\n" + bytes_a_day.measure(Path(name), options.topics, RESULTS).text)
     return 0
 
 

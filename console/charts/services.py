@@ -20,7 +20,7 @@ from console.accounts.rights import Rights
 from console.charts.query import Query
 from console.live import snapshot_cache
 from console.ui.texts import sentence
-from monitoring.history import series
+from monitoring.history import points, series
 from monitoring.history.points import Points
 from monitoring.history.series import COMPARE_MS, Gap, Range, Subject
 from monitoring.history.tables import GROUP_TOPICS
@@ -29,6 +29,7 @@ from monitoring.scope import ANY
 
 POINTS_MAX = 600
 TOPICS_MAX = 7  # lines of a group's topics, besides the group's own
+TOPICS_SUMMED_MAX = 50  # of a group of which the user sees a part; each is a query
 _MS = 1000.0
 Chart = dict[str, Any]
 
@@ -82,24 +83,31 @@ def _lines(
 def _group_lines(
     slug: str, rights: Rights, query: Query, over: Range
 ) -> tuple[list[Chart], tuple[Gap, ...]]:
-    """The group's line, if the user sees all of its topics, and those of the topics that are most
-    behind."""
+    """The group's line and those of the topics that are most behind. If the user does not see all
+    of its topics, the group's line is the sum over those that the user sees."""
     [measure] = query.measures
     shown = snapshot_cache.snapshot(slug, rights)
     rows = shown.topics_of_group(query.group, 1000) if shown and shown.group(query.group) else []
-    most = sorted(rows, key=lambda row: -(row.lag.value or 0))[:TOPICS_MAX]
-    lines: list[Chart] = []
-    gaps: tuple[Gap, ...] = ()
+    most = sorted(rows, key=lambda row: -(row.lag.value or 0))
+    names = [row.topic for row in most]
     if _sees_whole_group(slug, rights, query.group, over):
         found = series.read(slug, Subject.group(query.group), [measure], over)
-        gaps = found.gaps
-        name = _("all topics") if len(rows) > 1 else (rows[0].topic if rows else query.group)
-        lines.append(_line(name, found.measures[measure]))
-        most = most if len(rows) > 1 else []
-    for row in most:
-        found = series.read(slug, Subject.group(query.group, row.topic), [measure], over)
-        gaps = found.gaps
-        lines.append(_line(row.topic, found.measures[measure]))
+        name = _("all topics") if len(names) > 1 else (names[0] if names else query.group)
+        whole, gaps = found.measures[measure], found.gaps
+    else:
+        whole, gaps, name = None, (), _("the topics that you see")
+        stored = series.names(slug, GROUP_TOPICS, "topic", {"group": query.group}, over)
+        names += [topic for topic in stored if topic not in names]
+        names = [topic for topic in names if rights.may("topic.view", topic)]
+    by_topic: dict[str, Points] = {}
+    for topic in names[: TOPICS_SUMMED_MAX if whole is None else TOPICS_MAX]:
+        found = series.read(slug, Subject.group(query.group, topic), [measure], over)
+        by_topic[topic], gaps = found.measures[measure], found.gaps
+    if whole is None and 1 < len(names) <= TOPICS_SUMMED_MAX:
+        whole = points.total(list(by_topic.values()))
+    lines = [_line(name, whole)] if whole is not None else []
+    if len(names) > 1 or whole is None:
+        lines += [_line(topic, by_topic[topic]) for topic in names[:TOPICS_MAX]]
     return [line for line in lines if _is_known(line)], gaps
 
 

@@ -85,3 +85,24 @@ def join(
         high=np.where(known, high, np.nan),
         amount=amount if rate else None,
     )
+
+
+def total(parts: Sequence[Points]) -> Points:
+    """The sum of the means of parts with the same slots; its lowest and highest values are not
+    known.
+
+    Between its first and its last value a part that is not known makes the sum unknown; before and
+    behind them it is no part of it.
+    """
+    first = parts[0]
+    summed, known = np.zeros(len(first.at_ms)), np.zeros(len(first.at_ms), dtype=bool)
+    for part in parts:
+        places = np.flatnonzero(~np.isnan(part.mean))
+        if len(places):
+            inside = slice(places[0], places[-1] + 1)
+            summed[inside] += part.mean[inside]
+            known[inside] = True
+    unknown = np.full(len(first.at_ms), np.nan)
+    mean = np.where(known, summed, np.nan)
+    amount = None if first.amount is None else sum(part.amount or 0.0 for part in parts)
+    return Points(first.at_ms, first.step_ms, unknown, mean, unknown, amount)

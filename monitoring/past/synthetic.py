@@ -19,7 +19,7 @@ from monitoring.history.levels import DAY_MS
 from monitoring.past.pattern import joined_ends
 from monitoring.ticks.tick import Tick
 
-INTERVAL_MS = 30_000
+INTERVAL_MS = 60_000
 _RATE_MAX = 100  # records per second of a partition
 _SWING = 0.8  # how much the rate differs from its mean
 _FIRST_OFFSET = 10**9

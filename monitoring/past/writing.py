@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS_MAX = 4_000_000  # of a pattern day: they are in memory
+_AT_ONCE = 4  # queries of Spark
 _ATTEMPTS = 5  # if a worker writes the same manifest
 _SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
 LevelTables = dict[Level, dict[str, pa.Table]]
@@ -180,29 +183,31 @@ def _rolled_up(
         source = _SOURCE[level]
         ticks = found[source][TICKS].sort_by("at_ms")
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
-        for name in TABLES:
-            if name not in locations:
-                continue
-            output = f"{mark}-{level.name}-{name}"
-            step = RollUp(
+        buckets = [Bucket(*values) for values in samples_of(ticks, source)]
+        outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
+        steps = [
+            RollUp(
                 table=name,
                 is_raw=source is RAW,
-                files=[locations[name]],
-                buckets=[Bucket(*values) for values in samples_of(ticks, source)],
+                files=[location],
+                buckets=buckets,
                 bucket_ms=level.bucket_ms,
                 from_ms=day_ms,
                 to_ms=day_ms + DAY_MS,
                 keep_repeated_until_ms=day_ms + (HOUR_MS if level is HOUR else DAY_MS),
-                output=space.output(output),
+                output=space.output(outputs[name]),
             )
-            roll_up(spark, step)
+            for name, location in locations.items()
+        ]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(partial(roll_up, spark), steps))
+        locations = {}
+        for name, output in outputs.items():
             finished = space.spark_file(output, name, mark, 0)
-            if finished is None:
-                del locations[name]
-                continue
-            path = space.root.path(*finished.path)
-            found[level][name] = read_file(space.root, path, schema_of(name, is_raw=False))
-            locations[name] = space.output(output)
+            if finished is not None:
+                path = space.root.path(*finished.path)
+                found[level][name] = read_file(space.root, path, schema_of(name, is_raw=False))
+                locations[name] = space.output(output)
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root import current
-from tests.console.conftest import GROUPS, PARTITIONS, sample, tick_now
+from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 
@@ -84,6 +84,29 @@ def test_a_group_with_a_topic_that_the_user_does_not_see_has_no_sum(
     assert loaded(client_of(viewer), **asked).json()["series"] == []
     [line] = loaded(client_of(admin), **asked).json()["series"]
     assert line["name"] == "console.audit"
+
+
+def test_the_sum_of_a_group_is_made_of_the_topics_that_the_user_sees(
+    clusters, redis_server, client_of, admin
+):
+    topics = {"orders": 5, "payments": 7, "salaries": 1000}
+    groups = [
+        GROUPS[0] | {"topic": topic, "partition": 0, "committed_offset": 0, "log_end_offset": lag}
+        for topic, lag in topics.items()
+    ]
+    for number in range(tick_now() - 3, tick_now()):
+        sample("local", number, groups=groups)
+    scoped = a_user("scoped", "viewer", topics=["orders", "payments"], groups=["billing"])
+    asked = {"of": "group", "group": "billing", "show": "lag"}
+    for stored in (False, True):  # from Redis, and from files
+        if stored:
+            writer.flush(current(), "local")
+        shown = loaded(client_of(scoped), **asked).json()["series"]
+        assert {line["name"]: set(values(line)) for line in shown} == {
+            "the topics that you see": {12}, "orders": {5}, "payments": {7},
+        }  # fmt: skip
+        whole, *_ = loaded(client_of(admin), **asked).json()["series"]
+        assert (whole["name"], set(values(whole))) == ("all topics", {1012})
 
 
 def test_a_hidden_topic_has_no_chart(sampled, client_of, viewer, admin):

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from monitoring.clusters import Cluster
-from monitoring.history import manifest, reader, series, tables, writer
+from monitoring.history import reader, series, tables, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root import current
 from monitoring.history.series import Range, Subject
@@ -17,16 +17,16 @@ from monitoring.management.commands import write_past_history
 from monitoring.past import marker, writing
 from monitoring.pipeline import coverage, jobs, workspace
 from monitoring.pipeline.plan import roll_ups
-from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.past.recorded import STEP_MS, hour_ticks
-from tests.monitoring.pipeline.made_history import raw_rows, rows_of_levels
+from tests.monitoring.pipeline.made_history import raw_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 
 TODAY = 20_000 * DAY_MS
 FIRST_HOUR = TODAY + 5 * HOUR_MS
-NOW = TODAY + 7 * HOUR_MS + 20 * 60_000
-DAYS = 3
+NOW = TODAY + 7 * HOUR_MS
+DAYS = 4
+KEPT_DAYS = {RAW: 2, MINUTE: 2, HOUR: 3, DAY: 4}
 RAW_TABLES = (TICKS, "partitions", "groups", "log_dirs")
 
 
@@ -35,8 +35,9 @@ def root(tmp_path, settings, redis_server, monkeypatch):
     """A history that begins within an hour and has one complete hour."""
     settings.HISTORY_URL = f"file://{tmp_path}/history"
     settings.AERIE_TICK_SECONDS = STEP_MS // 1000
-    settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
-    settings.AERIE_HISTORY_HOUR_DAYS = 0
+    settings.AERIE_HISTORY_RAW_HOURS = 40
+    settings.AERIE_HISTORY_MINUTE_DAYS = 2
+    settings.AERIE_HISTORY_HOUR_DAYS = 3
     writer._encoders.clear()
     monkeypatch.setattr(write_past_history, "now_ms", lambda: NOW)
     Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
@@ -45,8 +46,7 @@ def root(tmp_path, settings, redis_server, monkeypatch):
 
 @pytest.fixture
 def recorded(root):
-    ticks = list(hour_ticks(FIRST_HOUR, hours=3))
-    writer.append(root, "local", [tick for tick in ticks[20:] if tick.at_ms < NOW])
+    writer.append(root, "local", list(hour_ticks(FIRST_HOUR, hours=2))[20:])
     return root
 
 
@@ -71,11 +71,12 @@ def rows(root, level, table, from_ms, to_ms):
 
 
 def check_levels(root):
-    """Each level has each day, and the same sums."""
+    """Each level has each day that it keeps, and the same sums."""
     for level, count in ((RAW, 24 * 60), (MINUTE, 24 * 60), (HOUR, 24), (DAY, 1)):
         for day in range(DAYS):
             start_ms = TODAY - (day + 1) * DAY_MS
-            assert len(reader.ticks(root, "local", level, start_ms, start_ms + DAY_MS)) == count
+            found = reader.ticks(root, "local", level, start_ms, start_ms + DAY_MS)
+            assert len(found) == (count if day < KEPT_DAYS[level] else 0)
     for table in (tables.CLUSTER, tables.TOPICS, tables.PARTITIONS, tables.GROUP_PARTITIONS):
         found = [
             sums(table, rows(root, level, table, start_ms, start_ms + DAY_MS))
@@ -92,21 +93,21 @@ def sums(table, found):
 
 def check_charts():
     """They have no hole, but for the first minutes of the hour in which recording began."""
-    for hours in (1, 24, DAYS * 24):
-        for end_ms in (FIRST_HOUR, NOW - 30 * 60_000):
-            over = Range.until(end_ms, hours * HOUR_MS, 300)
+    for hours, points in ((1, 300), (24, 300), (40, 300), (3 * 24, 60)):
+        for end_ms in (FIRST_HOUR, NOW):
+            over = Range.until(end_ms, hours * HOUR_MS, points)
             read = series.read("local", Subject.topic("busy"), ["records", "size_bytes"], over)
             empty = np.flatnonzero(np.isnan(read.measures["records"].mean))
             hole = [int(over.from_ms + place * over.step_ms) for place in empty]
             first_ms, last_ms = FIRST_HOUR - 2 * over.step_ms, FIRST_HOUR + 22 * 60_000
             assert all(first_ms <= at_ms <= last_ms for at_ms in hole)
-            assert math.isfinite(np.nanmean(read.measures["size_bytes"].last))
+            assert math.isfinite(np.nanmean(read.measures["size_bytes"].mean))
 
 
 def check_first_day(root):
     """The day in which the recorded history begins has each sample once."""
     ticks = reader.ticks(root, "local", DAY, TODAY, TODAY + DAY_MS)
-    total = 5 * 60 + 40 + 60 + 20
+    total = 5 * 60 + 40 + 60
     assert ticks["samples"].to_pylist() == [total]
     for table in (tables.CLUSTER, tables.PARTITIONS, tables.GROUPS, tables.BROKERS):
         found = rows(root, DAY, table, TODAY, TODAY + DAY_MS)
@@ -119,8 +120,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     recorded, spark, spark_server, capsys
 ):
     root = recorded
-    do_all(spark, root, NOW)
-    before, raw = rows_of_levels(root), {name: raw_rows(root, name) for name in RAW_TABLES}
+    raw = {name: raw_rows(root, name) for name in RAW_TABLES}
     command("--days", str(DAYS))
     out = capsys.readouterr().out
     assert "The pattern is 1 recorded hours." in out
@@ -129,7 +129,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     assert written == marker.WrittenRange(TODAY - DAYS * DAY_MS, FIRST_HOUR, "recorded")
     for name, found in raw.items():
         assert set(found) <= set(raw_rows(root, name))
-    assert waiting(root, NOW) == []  # nothing is to be computed but the day, when it is over
+    assert [job.start_ms for job in waiting(root, NOW)] == [FIRST_HOUR]  # what is recorded
     check_levels(root)
     check_charts()
     do_all(spark, root, TODAY + DAY_MS + HOUR_MS)
@@ -137,34 +137,12 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     command("--remove")
     assert "Removed the written history from" in capsys.readouterr().out
     assert marker.load(root, "local") is None
-    left = rows_of_levels(root)
-    assert all(set(left[name]) >= set(found) for name, found in before.items())
     assert {name: raw_rows(root, name) for name in RAW_TABLES} == raw
     for level in LEVELS:
         assert len(reader.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
-
-
-def test_without_a_complete_hour_the_traffic_of_the_newest_sample_is_invented(
-    root, spark, spark_server, capsys, settings
-):
-    settings.AERIE_HISTORY_MINUTE_DAYS = 2
-    settings.AERIE_HISTORY_HOUR_DAYS = 3
-    [first, *_] = hour_ticks(NOW - NOW % HOUR_MS)
-    put_tick(first)
-    command("--days", "5")
-    assert "the traffic is invented" in capsys.readouterr().out
-    assert marker.load(root, "local").pattern == "synthetic"
-    assert manifest.places(root, "local", RAW) == []  # the flush begins with the first real tick
-    days = {
-        level.name: len({at_ms // DAY_MS for at_ms in reader.ticks(
-            root, "local", level, 0, TODAY)["at_ms"].to_pylist()})
-        for level in LEVELS
-    }  # fmt: skip
-    assert days == {"raw": 0, "minute": 2, "hour": 3, "day": 5}  # what the levels keep
-    start_ms = TODAY - DAY_MS
-    hours = [row["records"] for row in rows(root, HOUR, tables.CLUSTER, start_ms, TODAY)]
-    assert len(hours) == 24
-    assert hours[12] > 3 * hours[0] > 0
+    assert len(rows(root, HOUR, tables.TOPICS, FIRST_HOUR, NOW)) == 4  # two topics, two hours
+    [day] = waiting(root, TODAY + DAY_MS + HOUR_MS)
+    assert (day.kind, day.start_ms) == ("day", TODAY)  # without the hours that are gone
 
 
 @pytest.mark.parametrize(

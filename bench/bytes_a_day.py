@@ -1,0 +1,69 @@
+"""The row `bytes-a-day`: the size of a day of history at all levels, of a large cluster.
+
+bench/in_checkout/bytes_a_day.py writes two hours of samples each 5 s with the console's own code
+and rolls them up with Spark; a day follows from them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.in_checkout.synthetic import Synthetic
+from bench.measured import MB, Measured
+from bench.report import Found, Heading, Report
+from bench.rows import Contender, Goal, Row
+from bench.servers import ROOT, Server
+
+KEY = "bytes-a-day"
+BUSY = (0, 1000)
+THIS = "this"
+_TIMEOUT_S = 3600
+
+
+def measure(directory: Path, topics: int, results: Path) -> Report:
+    """An idle cluster, and one with busy partitions. Raises RuntimeError if the script fails."""
+    cluster = Synthetic(topics)
+    count = int(cluster.partition_counts.sum())
+    heading = Heading(
+        "Bytes of history a day",
+        f"{topics:,} topics, {count:,} partitions, {len(cluster.groups):,} groups, a sample each"
+        " 5 s. Goals at 40,000 partitions: less than 100 MB idle, less than 2,000 MB with 1,000"
+        " busy partitions.",
+        "| Cluster | this | beside it | size ÷ its | goal | | goal |",
+        "-bytes",
+    )
+    report = Report(results, 1, 0, heading)
+    for busy in BUSY:
+        levels = _bytes(directory / f"busy-{busy}", topics, busy)
+        name = f"{busy:,} busy partitions" if busy else "idle"
+        sizes = {level: sum(tables.values()) for level, tables in levels.items()}
+        for level, size in {"all levels": sum(sizes.values()), **sizes}.items():
+            row = Row(f"{KEY}-{busy}-{level}", f"{name}, {level}", "MB a day", "",
+                      [Contender(THIS, THIS, _together, Goal())], less_is_better=True)  # fmt: skip
+            found = Found()
+            found.take(Measured(size / MB, 0.0))
+            report.add(row, {THIS: found})
+    return report
+
+
+def _together(_server: Server, _seconds: float) -> Measured:
+    raise RuntimeError("all levels are measured together")
+
+
+def _bytes(directory: Path, topics: int, busy: int) -> dict[str, dict[str, int]]:
+    """Level → table → bytes of a day."""
+    directory.mkdir(parents=True)
+    script = str(ROOT / "bench" / "in_checkout" / "bytes_a_day.py")
+    done = subprocess.run(
+        [sys.executable, script, str(directory), str(topics), str(busy)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"bench/in_checkout/bytes_a_day.py ended with {done.returncode}")
+    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return found
