@@ -1,5 +1,5 @@
-"""The samples of a day that never was: the topics, groups and brokers of one sample, with traffic
-that is lowest at midnight and highest at noon (UTC). Pure.
+"""The samples of an hour that never was: the topics, groups and brokers of one sample, with traffic
+that is lowest at the full hour and highest at half past. Internal topics are idle. Pure.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history.changes import TickEncoder
-from monitoring.history.levels import DAY_MS
-from monitoring.past.pattern import joined_ends
+from monitoring.history.levels import HOUR_MS
+from monitoring.past.pattern import Hour
 from monitoring.ticks.tick import Tick
 
-INTERVAL_MS = 60_000
 _RATE_MAX = 100  # records per second of a partition
 _SWING = 0.8  # how much the rate differs from its mean
 _FIRST_OFFSET = 10**9
@@ -27,33 +26,38 @@ _BYTES_IN, _BYTES_OUT = 100, 250  # of a record
 _BEHIND_S = 5  # how far a group is behind
 
 
-def day(sample: Tick, day_ms: int) -> dict[str, pa.Table]:
-    """The raw rows of the day that starts at `day_ms`, as a pattern. Raises pattern.NotSteady."""
+def hour(sample: Tick, start_ms: int, interval_ms: int) -> Hour:
+    """The raw rows of the hour that starts at `start_ms`, as a part of a pattern."""
     encoder = TickEncoder()
     parts: dict[str, list[pa.Table]] = {}
-    for tick in _ticks(sample, day_ms):
+    for tick in _ticks(sample, start_ms, interval_ms):
         encoded = encoder.encode(tick)
-        if tick.at_ms >= day_ms:
+        if tick.at_ms >= start_ms:
             for name, rows in encoded.items():
                 parts.setdefault(name, []).append(rows)
-    return joined_ends(
-        {name: pa.concat_tables(tables).unify_dictionaries() for name, tables in parts.items()}
-    )
+    tables = {name: pa.concat_tables(each).unify_dictionaries() for name, each in parts.items()}
+    return Hour(start_ms, tables)
 
 
-def _ticks(sample: Tick, day_ms: int) -> Iterator[Tick]:
-    """The ticks of a day, and the one before it."""
+def rows_a_day(sample: Tick, interval_ms: int) -> int:
+    """About how many raw rows a day of such hours has."""
+    keys = 2 * np.count_nonzero(_rates(sample.partitions)) + 2 * len(sample.groups)
+    return int(keys) * (24 * HOUR_MS // interval_ms)
+
+
+def _ticks(sample: Tick, start_ms: int, interval_ms: int) -> Iterator[Tick]:
+    """The ticks of an hour, and the one before it."""
     rates = _rates(sample.partitions)
     place = _places(sample)
-    for at_ms in range(day_ms - INTERVAL_MS, day_ms + DAY_MS, INTERVAL_MS):
-        seconds, share = _traffic((at_ms - day_ms) / DAY_MS)
+    for at_ms in range(start_ms - interval_ms, start_ms + HOUR_MS, interval_ms):
+        seconds, share = _traffic((at_ms - start_ms) / HOUR_MS)
         ends = _FIRST_OFFSET + (rates * seconds).astype(np.int64)
         behind = (rates * share * _BEHIND_S).astype(np.int64)
         yield replace(
             sample,
-            tick=at_ms // INTERVAL_MS,
+            tick=at_ms // interval_ms,
             at_ms=at_ms,
-            interval_ms=INTERVAL_MS,
+            interval_ms=interval_ms,
             reason="",
             groups_complete=True,
             brokers=[_broker(broker, seconds, int(rates.sum())) for broker in sample.brokers],
@@ -62,17 +66,20 @@ def _ticks(sample: Tick, day_ms: int) -> Iterator[Tick]:
         )
 
 
-def _traffic(of_day: float) -> tuple[float, float]:
-    """The seconds of mean traffic since the start of a day, and the traffic now (mean = 1)."""
-    turn = 2 * math.pi * of_day
-    seconds = DAY_MS / 1000 * (of_day - _SWING * math.sin(turn) / (2 * math.pi))
+def _traffic(of_hour: float) -> tuple[float, float]:
+    """The seconds of mean traffic since the start of an hour, and the traffic now (mean = 1)."""
+    turn = 2 * math.pi * of_hour
+    seconds = HOUR_MS / 1000 * (of_hour - _SWING * math.sin(turn) / (2 * math.pi))
     return seconds, 1 - _SWING * math.cos(turn)
 
 
 def _rates(partitions: pa.Table) -> np.ndarray:
     """Records per second of each partition, by its name."""
     names = zip(partitions["topic"].to_pylist(), partitions["partition"].to_pylist(), strict=True)
-    return np.array([crc32(f"{t}:{p}".encode()) % _RATE_MAX for t, p in names], dtype=np.float64)
+    rates = [
+        0 if t.startswith("__") else 1 + crc32(f"{t}:{p}".encode()) % _RATE_MAX for t, p in names
+    ]
+    return np.array(rates, dtype=np.float64)
 
 
 def _places(sample: Tick) -> np.ndarray:
@@ -113,13 +120,13 @@ def _replaced(rows: pa.Table, figures: dict[str, np.ndarray], is_null: np.ndarra
 
 def _broker(broker: dict[str, Any], seconds: float, rate: int) -> dict[str, Any]:
     """Counters that the sample has grow with the traffic; all else is as in the sample."""
-    records = int((seconds + DAY_MS / 1000) * rate)
+    records = int((seconds + HOUR_MS / 1000) * rate)
     figures = {
         "bytes_in": records * _BYTES_IN,
         "bytes_out": records * _BYTES_OUT,
         "messages_in": records,
         "requests": records // 10,
-        "cpu_seconds": round((seconds + DAY_MS / 1000) * 0.1, 3),
+        "cpu_seconds": round((seconds + HOUR_MS / 1000) * 0.1, 3),
     }
     known = {name: value for name, value in figures.items() if broker.get(name) is not None}
     return broker | {"up": True} | known

@@ -97,7 +97,7 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
             break
     used = list(reversed(found[: hours_used(len(found))])) if found else []
     if used:
-        _check_rows(sum(_row_count(hour.tables) for hour in used) * (24 // len(used)))
+        check_rows(sum(_row_count(hour.tables) for hour in used) * (24 // len(used)))
     return used
 
 
@@ -107,7 +107,7 @@ def _steady_hour(root: Root, place: Place) -> Tables | None:
     if not is_complete(ticks, place.start_ms):
         return None
     listed = manifest.load(root, place)
-    _check_rows(sum(file.rows for file in listed.files))
+    check_rows(sum(file.rows for file in listed.files))
     tables = {TICKS: ticks}
     for name in TABLES:
         schema = schema_of(name, is_raw=True)
@@ -125,17 +125,13 @@ def _row_count(tables: Tables) -> int:
     return sum(map(len, tables.values()))
 
 
-def _check_rows(count: int) -> None:
+def check_rows(count: int) -> None:
+    """Raises CannotWrite if a day of so many raw rows is too large for a pattern."""
     if count > ROWS_MAX:
         raise CannotWrite(
             f"a day of this cluster has {count:,} rows, and at most {ROWS_MAX:,} can be a pattern: "
             "written history is for small clusters"
         )
-
-
-def check_synthetic(keys: int, ticks: int) -> None:
-    """Raises CannotWrite if a synthetic day of so many keys is too large."""
-    _check_rows(keys * ticks)
 
 
 def write(
@@ -148,7 +144,7 @@ def write(
     """
     if marker.load(root, slug) is not None:
         raise CannotWrite("it has written history already: remove that first, with --remove")
-    _check_rows(_row_count(day))
+    check_rows(_row_count(day))
     last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
     is_recorded = bool(manifest.places(root, slug, RAW))
     with opened(root, slug) as space:

@@ -18,7 +18,7 @@ from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root import Root, current
 from monitoring.past import marker, pattern, synthetic, writing
 from monitoring.past.marker import WrittenRange
-from monitoring.past.pattern import NotSteady, Tables
+from monitoring.past.pattern import Hour, NotSteady
 from monitoring.past.writing import CannotWrite
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--synthetic",
             action="store_true",
-            help="invent the traffic of a day, instead of repeating the recorded hours",
+            help="invent the traffic of an hour, instead of repeating the recorded hours",
         )
         parser.add_argument("--remove", action="store_true", help="remove the written history")
 
@@ -68,15 +68,16 @@ class Command(BaseCommand):
             raise CannotWrite("it has written history already: remove that first, with --remove")
         found = writing.range_before(root, slug, days, at_ms)
         day_ms = bucket_start(found.to_ms - 1, DAY_MS)
-        day: Tables
         hours = [] if is_synthetic else writing.recorded_hours(root, slug, at_ms)
         if hours:
             self.stdout.write(f"The pattern is {len(hours)} recorded hours.")
-            day, kind = pattern.of_hours(hours, day_ms), "recorded"
         else:
             if not is_synthetic:
                 self.stdout.write("No complete hour is recorded yet: the traffic is invented.")
-            day, kind = _synthetic_day(slug, day_ms), "synthetic"
+            hours = [_synthetic_hour(slug, day_ms)]
+            is_synthetic = True
+        day = pattern.of_hours(hours, day_ms)
+        kind = "synthetic" if is_synthetic else "recorded"
         written = WrittenRange(found.from_ms, found.to_ms, kind)
         try:
             with open_session(from_settings()) as spark:
@@ -87,13 +88,13 @@ class Command(BaseCommand):
         self.stdout.write(f"Wrote the history {_text(written)}. Remove it with --remove.")
 
 
-def _synthetic_day(slug: str, day_ms: int) -> Tables:
+def _synthetic_hour(slug: str, start_ms: int) -> Hour:
     sample = tick_stream.last_ok_tick(slug, patient=True)
     if sample is None:
         raise CannotWrite("it has no sample yet: start the stack and wait for the first one")
-    keys = 2 * len(sample.partitions) + 2 * len(sample.groups)
-    writing.check_synthetic(keys, DAY_MS // synthetic.INTERVAL_MS)
-    return synthetic.day(sample, day_ms)
+    interval_ms = tick_stream.interval_ms()
+    writing.check_rows(synthetic.rows_a_day(sample, interval_ms))
+    return synthetic.hour(sample, start_ms, interval_ms)
 
 
 def _text(written: WrittenRange) -> str:
