@@ -38,6 +38,7 @@ VERBS = {
     "alert.edit": OPERATOR,
     "topic.create": OPERATOR,
     "topic.alter": OPERATOR,
+    "topic.configure": OPERATOR,
     "topic.delete": ADMIN,
     "pipeline.view": OPERATOR,
     "pipeline.backfill": ADMIN,

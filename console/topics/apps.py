@@ -12,11 +12,13 @@ class TopicsConfig(AppConfig):
         from console.live.registry import register as register_fragment
         from console.topics import tables
         from console.topics.changes.add_partitions import AddPartitions
+        from console.topics.changes.configure import ConfigureTopic
         from console.topics.changes.create import CreateTopic
         from console.topics.changes.delete import DeleteTopic
 
         register(CreateTopic())
         register(AddPartitions())
+        register(ConfigureTopic())
         register(DeleteTopic())
         pages = ("q", "sort", "page")
         for name, verb, template, context, params in (

@@ -14,10 +14,11 @@ from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
 from console.topics.changes.shared import change_refusal
-from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from console.topics.forms import AddPartitionsForm, ConfigureForm, CreateTopicForm
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,6 +43,25 @@ def plan_add_partitions(request: ClusterRequest, cluster: str, topic: str) -> Ht
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "total": form.cleaned_data["total"]}
         return _propose(request, form, "topic.add-partitions", topic, params)
+    return _form(request, form, title, topic=topic)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.configure", resource="topic")
+def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    title = registry.find("topic.configure").title(topic)
+    if reason := _refusal_reason(request, topic):
+        return _refused(request, title, reason, topic)
+    try:
+        with for_cluster(request.cluster) as gateway:
+            entries = gateway.admin.describe_configs(topic)
+    except GatewayError as error:
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
+        return _refused(request, title, text, topic)
+    form = ConfigureForm(_posted(request), entries)
+    if request.method == "POST" and form.is_valid():
+        params = {"name": topic, "configs": form.configs()}
+        return _propose(request, form, "topic.configure", topic, params)
     return _form(request, form, title, topic=topic)
 
 

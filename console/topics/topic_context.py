@@ -32,6 +32,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "tabs": topic_tabs(request, topic, active, row),
         "may_read": request.rights.may("record.read", topic),
         "may_alter": may_change and request.rights.may("topic.alter", topic),
+        "may_configure": may_change and request.rights.may("topic.configure", topic),
         "may_delete": may_change and request.rights.may("topic.delete", topic),
     }
 

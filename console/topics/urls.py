@@ -13,5 +13,6 @@ urlpatterns = [
     path(f"{_TOPIC}/config", views.config, name="topic-config"),
     path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),
     path(f"{_TOPIC}/add-partitions", change_views.plan_add_partitions, name="topic-add-partitions"),
+    path(f"{_TOPIC}/configure", change_views.plan_configure, name="topic-configure"),
     path(f"{_TOPIC}/delete", change_views.plan_delete, name="topic-delete"),
 ]

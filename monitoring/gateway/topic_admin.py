@@ -79,6 +79,12 @@ class Admin:
         values: list[ConfigValue] = self._call("describe_configs", _READ_TIMEOUT_S, topic)
         return values
 
+    def alter_configs(
+        self, topic: str, configs: Mapping[str, str | None], *, validate_only: bool = False
+    ) -> None:
+        """Set settings of a topic (None = remove); the others stay. Raises NotFound or Refused."""
+        self._call("alter_configs", _TIMEOUT_S, topic, dict(configs), validate_only)
+
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
         arguments = (self._bootstrap_servers, timeout_s, *arguments)
         return workers.call(function, *arguments, limit_s=timeout_s + _GRACE_S)

@@ -49,6 +49,7 @@ TABLE = {
     "topic-config": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-consumers": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-add-partitions": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET)],
+    "topic-configure": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET)],
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],
     "group": [(["local", "billing"], LOOK, None)],

@@ -30,6 +30,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "delete_topic": topic_admin.delete_topic,
     "describe_topic": topic_admin.describe_topic,
     "describe_configs": topic_admin.describe_configs,
+    "alter_configs": topic_admin.alter_configs,
 }
 
 # Each thread's stack counts as used memory, and librdkafka has a thread for each broker.

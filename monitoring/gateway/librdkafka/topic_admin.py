@@ -12,6 +12,7 @@ from typing import TypeVar
 from confluent_kafka import TopicCollection, TopicPartitionInfo, Uuid
 from confluent_kafka.admin import (
     AdminClient,
+    AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -74,6 +75,31 @@ def describe_configs(servers: str, timeout_s: int, topic: str) -> list[ConfigVal
         futures = client.describe_configs([resource], request_timeout=timeout_s)
         description = _wait(futures[resource], timeout_s)
     return sorted(map(_config_value, description.values()), key=lambda value: value.name)
+
+
+def alter_configs(
+    servers: str,
+    timeout_s: int,
+    topic: str,
+    configs: Mapping[str, str | None],
+    validate_only: bool,
+) -> None:
+    entries = [
+        ConfigEntry(
+            name,
+            value,
+            incremental_operation=AlterConfigOpType.DELETE
+            if value is None
+            else AlterConfigOpType.SET,
+        )
+        for name, value in configs.items()
+    ]
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
+    with translated(), _client(servers, timeout_s) as client:
+        futures = client.incremental_alter_configs(
+            [resource], request_timeout=timeout_s, validate_only=validate_only
+        )
+        _wait(futures[resource], timeout_s)
 
 
 @contextmanager

@@ -73,3 +73,23 @@ def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):
     with pytest.raises(PlanRefused, match=r"no\.such\.setting"):
         propose(operator, cluster, "topic.create", name, **params)
     assert partitions_of(cluster, name) is None
+
+
+def test_settings_are_changed_and_restored_by_the_undo(cluster, operator):
+    name = new_topic_name()
+    make(cluster, name)
+
+    def own() -> dict[str, str | None]:
+        with for_cluster(cluster) as gateway:
+            entries = gateway.admin.describe_configs(name)
+        return {e.name: e.value for e in entries if e.source == "DYNAMIC_TOPIC_CONFIG"}
+
+    params = {"configs": {"retention.ms": "60000", "cleanup.policy": "compact"}}
+    plan = propose(operator, cluster, "topic.configure", name, **params)
+    assert own() == {}, "a plan changes nothing"
+    done = confirm_and_run(plan, operator)
+    assert done.state == models.DONE
+    assert own() == params["configs"]
+    undo = services.propose_undo(done, Principal(operator, "10.0.0.9"), cluster)
+    assert confirm_and_run(undo, operator).state == models.DONE
+    assert own() == {}

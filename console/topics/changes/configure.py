@@ -1,0 +1,81 @@
+"""Change settings of a topic, or remove them so that the default applies."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, Params, Progress
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
+from console.actions.models import Plan
+from console.topics.changes import fact_diff, shared
+from console.ui.texts import sentence
+from monitoring.gateway.errors import Refused
+from monitoring.gateway.gateway import Gateway
+
+
+class ConfigureTopic(ActionType):
+    """Parameters: `name`, and `configs` (setting → new value; None = remove)."""
+
+    name = "topic.configure"
+    verb = "topic.configure"
+    target = shared.TOPIC_TARGET
+    form_page = "topic-configure"
+
+    def title(self, resource: str) -> str:
+        return _("Change settings of “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """The current values and sources, and the error of the brokers' validation."""
+        topic, configs = params["name"], params["configs"]
+        found = {entry.name: entry for entry in gateway.admin.describe_configs(topic)}
+        values = {
+            name: [found[name].value, found[name].source] if name in found else None
+            for name in configs
+        }
+        facts = {**shared.read_existing(gateway, params), "values": values, "objection": ""}
+        try:
+            gateway.admin.alter_configs(topic, configs, validate_only=True)
+        except Refused as error:
+            facts["objection"] = sentence(error.message)
+        return facts
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        lines = fact_diff.of_existing_topic(then, now)
+        for name, entry in now["values"].items():
+            if entry != then["values"].get(name):
+                value = entry[0] if entry else "—"
+                lines.append(_("“%(name)s” is %(value)s now.") % {"name": name, "value": value})
+        return lines
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        topic, configs = params["name"], params["configs"]
+        if shared.change_refusal(topic):
+            raise PlanRefused(shared.change_refusal(topic))
+        if facts["objection"]:
+            raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
+        before = {name: entry[0] if entry else None for name, entry in facts["values"].items()}
+        changes = [
+            Change(name, before[name] or "", _("default") if value is None else value)
+            for name, value in configs.items()
+        ]
+        return Draft(
+            title=self.title(topic),
+            changes=changes,
+            undo=_("Restore the earlier values, and remove the settings that the topic had not."),
+            before=before,
+            after=dict(configs),
+        )
+
+    def steps(self, params: Params) -> list[Step]:
+        return [Step("configure", _("Changing the settings"))]
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress("configure")
+        gateway.admin.alter_configs(params["name"], params["configs"])
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        earlier = {
+            name: entry[0] if entry and entry[1] == "DYNAMIC_TOPIC_CONFIG" else None
+            for name, entry in plan.facts["values"].items()
+        }
+        return Proposal(self.name, plan.resource, {"name": plan.resource, "configs": earlier})
