@@ -181,6 +181,7 @@ def _rolled_up(
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
         buckets = [Bucket(*values) for values in samples_of(ticks, source)]
         outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
+        rows_max = max((len(found[source][name]) for name in locations), default=0)
         steps = [
             RollUp(
                 table=name,
@@ -192,6 +193,7 @@ def _rolled_up(
                 to_ms=day_ms + DAY_MS,
                 keep_repeated_until_ms=day_ms + (HOUR_MS if level is HOUR else DAY_MS),
                 output=space.output(outputs[name]),
+                rows=rows_max,  # of all: they share the session's settings
             )
             for name, location in locations.items()
         ]

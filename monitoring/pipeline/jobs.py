@@ -70,19 +70,20 @@ def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
         raise FileNotFoundError(f"the level {source.name} has no ticks of {portion} any more")
     added = [own_ticks]
     for table in TABLES:
-        files = reader.locations(root, slug, source, table, job.start_ms, job.end_ms)
+        files = reader.files(root, slug, source, table, job.start_ms, job.end_ms)
         if not files:
             continue
         step = RollUp(
             table=table,
             is_raw=source is RAW,
-            files=files,
+            files=[root.location(*folder.folder, file.name) for folder, file in files],
             buckets=buckets,
             bucket_ms=level.bucket_ms,
             from_ms=job.start_ms,
             to_ms=job.end_ms,
             keep_repeated_until_ms=keep_repeated_until_ms,
             output=space.output(f"{level.name}-{table}"),
+            rows=sum(file.rows for _, file in files),
         )
         roll_up(spark, step)
         ticks_of_file = own_ticks.file.source_ticks
@@ -167,11 +168,12 @@ def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finishe
             continue
         name = f"merge-{table}"
         locations = [root.location(*place.folder, file.name) for file in files]
-        merge(spark, table, place.level is RAW, locations, space.output(name))
+        rows = sum(file.rows for file in files)
+        merge(spark, table, place.level is RAW, locations, rows, space.output(name))
         ticks = sum(file.source_ticks for file in files)
         portion = RAW.span_of(job.start_ms) if place.level is not DAY else place.span
         finished = space.spark_file(name, table, portion, ticks)
-        if finished is None or finished.file.rows != sum(file.rows for file in files):
+        if finished is None or finished.file.rows != rows:
             raise WrongRows(f"{table} of {place.folder}")
         removed += files
         added.append(finished)

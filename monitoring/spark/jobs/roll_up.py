@@ -32,9 +32,9 @@ _FILE_OPTIONS = {
 class RollUp:
     """The input and output of one Spark action.
 
-    `files` are locations, of raw rows if `is_raw`; `buckets` are all of the input in `[from_ms,
-    to_ms)`. Rows with `repeated` stay in buckets before `keep_repeated_until_ms`. `output` is the
-    location of a folder that does not exist.
+    `files` are locations, of raw rows if `is_raw`; `rows` is the number of their rows, if known.
+    `buckets` are all of the input in `[from_ms, to_ms)`. Rows with `repeated` stay in buckets
+    before `keep_repeated_until_ms`. `output` is the location of a folder that does not exist.
     """
 
     table: str
@@ -46,11 +46,12 @@ class RollUp:
     to_ms: int
     keep_repeated_until_ms: int
     output: str
+    rows: int | None = None
 
 
 def roll_up(spark: SparkSession, step: RollUp) -> None:
     """Roll up and write one file into `step.output`. Raises Spark's errors."""
-    configure(spark)
+    configure(spark, step.rows)
     table = TABLES[step.table]
     rows = read(spark, step.table, step.files, is_raw=step.is_raw)
     rows = rows.where(F.col("at_ms") >= step.from_ms).where(F.col("at_ms") < step.to_ms)
@@ -61,9 +62,11 @@ def roll_up(spark: SparkSession, step: RollUp) -> None:
     _write(rows, step.table, step.output)
 
 
-def merge(spark: SparkSession, table: str, is_raw: bool, files: Sequence[str], output: str) -> None:
-    """Write the rows of `files` as one file into `output`. Raises Spark's errors."""
-    configure(spark)
+def merge(
+    spark: SparkSession, table: str, is_raw: bool, files: Sequence[str], rows: int, output: str
+) -> None:
+    """Write the `rows` rows of `files` as one file into `output`. Raises Spark's errors."""
+    configure(spark, rows)
     _write(read(spark, table, files, is_raw=is_raw), table, output)
 
 

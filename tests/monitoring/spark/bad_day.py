@@ -60,7 +60,8 @@ def _tick(dice, number, cluster, state, committed, late) -> Tick:
         is_gone = dice.random() < 0.02
         ends[topic, n] = None if is_gone else now["end"]
         partitions.append({
-            "topic": topic, "partition": n, "leader": -1 if is_gone else now["leader"],
+            "topic": topic, "partition": n, "topic_id": f"id of {topic}",
+            "leader": -1 if is_gone else now["leader"],
             "replicas": [1, 2], "isr": [1], "log_start_offset": 0,
             "log_end_offset": ends[topic, n], "bytes_in": None if is_gone else now["bytes"],
         })  # fmt: skip
