@@ -74,8 +74,11 @@ class ConfigureTopic(ActionType):
         gateway.admin.alter_configs(params["name"], params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:
+        values = plan.facts.get("values")
+        if not values:
+            return None
         earlier = {
             name: entry[0] if entry and entry[1] == "DYNAMIC_TOPIC_CONFIG" else None
-            for name, entry in plan.facts["values"].items()
+            for name, entry in values.items()
         }
         return Proposal(self.name, plan.resource, {"name": plan.resource, "configs": earlier})
