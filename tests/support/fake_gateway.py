@@ -10,7 +10,7 @@ tests/monitoring/gateway/test_contract.py holds it to what the real one does.
 import dataclasses
 import itertools
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -202,9 +202,7 @@ class FakeAdmin:
             raise Refused(f"Topic '{name}' already exists.")
         if not 0 < replication_factor <= len(self._cluster.up) or partitions < 1:
             raise Refused(f"{replication_factor} copies cannot lie on {len(self._cluster.up)}")
-        for key in configs or {}:
-            if key not in DEFAULT_CONFIGS:
-                raise Refused(f"Unknown topic config name: {key}")
+        _check_names(configs or {})
         if not validate_only:
             self._cluster.create_topic(name, partitions, replication_factor, configs)
 
@@ -245,6 +243,26 @@ class FakeAdmin:
             )
             for key, value in sorted(DEFAULT_CONFIGS.items())
         ]
+
+    def alter_configs(
+        self, topic: str, configs: Mapping[str, str | None], *, validate_only: bool = False
+    ) -> None:
+        self._cluster.asked("alter_configs")
+        own = self._cluster.topic(topic).configs
+        _check_names(configs)
+        if validate_only:
+            return
+        for key, value in configs.items():
+            if value is None:
+                own.pop(key, None)
+            else:
+                own[key] = value
+
+
+def _check_names(configs: Iterable[str]) -> None:
+    for key in configs:
+        if key not in DEFAULT_CONFIGS:
+            raise Refused(f"Unknown topic config name: {key}")
 
 
 class FakeBrowse:

@@ -24,7 +24,15 @@ MAY = dict.fromkeys(
 )  # fmt: skip
 # … operators change topics, alert rules and reports …
 MAY |= dict.fromkeys(
-    ["topic.create", "topic.alter", "plan.view", "alert.edit", "report.run", "pipeline.view"],
+    [
+        "topic.create",
+        "topic.alter",
+        "topic.configure",
+        "plan.view",
+        "alert.edit",
+        "report.run",
+        "pipeline.view",
+    ],
     CHANGERS,
 )
 # … and admins delete, see what is masked, and look after the console.
@@ -43,7 +51,7 @@ MAY |= dict.fromkeys(
 OF_TOPICS = {
     "console.audit": {
         "topic.view": ADMINS, "topic.create": ADMINS, "topic.alter": ADMINS,
-        "segment.view": ADMINS, "record.read": ADMINS,
+        "topic.configure": ADMINS, "segment.view": ADMINS, "record.read": ADMINS,
     },
     "__consumer_offsets": {"record.read": ADMINS},
     "__anything": {"record.read": ADMINS},

@@ -122,8 +122,15 @@ def test_a_topic_of_the_same_name_has_another_id(gateway, name):
         lambda admin, name: admin.describe_configs(name),
         lambda admin, name: admin.delete_topic(name),
         lambda admin, name: admin.create_partitions(name, 3),
+        lambda admin, name: admin.alter_configs(name, {"retention.ms": "1"}),
     ],
-    ids=["describe_topic", "describe_configs", "delete_topic", "create_partitions"],
+    ids=[
+        "describe_topic",
+        "describe_configs",
+        "delete_topic",
+        "create_partitions",
+        "alter_configs",
+    ],
 )
 def test_an_unknown_topic_raises_not_found_and_is_not_created(gateway, name, ask):
     with pytest.raises(NotFound):
@@ -162,6 +169,24 @@ def test_configs_have_their_source(gateway, name):
     for key, value in fake.DEFAULT_CONFIGS.items():
         if key != "retention.ms":
             assert (told[key].value, told[key].is_default) == (value, True), key
+
+
+def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
+    gateway.admin.create_topic(name, 1, 1, {"cleanup.policy": "compact"})
+
+    def value(key: str) -> tuple[str | None, bool]:
+        told = {value.name: value for value in gateway.admin.describe_configs(name)}
+        return told[key].value, told[key].is_default
+
+    gateway.admin.alter_configs(name, {"retention.ms": "60000"}, validate_only=True)
+    assert value("retention.ms")[1]
+    gateway.admin.alter_configs(name, {"retention.ms": "60000"})
+    assert value("retention.ms") == ("60000", False)
+    gateway.admin.alter_configs(name, {"retention.ms": None})
+    assert value("retention.ms")[1]
+    assert value("cleanup.policy") == ("compact", False)
+    with pytest.raises(Refused, match=r"no\.such\.setting"):
+        gateway.admin.alter_configs(name, {"no.such.setting": "1"})
 
 
 def test_metadata_has_brokers_topics_and_leaders(gateway, name):
