@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from monitoring.ports import bind_error
-
-ADMIN_PORT_ABOVE = 100
-"""A broker's admin port is its Kafka port plus this."""
+from monitoring.ports import ADMIN_PORT_ABOVE, bind_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from console import ports
 from console import setting_rules as rules
 from console.environment import Environment
+from monitoring.ports import ADMIN_PORT_ABOVE
 
 _env = Environment(os.environ)
 
@@ -27,9 +28,9 @@ DEBUG = _env.flag("AERIE_DEBUG")
 AERIE_DATA = _env.path("AERIE_DATA", BASE_DIR / "data", rules.data_folder)
 AERIE_LOGS = AERIE_DATA / "logs"
 AERIE_PORT = _env.port("AERIE_PORT", 8000)
-# Broker N of the embedded stack: Kafka port base + N - 1, admin port 100 above it.
-BROKERD_PORT_BASE = _env.port("BROKERD_PORT_BASE", 9092, count=103)
 BROKERD_COUNT = 3
+# Broker N of the embedded stack: Kafka port base + N - 1, admin port ADMIN_PORT_ABOVE above it.
+BROKERD_PORT_BASE = _env.port("BROKERD_PORT_BASE", 9092, count=ADMIN_PORT_ABOVE + BROKERD_COUNT)
 BROKERD_ADMIN_TOKEN_FILE = AERIE_DATA / "brokerd-admin.token"
 ZOOKEEPER_PORT = _env.port("ZOOKEEPER_PORT", 2181)
 ZOOKEEPER_HEAP = _env.checked("ZOOKEEPER_HEAP", rules.heap, "128m")

@@ -1,6 +1,9 @@
-"""Checks whether a local port is free."""
+"""The admin ports of embedded brokers, and whether a local port is free."""
 
 import socket
+
+ADMIN_PORT_ABOVE = 100
+"""The admin port of an embedded broker is its Kafka port plus this."""
 
 
 def bind_error(port: int) -> OSError | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from console import ports
-from console.ports import ADMIN_PORT_ABOVE
+from monitoring.ports import ADMIN_PORT_ABOVE
 
 
 @dataclass(frozen=True, slots=True)

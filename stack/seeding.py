@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
+from console.setting_rules import ADMIN_NAME
 from monitoring.secretfiles import password
 from monitoring.seed import embedded_cluster
 from stack.config import StackConfig
-
-ADMIN = "admin"
 
 
 def seed(config: StackConfig, given_password: str) -> Iterator[str]:
     """Create or update the rows; yields a line for each new one."""
     if _ensure_admin(config, given_password):
-        yield f"Created the account {ADMIN}"
+        yield f"Created the account {ADMIN_NAME}"
     embedded_cluster(
         bootstrap_servers=config.bootstrap_servers,
         zookeeper_connect=config.zookeeper_connect,
@@ -34,14 +33,14 @@ def _ensure_admin(config: StackConfig, given_password: str) -> bool:
     if given_password:
         if file.exists() and file.read_text().strip() != given_password:
             file.write_text("")
-        return ensure_admin(given_password, ADMIN)
+        return ensure_admin(given_password, ADMIN_NAME)
     generated = file.read_text().strip()
-    admin = get_user_model().objects.filter(username=ADMIN).first()
+    admin = get_user_model().objects.filter(username=ADMIN_NAME).first()
     if admin is None:
         if not generated:  # the account was deleted after its password was changed
             generated = password()
             file.write_text(generated + "\n")
-        return ensure_admin(generated, ADMIN)
+        return ensure_admin(generated, ADMIN_NAME)
     if generated and not admin.check_password(generated):
         file.write_text("")
-    return ensure_admin("", ADMIN)
+    return ensure_admin("", ADMIN_NAME)

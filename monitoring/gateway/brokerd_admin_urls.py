@@ -6,6 +6,7 @@ from django.conf import settings
 
 from monitoring.clusters import Cluster
 from monitoring.egress import EgressRefused, split_url
+from monitoring.ports import ADMIN_PORT_ABOVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +31,5 @@ def _is_embedded(url: str) -> bool:
         _scheme, host, port = split_url(url)
     except EgressRefused:
         return False  # the request reports the reason
-    first = settings.BROKERD_PORT_BASE + 100
+    first = settings.BROKERD_PORT_BASE + ADMIN_PORT_ABOVE
     return host == "127.0.0.1" and port in range(first, first + settings.BROKERD_COUNT)
