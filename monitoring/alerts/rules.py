@@ -151,8 +151,9 @@ def evaluate_rule(
         if after is not None:
             new[subject] = after
         event = _event(before, after)
-        if event is not None:
-            since_ms = (after or before or _NO_STATE).since_ms
+        state = after or before
+        if event is not None and state is not None:
+            since_ms = state.since_ms
             gone = observation is Observation.GONE
             transitions.append(Transition(subject, event, since_ms, sums.get(subject), gone))
     return new, transitions
@@ -217,9 +218,6 @@ def matches(rule: Rule, subject: Subject, hidden_topics: Set[str] = frozenset())
 @lru_cache(maxsize=4096)
 def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
-
-
-_NO_STATE = SubjectState(Phase.OK, 0, 0)
 
 
 def _event(before: SubjectState | None, after: SubjectState | None) -> Event | None:

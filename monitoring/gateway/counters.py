@@ -109,7 +109,7 @@ class CounterSource:
 def _stats(response: dict[str, Any]) -> dict[str, Any]:
     """The values of `/v1/broker`, with the names of a tick's `brokers`."""
     names = ("bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes",
-             "cpu_seconds", "started_at_ms")  # fmt: skip
+             "cpu_seconds")  # fmt: skip
     return {name: _number(response.get(name)) for name in names}
 
 

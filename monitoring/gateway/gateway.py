@@ -1,4 +1,4 @@
-"""The entry point for all requests to a cluster: `for_cluster(cluster)` returns its five clients.
+"""The entry point for all requests to a cluster: `for_cluster(cluster)` returns its clients.
 
 A gateway is cheap to create: each client connects when it is first used. Close it, or use it in a
 `with` statement, after changes or many reads.
@@ -16,7 +16,6 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
-from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.secrets import SecretUnreadable
 
@@ -51,17 +50,11 @@ class Gateway:
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=str(error))) from error
 
-    @cached_property
-    def zookeeper(self) -> ZooKeeper:
-        """The states of the ZooKeeper servers."""
-        hosts = self._cluster.zookeeper_connect.partition("/")[0]
-        return ZooKeeper(parse_addresses(hosts))
-
     def close(self) -> None:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        for client in ("admin", "broker_admin", "browse", "wire", "zookeeper"):
+        for client in ("admin", "broker_admin", "browse", "wire"):
             self.__dict__.pop(client, None)
 
     def __enter__(self) -> Self:
