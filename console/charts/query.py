@@ -1,4 +1,4 @@
-"""What a chart is asked for, as parameters of a URL. Pure.
+"""The query of a chart, as parameters of a URL. Pure.
 
 of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
 show=records | bytes | size | lag | …    (MEASURES)
@@ -26,7 +26,7 @@ RANGES_MS = {
 }
 DEFAULT_RANGE = "1h"
 Kind = Literal["cluster", "topic", "group", "broker"]
-# Kind of subject → what is shown → the measures of the subject's table, a line each.
+# Kind of subject → value of `show` → the measures in the chart, each drawn as one line.
 MEASURES: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {
         "records": ("records", "consumed"),

@@ -94,7 +94,7 @@ def finding(figures: Mapping[str, Any]) -> list[str]:
 
 def _written(figures: Mapping[str, Any]) -> str:
     if figures["messages"] is None:
-        return _("How many messages were written is not known: one sample tells no difference.")
+        return _("How many messages were written is not known: at least two samples are needed.")
     topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
     topics = _at_least(topics, figures.get("topics_least", False))
     params = {

@@ -1,7 +1,8 @@
 """Deletes what the history does not need any more.
 
 Files that no manifest lists are deleted after a grace time, so that readers with an older manifest
-can finish. It counts from the newest manifest, which may have replaced them: they can be old then.
+can finish. The grace time starts at the file's last change or at the newest manifest, whichever is
+later.
 """
 
 from datetime import UTC, datetime

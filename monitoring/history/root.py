@@ -71,9 +71,9 @@ class Root:
             os.fsync(file.fileno())
 
     def move(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
-        """Move a complete file to a name that does not exist; its age counts from now.
+        """Move a complete file to a name that does not exist, and set its modification time to now.
 
-        A crash of the machine loses it or keeps all of it, if the folder is synced then.
+        If `sync_folder` is called afterwards, the file survives a crash of the machine.
         """
         from_path, to_path = self.path(*source), self.path(*target)
         if not self.is_local:

@@ -155,7 +155,7 @@ class GroupRow:
     `end_unknown` count partitions that are not included, `ahead` those that count as 0 since their
     commits are beyond their ends, by `ahead_by` offsets in total.
 
-    `told_at_ms`: if not None, the coordinator does not answer, and this is its state at that time.
+    `told_at_ms`: if not None, the coordinator does not answer; the row is its answer of that time.
     """
 
     group: str
@@ -229,7 +229,7 @@ class Totals:
     offline: int = 0
     groups: int = 0
     groups_by_state: dict[str, int] = field(default_factory=dict)
-    groups_silent: int = 0  # their coordinators do not answer
+    groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)
     messages_rate: PartialSum = field(default_factory=PartialSum)
     bytes_in_rate: PartialSum = field(default_factory=PartialSum)

@@ -40,7 +40,7 @@ def _part(root: Root, slug: str, covered: Covered) -> Part:
 
 
 def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
-    """The buckets of a ticks table; of ticks those that are no gaps."""
+    """The buckets of a table of ticks or of rolled-up buckets; gaps are skipped."""
     if is_raw:
         rows = zip(*(ticks[n].to_pylist() for n in ("at_ms", "status", "step_ms")), strict=True)
         return [Bucket(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]

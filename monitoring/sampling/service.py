@@ -55,7 +55,7 @@ def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tic
 
 
 def _free_redis_memory() -> None:
-    """Free memory without waiting for the worker's main loop, which a full Redis may cut off."""
+    """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
     try:
         free_memory()
     except redis_client.StoreDown as error:

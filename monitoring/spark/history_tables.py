@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# A task reads a file or two of a flush: its hash table then fits into the processor's caches and,
-# with those of all cores, into the server's memory.
+# Small partitions: the hash tables of all tasks that run at once fit into the server's memory.
 _SETTINGS = {
-    # An amount beyond 63 bits must not fail the figures of all others.
+    # A sum that overflows 64 bits must not fail the whole query.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.files.maxPartitionBytes": str(4 << 20),
     "spark.sql.files.openCostInBytes": str(64 << 10),

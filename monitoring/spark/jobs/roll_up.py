@@ -33,7 +33,7 @@ class RollUp:
     """The input and output of one Spark action.
 
     `files` are locations, of raw rows if `is_raw`; `rows` is the number of their rows, if known.
-    `buckets` are all of the input in `[from_ms, to_ms)`. Rows with `repeated` stay in buckets
+    `buckets` are all of the input in `[from_ms, to_ms)`. Rows with `repeated` are kept in buckets
     before `keep_repeated_until_ms`. `output` is the location of a folder that does not exist.
     """
 

@@ -16,10 +16,10 @@ _MINUTE_MS = 60_000
 
 
 def topics(whole: DataFrame, in_buckets: DataFrame) -> DataFrame:
-    """Per topic: messages, bytes, and of each the mean and the peak per minute.
+    """Per topic: messages and bytes, with their mean and peak per minute.
 
-    The peak is that of one sampling step. `…_unknown`: how many of the range's parts are missing in
-    the sum (0 or 1): the end is not known; or bytes were not counted over a change of leaders.
+    The peak is that of one sampling step. `…_unknown` is 1 if the sum is only a lower bound: the
+    value at the end is not known, or bytes written while the leader changed were not counted.
     """
     rows = whole.join(_when_highest(in_buckets, "topic", "records_high"), "topic", "left")
     return rows.select(
