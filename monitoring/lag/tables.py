@@ -1,4 +1,7 @@
-"""Sums of lag over group tables of one or several ticks (GROUPS in monitoring/ticks/schema.py).
+"""The lag of each partition, and its sums, over group tables of one or several ticks (GROUPS in
+monitoring/ticks/schema.py).
+
+    lag = end offset − committed offset
 
 The read model has the sums of all groups of a tick (monitoring/read_model/group_columns.py).
 
@@ -11,7 +14,7 @@ is null, never 0.
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.lag.partition import LagNote
+from monitoring.lag.notes import LagNote
 
 
 def with_lag(groups: pa.Table) -> pa.Table:

@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.lag.partition import LagNote
+from monitoring.lag.notes import LagNote
 from monitoring.lag.tables import (
     member_totals,
     rows_named,

@@ -1,6 +1,4 @@
-"""The lag of one partition, and notes for special cases.
-
-    lag = end offset − committed offset
+"""Notes for partitions whose lag is not a number ≥ 0. tables.py computes the lag.
 
 Without a commit there is no lag: neither 0 nor the whole partition. If the end offset is unknown,
 the lag is unknown. If the commit is beyond the end (the topic was created again, or its log was
