@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from monitoring.client_settings import ClientSettings
+from monitoring.cluster_security import ClusterSecurity
 from monitoring.egress import EgressRefused, split_url
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
@@ -63,7 +65,7 @@ def _unusable(broker: str, why: str) -> ValidationError:
     )
 
 
-class Cluster(models.Model):
+class Cluster(ClusterSecurity):
     """One Kafka-compatible cluster that is sampled and shown."""
 
     slug = models.SlugField(max_length=40, unique=True)
@@ -92,6 +94,12 @@ class Cluster(models.Model):
     def set_admin_token(self, token: str) -> None:
         """Store the token of brokerd's admin port, encrypted; users can set it but not read it."""
         self.admin_token = encrypt(token)
+
+    def client_settings(self) -> ClientSettings:
+        """The settings of Kafka clients, secrets decrypted. Raises ValueError or
+        SecretUnreadable."""
+        addresses = tuple(parse_addresses(self.bootstrap_servers))
+        return ClientSettings(addresses, self.tls(), self.sasl())
 
     def decrypt_admin_token(self) -> str:
         """The decrypted token, for the gateway only. Raises SecretUnreadable."""

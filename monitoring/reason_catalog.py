@@ -17,6 +17,10 @@ _ANSWERS = {
     "call_timed_out": gettext_noop("no answer within %(seconds)s seconds"),
     "timed_out": gettext_noop("timed out"),
     "no_connection": gettext_noop("no connection: %(why)s"),
+    "host_unknown": gettext_noop("the host name does not resolve"),
+    "no_tls": gettext_noop("TLS failed: %(why)s"),
+    "not_tls": gettext_noop("the port does not speak TLS"),
+    "certificate": gettext_noop("the broker's certificate is not accepted: %(why)s"),
     "no_answer": gettext_noop("no answer: %(why)s"),
     "connection_closed": gettext_noop("the connection was closed"),
     "closed_by_broker": gettext_noop("the broker closed the connection: %(why)s"),
@@ -34,6 +38,18 @@ _ANSWERS = {
     "cluster_silent": gettext_noop("the cluster does not answer: %(why)s"),
     "cluster_says": "%(text)s",  # in the cluster's own words
     "several": "%(reasons)s",
+}
+# --- TLS settings and logins --------------------------------------------------------------------
+_LOGINS = {
+    "tls_settings": gettext_noop("the cluster's certificate or key cannot be used: %(why)s"),
+    "login_mechanism": gettext_noop(
+        "the broker does not offer the SASL mechanism %(mechanism)s, only %(offered)s"
+    ),
+    "login_refused": gettext_noop("the broker refuses the login: %(why)s"),
+    "login_untrusted": gettext_noop("the broker failed to prove that it knows the login: %(why)s"),
+    "token_endpoint": gettext_noop("no access token from the token endpoint: %(why)s"),
+    "token_status": gettext_noop("the token endpoint answers with status %(status)d"),
+    "token_format": gettext_noop("the token endpoint does not answer with an access token"),
 }
 # --- librdkafka's processes -------------------------------------------------------------------
 _PROCESSES = {
@@ -173,6 +189,7 @@ _PIPELINE = {
 
 TEXTS = {
     **_ANSWERS,
+    **_LOGINS,
     **_PROCESSES,
     **_RECORDS,
     **_ADMIN_PORTS,

@@ -7,15 +7,19 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from console.clusters import security_form
+from console.clusters.security_form import SecurityForm
+from monitoring.cluster_security import SECRETS
 from monitoring.egress import origins
 from monitoring.models import Cluster
 from monitoring.secrets import missing_key_problem
 
 # Slugs that would be ambiguous in URLs or Redis keys.
 RESERVED = {"add", "all", "none"}
+_SECRET_FIELDS = ("token", *(f"new_{name}" for name in SECRETS))
 
 
-class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
+class ClusterForm(SecurityForm):
     """The admin token is write-only: it is never shown, and kept if left empty."""
 
     admin_urls_text = forms.CharField(
@@ -37,17 +41,19 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         ),
     )
 
-    class Meta:
-        model = Cluster
-        fields = ["name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only"]
-        labels = {
+    class Meta(SecurityForm.Meta):
+        fields = (
+            "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only",
+            *security_form.COLUMNS,
+        )  # fmt: skip
+        labels = security_form.LABELS | {
             "name": _("Name"),
             "slug": _("Short name"),
             "bootstrap_servers": _("Bootstrap servers"),
             "zookeeper_connect": _("ZooKeeper"),
             "read_only": _("Read-only: refuse every change to this cluster"),
         }
-        help_texts = {
+        help_texts = security_form.HELP_TEXTS | {
             "slug": _("Used in URLs and in the stored history. It cannot be changed later."),
             "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
             "zookeeper_connect": _("host:port/path. Leave it empty if the cluster has none."),
@@ -60,11 +66,8 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
             }
         }
 
-    field_order = ["name", "slug", "bootstrap_servers", "zookeeper_connect"]
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.order_fields([*self.field_order, "admin_urls_text", "token", "read_only"])
         if self.instance.pk:
             self.fields["slug"].disabled = True
             lines = [f"{broker} {url}" for broker, url in self.instance.admin_urls.items()]
@@ -90,8 +93,10 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         """If scheme, host or port of an admin URL change, the token must be entered again."""
         data = super().clean() or self.cleaned_data
         urls = data.get("admin_urls_text")
-        if data.get("token") and (problem := missing_key_problem()):
-            self.add_error("token", _("It cannot be stored: %(why)s.") % {"why": problem})
+        secret_fields = [field for field in _SECRET_FIELDS if data.get(field)]
+        if secret_fields and (problem := missing_key_problem()):
+            for field in secret_fields:
+                self.add_error(field, _("It cannot be stored: %(why)s.") % {"why": problem})
         is_kept = self.instance.admin_token and not data.get("token")
         if urls and is_kept and origins(urls.values()) - origins(self.instance.admin_urls.values()):
             text = _("Enter the token again, because the address of an admin port changed.")
@@ -99,6 +104,7 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
     def save(self, commit: bool = True) -> Cluster:
+        self.set_secrets()
         self.instance.admin_urls = self.cleaned_data["admin_urls_text"]
         if self.cleaned_data["token"]:
             self.instance.set_admin_token(self.cleaned_data["token"])

@@ -1,30 +1,21 @@
-"""Operations on cluster entries: list, save, remove, and test the connection."""
+"""Operations on cluster entries: list, save, remove."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
-from console.accounts import throttle
 from console.accounts.principal import Principal
 from console.accounts.services import revoke_all_grants
 from console.audit import services as audit
 from console.clusters.forms import ClusterForm
+from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.messages.services import copy_masking_rules
 from monitoring import identity, own_topics
 from monitoring.cluster_cleanup import delete_cluster_data
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
+from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionResult:
-    ok: bool
-    title: str
-    text: str
 
 
 def visible(principal: Principal) -> list[dict[str, Any]]:
@@ -52,7 +43,7 @@ def audit_fields(cluster: Cluster) -> dict[str, Any]:
     if cluster.pk is None:
         return {}
     names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
-    return {name: getattr(cluster, name) for name in names}
+    return {name: getattr(cluster, name) for name in (*names, *SECURITY_COLUMNS)}
 
 
 def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> list[Cluster]:
@@ -66,6 +57,8 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
         after = audit_fields(saved)
         if form.cleaned_data["token"]:
             after["token_changed"] = True
+        if secrets := form.entered_secrets():
+            after["secrets_changed"] = secrets
         audit.record_by(principal, verb, saved.slug, saved.name, before, after)
     snapshot_cache.forget(saved.slug)
     return learn_identity(saved)
@@ -92,42 +85,3 @@ def learn_identity(cluster: Cluster) -> list[Cluster]:
     except GatewayError:
         identity.record(cluster, "")  # the old id may be wrong; the next sample sets it
     return identity.others(cluster)
-
-
-def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
-    """Read the brokers of a cluster, saved or not, and return the result or the error.
-
-    For admins only and rate-limited, since it makes the server open connections to addresses that a
-    user entered. It never shows data that the other side sent, and never raises.
-    """
-    if not throttle.allows("connection-test", principal.user):
-        return ConnectionResult(False, _("Too many tests"), _("Wait a minute and test again."))
-    gateway = for_cluster(cluster)
-    try:
-        metadata = gateway.wire.metadata()
-    except ClusterUnavailable:
-        return ConnectionResult(
-            False,
-            _("No broker answers"),
-            _("Check host and port, and that the address is reachable from this server."),
-        )
-    except Unsupported:
-        return ConnectionResult(
-            False, _("The server that answers is not a supported Kafka broker"), ""
-        )
-    except Refused:
-        return ConnectionResult(
-            False, _("The broker refused the request"), _("It may require TLS or authentication.")
-        )
-    except GatewayError:
-        return ConnectionResult(
-            False, _("The test failed"), _("The broker answered with an error.")
-        )
-    finally:
-        gateway.close()
-    return ConnectionResult(
-        True,
-        _("The cluster answers"),
-        _("%(n)d brokers, cluster id %(id)s.")
-        % {"n": len(metadata.brokers), "id": metadata.cluster_id},
-    )

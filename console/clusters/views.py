@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.access import requires
 from console.accounts.requests import UserRequest
 from console.clusters import services
+from console.clusters.connection_test import ConnectionResult, test_connection
 from console.clusters.forms import ClusterForm
 from monitoring.models import Cluster
 
@@ -39,12 +40,12 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
     before = services.audit_fields(cluster)
     posted = request.POST if request.method == "POST" else None
     form = ClusterForm(posted, instance=cluster)
-    test_result: services.ConnectionResult | None = None
+    test_result: ConnectionResult | None = None
     status = 200
     if request.method == "POST" and not form.is_valid():
         status = 422
     elif request.method == "POST" and "test" in request.POST:
-        test_result = services.test_connection(request.principal, form.save(commit=False))
+        test_result = test_connection(request.principal, form.save(commit=False))
     elif request.method == "POST":
         others = services.save(request.principal, form, before)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": cluster.name})

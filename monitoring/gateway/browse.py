@@ -8,6 +8,7 @@ in a separate process (librdkafka/reading.py).
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.records import RecordRow
@@ -57,7 +58,7 @@ class RecordPage:
 class ReadRequest:
     """The arguments of one read, for librdkafka's process."""
 
-    bootstrap_servers: str
+    settings: ClientSettings
     topic: str
     partition: int | None
     offset: int | None
@@ -71,8 +72,9 @@ class ReadRequest:
 class Browse:
     """Reads records of one cluster."""
 
-    def __init__(self, bootstrap_servers: str, wire: "Wire") -> None:
-        self._bootstrap_servers, self._wire = bootstrap_servers, wire
+    def __init__(self, settings: ClientSettings, wire: "Wire") -> None:
+        """`settings` have their access token, if they need one."""
+        self._settings, self._wire = settings, wire
 
     def read(
         self,
@@ -96,7 +98,7 @@ class Browse:
             raise NotFound(Reason("offset_needs_partition"))
         spans = self._wire.spans(topic, _TIMEOUT_S)
         request = ReadRequest(
-            self._bootstrap_servers, topic, partition, offset, before, limit, max_bytes,
+            self._settings, topic, partition, offset, before, limit, max_bytes,
             _TIMEOUT_S, spans,
         )  # fmt: skip
         page: RecordPage = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)

@@ -9,7 +9,9 @@ from typing import Self
 
 from django.utils.functional import cached_property
 
-from monitoring.clusters import Cluster, parse_addresses
+from monitoring.client_settings import ClientSettings
+from monitoring.clusters import Cluster
+from monitoring.gateway import oauth
 from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
@@ -27,19 +29,26 @@ class Gateway:
         self._cluster = cluster
 
     @cached_property
+    def _settings(self) -> ClientSettings:
+        try:
+            return self._cluster.client_settings()
+        except SecretUnreadable as error:
+            raise Refused(Reason("settings_unreadable", why=str(error))) from error
+
+    @cached_property
     def wire(self) -> Wire:
         """Metadata and offsets, with the project's own Kafka client."""
-        return Wire(parse_addresses(self._cluster.bootstrap_servers))
+        return Wire(self._settings)
 
     @cached_property
     def admin(self) -> Admin:
         """Topics and configuration, with confluent-kafka."""
-        return Admin(self._cluster.bootstrap_servers)
+        return Admin(oauth.with_token(self._settings))
 
     @cached_property
     def browse(self) -> Browse:
         """Records, by partition and offset."""
-        return Browse(self._cluster.bootstrap_servers, self.wire)
+        return Browse(oauth.with_token(self._settings), self.wire)
 
     @cached_property
     def broker_admin(self) -> BrokerAdmin:
@@ -54,7 +63,7 @@ class Gateway:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        for client in ("admin", "broker_admin", "browse", "wire"):
+        for client in ("_settings", "admin", "broker_admin", "browse", "wire"):
             self.__dict__.pop(client, None)
 
     def __enter__(self) -> Self:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
 
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 5
@@ -45,8 +46,9 @@ class TopicDescription:
 class Admin:
     """The admin client of one cluster; each call opens new connections."""
 
-    def __init__(self, bootstrap_servers: str) -> None:
-        self._bootstrap_servers = bootstrap_servers
+    def __init__(self, settings: ClientSettings) -> None:
+        """`settings` have their access token, if they need one."""
+        self._settings = settings
 
     def create_topic(
         self,
@@ -85,6 +87,12 @@ class Admin:
         """Set settings of a topic (None = remove); the others stay. Raises NotFound or Refused."""
         self._call("alter_configs", _TIMEOUT_S, topic, dict(configs), validate_only)
 
+    def cluster_operations(self) -> frozenset[str] | None:
+        """The operations on the cluster that the login may do, as Kafka's AclOperation; None = the
+        brokers do not say."""
+        found: frozenset[str] | None = self._call("cluster_operations", _READ_TIMEOUT_S)
+        return found
+
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
-        arguments = (self._bootstrap_servers, timeout_s, *arguments)
+        arguments = (self._settings, timeout_s, *arguments)
         return workers.call(function, *arguments, limit_s=timeout_s + _GRACE_S)

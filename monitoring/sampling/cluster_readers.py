@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
@@ -20,7 +21,6 @@ from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.ticks.tick import Tick
 
-# Shares of the tick's interval: the time limit of one step, and of the whole read.
 # The time limits of one step and of the whole read, as shares of the tick's interval.
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
 _TOTAL_SHARE = 0.8
@@ -31,16 +31,16 @@ class SamplingTarget:
     """The addresses of a cluster. If they change, a new reader is made."""
 
     slug: str
-    bootstrap: tuple[tuple[str, int], ...]
+    settings: ClientSettings
     admin: AdminUrls
     zookeeper: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, cluster: Cluster) -> "SamplingTarget":
         """Raises ValueError or SecretUnreadable if the cluster's row cannot be used."""
-        bootstrap = tuple(parse_addresses(cluster.bootstrap_servers))
         zookeeper = parse_addresses(cluster.zookeeper_connect.partition("/")[0])
-        return cls(cluster.slug, bootstrap, AdminUrls.of(cluster), tuple(zookeeper))
+        settings = cluster.client_settings()
+        return cls(cluster.slug, settings, AdminUrls.of(cluster), tuple(zookeeper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ClusterReaders:
         current = self._readers.get(target.slug)
         if current is not None and current[0] == target:
             return current[1]
-        reader = ClusterReader(target.bootstrap, CounterSource(target.admin), now_ms)
+        reader = ClusterReader(target.settings, CounterSource(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
         if current is not None:
             await current[1].close()

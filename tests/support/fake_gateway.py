@@ -1,6 +1,6 @@
 """A cluster in memory behind the gateway's whole interface, for tests that need no broker.
 
-It answers as a cluster of Kafka without brokerd's admin ports and without ZooKeeper does, at once.
+It answers as a cluster of Kafka without brokerd's admin ports does, at once.
 tests/monitoring/gateway/test_contract.py holds it to what the real one does.
 
     fake_cluster.create_topic("orders", 2)          # behind everybody's back
@@ -29,7 +29,6 @@ from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
-from monitoring.gateway.zookeeper import Server
 from monitoring.topic_names import is_topic_name
 
 DEFAULT_CONFIGS = {
@@ -39,7 +38,7 @@ DEFAULT_CONFIGS = {
     "retention.ms": "604800000",
     "segment.bytes": "1073741824",
 }
-PARTS = ("admin", "broker_admin", "browse", "wire", "zookeeper")
+PARTS = ("admin", "broker_admin", "browse", "wire")
 
 
 @dataclasses.dataclass
@@ -126,7 +125,6 @@ class FakeGateway:
         self.admin = FakeAdmin(cluster)
         self.browse = FakeBrowse(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
-        self.zookeeper = FakeZooKeeper()
 
     def close(self) -> None:
         pass
@@ -258,6 +256,10 @@ class FakeAdmin:
             else:
                 own[key] = value
 
+    def cluster_operations(self) -> frozenset[str] | None:
+        self._cluster.asked("cluster_operations")
+        return None
+
 
 def _check_names(configs: Iterable[str]) -> None:
     for key in configs:
@@ -363,13 +365,6 @@ class FakeBrokerAdmin:
     def _get(self, call: str, broker_id: int) -> dict[str, Any]:
         self._cluster.asked(call)
         raise Unsupported(f"broker {broker_id} has no admin address in this cluster's settings")
-
-
-class FakeZooKeeper:
-    """As monitoring.gateway.zookeeper.ZooKeeper of a cluster for which none is named."""
-
-    def server_states(self) -> list[Server]:
-        return []
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, cluster: FakeCluster) -> None:

@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_topic": topic_admin.describe_topic,
     "describe_configs": topic_admin.describe_configs,
     "alter_configs": topic_admin.alter_configs,
+    "cluster_operations": topic_admin.cluster_operations,
 }
 
 # Each thread's stack counts as used memory, and librdkafka has a thread for each broker.

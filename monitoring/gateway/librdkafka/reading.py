@@ -19,6 +19,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.browse import (
     FAILED,
@@ -41,7 +42,7 @@ def read(request: ReadRequest) -> RecordPage:
     """Implements `Browse.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
-    with translated(), _consumer(request.bootstrap_servers, reset) as consumer:
+    with translated(), _consumer(request.settings, reset) as consumer:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
             raise NotFound(Reason("no_partition", topic=topic, partition=partition))
@@ -64,10 +65,10 @@ def read(request: ReadRequest) -> RecordPage:
 
 
 @contextmanager
-def _consumer(bootstrap_servers: str, reset: str) -> Iterator[Consumer]:
+def _consumer(settings: ClientSettings, reset: str) -> Iterator[Consumer]:
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap_servers,
+            **settings.librdkafka(),
             "client.id": "aerie-browse",
             "group.id": "aerie-browse",  # librdkafka requires a name; the group is never joined
             "enable.auto.commit": False,

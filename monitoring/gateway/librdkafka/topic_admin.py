@@ -1,6 +1,6 @@
 """The admin functions, with librdkafka. Runs only in a worker process (child.py).
 
-The functions match those of `Admin`; they also take the cluster's address and a time limit.
+The functions match those of `Admin`; they also take the cluster's settings and a time limit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,6 +20,7 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.librdkafka.errors import translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
@@ -30,7 +31,7 @@ _NO_TOPIC_ID = str(Uuid(0, 0))
 
 
 def create_topic(
-    servers: str,
+    settings: ClientSettings,
     timeout_s: int,
     name: str,
     partitions: int,
@@ -39,28 +40,28 @@ def create_topic(
     validate_only: bool,
 ) -> None:
     topic = NewTopic(name, partitions, replication_factor, config=dict(configs))
-    with translated(), _client(servers, timeout_s) as client:
+    with translated(), _client(settings, timeout_s) as client:
         futures = client.create_topics(
             [topic], request_timeout=timeout_s, validate_only=validate_only
         )
         _wait(futures[name], timeout_s)
 
 
-def create_partitions(servers: str, timeout_s: int, name: str, total: int) -> None:
-    with translated(), _client(servers, timeout_s) as client:
+def create_partitions(settings: ClientSettings, timeout_s: int, name: str, total: int) -> None:
+    with translated(), _client(settings, timeout_s) as client:
         futures = client.create_partitions([NewPartitions(name, total)], request_timeout=timeout_s)
         _wait(futures[name], timeout_s)
 
 
-def delete_topic(servers: str, timeout_s: int, name: str) -> None:
-    with translated(), _client(servers, timeout_s) as client:
+def delete_topic(settings: ClientSettings, timeout_s: int, name: str) -> None:
+    with translated(), _client(settings, timeout_s) as client:
         futures = client.delete_topics([name], request_timeout=timeout_s)
         _wait(futures[name], timeout_s)
 
 
-def describe_topic(servers: str, timeout_s: int, name: str) -> TopicDescription:
+def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> TopicDescription:
     topics = TopicCollection([name])
-    with translated(), _client(servers, timeout_s) as client:
+    with translated(), _client(settings, timeout_s) as client:
         # Not list_topics, which would create the topic on many clusters.
         futures = client.describe_topics(topics, request_timeout=timeout_s)
         description = _wait(futures[name], timeout_s)
@@ -69,16 +70,16 @@ def describe_topic(servers: str, timeout_s: int, name: str) -> TopicDescription:
     )
 
 
-def describe_configs(servers: str, timeout_s: int, topic: str) -> list[ConfigValue]:
+def describe_configs(settings: ClientSettings, timeout_s: int, topic: str) -> list[ConfigValue]:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    with translated(), _client(servers, timeout_s) as client:
+    with translated(), _client(settings, timeout_s) as client:
         futures = client.describe_configs([resource], request_timeout=timeout_s)
         description = _wait(futures[resource], timeout_s)
     return sorted(map(_config_value, description.values()), key=lambda value: value.name)
 
 
 def alter_configs(
-    servers: str,
+    settings: ClientSettings,
     timeout_s: int,
     topic: str,
     configs: Mapping[str, str | None],
@@ -95,19 +96,28 @@ def alter_configs(
         for name, value in configs.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-    with translated(), _client(servers, timeout_s) as client:
+    with translated(), _client(settings, timeout_s) as client:
         futures = client.incremental_alter_configs(
             [resource], request_timeout=timeout_s, validate_only=validate_only
         )
         _wait(futures[resource], timeout_s)
 
 
+def cluster_operations(settings: ClientSettings, timeout_s: int) -> frozenset[str] | None:
+    with translated(), _client(settings, timeout_s) as client:
+        future = client.describe_cluster(
+            include_authorized_operations=True, request_timeout=timeout_s
+        )
+        allowed = _wait(future, timeout_s).authorized_operations
+    return None if allowed is None else frozenset(operation.name for operation in allowed)
+
+
 @contextmanager
-def _client(servers: str, timeout_s: int) -> Iterator[AdminClient]:
+def _client(settings: ClientSettings, timeout_s: int) -> Iterator[AdminClient]:
     """An admin client; pending requests end with it."""
     yield AdminClient(
         {
-            "bootstrap.servers": servers,
+            **settings.librdkafka(),
             "client.id": "aerie",
             "socket.timeout.ms": timeout_s * 1000,
             "log_level": 0,

@@ -1,4 +1,4 @@
-"""Requests to one broker: connects on demand and checks the broker's API versions.
+"""Requests to one broker: connects on demand, checks the broker's API versions, and logs in.
 
 After a failure the next request has a short time-out, so that a broker that hangs delays the others
 by half a second at most. After a success the full time-out applies again.
@@ -8,14 +8,24 @@ import asyncio
 from collections.abc import Callable
 from struct import Struct
 
-from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Unsupported
-from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
+from monitoring.client_settings import ClientSettings, TlsSettingsInvalid
+from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
+from monitoring.gateway.wire import (
+    authentication,
+    commits,
+    groups,
+    limits,
+    log_dirs,
+    metadata,
+    offsets,
+)
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
 from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
+_SESSION_SHARE = 0.8  # of a session's lifetime; then a new connection logs in again
 _RANGE = Struct(">hhh")
 # The versions of each API that this package decodes, the preferred one first.
 _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
@@ -31,10 +41,11 @@ _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
 class Channel:
     """Requests to one broker address. Use it on one event loop only."""
 
-    def __init__(self, host: str, port: int, budget: ByteBudget) -> None:
+    def __init__(self, host: str, port: int, settings: ClientSettings, budget: ByteBudget) -> None:
         self.host, self.port = host, port
-        self._budget = budget
+        self._settings, self._budget = settings, budget
         self._connection: Connection | None = None
+        self._session_end_s: float | None = None  # time of the event loop
         self._connect_lock = asyncio.Lock()
         self._versions: dict[int, int] = {}
         self.failed = False  # whether the last request failed
@@ -71,16 +82,36 @@ class Channel:
 
     async def _connected(self, timeout_s: float) -> Connection:
         async with self._connect_lock:
-            if self._connection is None or not self._connection.usable:
+            if self._connection is None or not self._is_usable(self._connection):
+                self.close()
+                try:
+                    tls = self._settings.ssl_context()
+                except TlsSettingsInvalid as error:
+                    raise Refused(Reason("tls_settings", why=str(error))) from error
                 self._connection = await Connection.open(
-                    self.host, self.port, timeout_s, self._budget
+                    self.host, self.port, timeout_s, self._budget, tls
                 )
                 try:
                     await self._check_versions(self._connection, timeout_s)
+                    await self._log_in(self._connection, timeout_s)
                 except BaseException:
                     self._connection.close()
                     raise
             return self._connection
+
+    def _is_usable(self, connection: Connection) -> bool:
+        end_s = self._session_end_s
+        is_valid = end_s is None or asyncio.get_running_loop().time() < end_s
+        return connection.usable and is_valid
+
+    async def _log_in(self, connection: Connection, timeout_s: float) -> None:
+        self._session_end_s = None
+        if self._settings.sasl is None:
+            return
+        lifetime_ms = await authentication.authenticate(connection, self._settings.sasl, timeout_s)
+        if lifetime_ms > 0:
+            lifetime_s = lifetime_ms / 1000 * _SESSION_SHARE
+            self._session_end_s = asyncio.get_running_loop().time() + lifetime_s
 
     async def _check_versions(self, connection: Connection, timeout_s: float) -> None:
         number = connection.next_correlation_id()

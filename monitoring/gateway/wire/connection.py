@@ -6,6 +6,8 @@ not reused, because a late response could be taken for the next one.
 
 import asyncio
 import itertools
+import socket
+import ssl
 from struct import Struct
 from typing import Self
 
@@ -62,13 +64,25 @@ class Connection:
         self._receiver = asyncio.create_task(self._receive())
 
     @classmethod
-    async def open(cls, host: str, port: int, timeout_s: float, budget: ByteBudget) -> Self:
+    async def open(
+        cls,
+        host: str,
+        port: int,
+        timeout_s: float,
+        budget: ByteBudget,
+        tls: ssl.SSLContext | None = None,
+    ) -> Self:
         """Connect, or raise ClusterUnavailable within `timeout_s`."""
         try:
             async with asyncio.timeout(timeout_s):
-                reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
+                reader, writer = await asyncio.open_connection(host, port, limit=1 << 20, ssl=tls)
+        except ssl.SSLError as error:
+            raise ClusterUnavailable(Reason("no_tls", why=_tls_error_text(error))) from error
+        except socket.gaierror as error:
+            raise ClusterUnavailable(Reason("host_unknown")) from error
         except (OSError, TimeoutError) as error:
-            raise ClusterUnavailable(Reason("no_connection", why=_error_text(error))) from error
+            code = "no_tls" if tls and isinstance(error, ConnectionResetError) else "no_connection"
+            raise ClusterUnavailable(Reason(code, why=_error_text(error))) from error
         return cls(reader, writer, budget)
 
     @property
@@ -130,6 +144,14 @@ class Connection:
         for pending in self._pending.values():
             if not pending.done():
                 pending.set_exception(error)
+
+
+def _tls_error_text(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return Reason("certificate", why=error.verify_message.rstrip("."))
+    if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        return Reason("not_tls")
+    return (error.reason or str(error)).replace("_", " ").lower()
 
 
 def _error_text(error: BaseException) -> str:

@@ -6,6 +6,7 @@ is for reads that need the cluster's current state, for example whether an addre
 
 from collections.abc import Sequence
 
+from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable
@@ -18,10 +19,10 @@ _GRACE_S = 0.5  # for the work after the last response
 
 
 class Wire:
-    """Reads one cluster by its bootstrap addresses."""
+    """Reads one cluster."""
 
-    def __init__(self, bootstrap: Sequence[tuple[str, int]]) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
 
     def metadata(self) -> Metadata:
         """Brokers, topics, leaders, replicas. Raises GatewayError within 5 seconds."""
@@ -60,14 +61,14 @@ class Wire:
             raise ClusterUnavailable(reason) from error
 
     async def _read(self, topics: Sequence[str] | None) -> Metadata:
-        reader = ClusterReader(self._bootstrap, None, now_ms)
+        reader = ClusterReader(self._settings, None, now_ms)
         try:
             return await reader.read_metadata(_TIMEOUT_S / 2, topics)
         finally:
             await reader.close()
 
     async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
-        reader = ClusterReader(self._bootstrap, None, now_ms)
+        reader = ClusterReader(self._settings, None, now_ms)
         try:
             topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
             reads = await reader.read_offsets(topic_metadata, timeout_s / 2)

@@ -16,6 +16,7 @@ from struct import error as StructError
 from typing import TypeVar
 
 from brokerd.errors import KafkaError
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
@@ -57,12 +58,12 @@ class ClusterReader:
 
     def __init__(
         self,
-        bootstrap: Sequence[_Address],
+        settings: ClientSettings,
         counters: CounterSource | None,
         now_ms: Callable[[], int],
     ) -> None:
         """The reader owns `counters` and closes it. Without it, sizes come from DescribeLogDirs."""
-        self._bootstrap = tuple(bootstrap)
+        self._settings = settings
         self._counters = counters
         self._now_ms = now_ms
         self._channels: dict[_Address, Channel] = {}
@@ -125,7 +126,7 @@ class ClusterReader:
         discovered = (
             [(b.host, b.port) for b in cluster_metadata.brokers] if cluster_metadata else []
         )
-        addresses = list(dict.fromkeys([*discovered, *self._bootstrap]))
+        addresses = list(dict.fromkeys([*discovered, *self._settings.addresses]))
         # Brokers without a recent failure first.
         return sorted(addresses, key=lambda a: a in self._channels and self._channels[a].failed)
 
@@ -146,7 +147,7 @@ class ClusterReader:
             raise ClusterUnavailable(Reason("no_live_broker", address=_address_text(address)))
         self._cache = _MetadataCache(answer, cluster_metadata)
         self._close_other_channels(
-            {(b.host, b.port) for b in cluster_metadata.brokers} | set(self._bootstrap)
+            {(b.host, b.port) for b in cluster_metadata.brokers} | set(self._settings.addresses)
         )
         return cluster_metadata
 
@@ -155,7 +156,7 @@ class ClusterReader:
             self._channels.pop(address).close()
 
     def _channel(self, address: _Address) -> Channel:
-        return self._channels.setdefault(address, Channel(*address, self._budget))
+        return self._channels.setdefault(address, Channel(*address, self._settings, self._budget))
 
     async def _each_broker(
         self,

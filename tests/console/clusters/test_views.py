@@ -6,13 +6,14 @@ from console.accounts import throttle
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
-from console.clusters import services
+from console.clusters import connection_test
 from monitoring import identity
 from monitoring.models import Cluster
 
 FORM = {
     "name": "Other", "slug": "other", "bootstrap_servers": "127.0.0.1:1", "zookeeper_connect": "",
     "admin_urls_text": "1 http://127.0.0.1:9", "token": "top-secret-token",
+    "security_protocol": "PLAINTEXT",
 }  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, 
 
 def test_tests_of_the_connection_are_limited(sampled, admin):
     cluster = Cluster(slug="x", bootstrap_servers="127.0.0.1:1")
-    said = [services.test_connection(Principal(admin), cluster).title
+    said = [connection_test.test_connection(Principal(admin), cluster).title
             for _ in range(throttle.PER_MINUTE_MAX + 1)]  # fmt: skip
     assert said[-1] == "Too many tests"
     assert set(said[:-1]) == {"No broker answers"}

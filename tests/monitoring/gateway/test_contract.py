@@ -17,7 +17,6 @@ from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsup
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
-from monitoring.gateway.zookeeper import ZooKeeper
 from tests.support import fake_gateway as fake
 from tests.support.waiting import wait_until
 
@@ -27,7 +26,6 @@ PAIRS = [
     (Admin, fake.FakeAdmin),
     (Browse, fake.FakeBrowse),
     (BrokerAdmin, fake.FakeBrokerAdmin),
-    (ZooKeeper, fake.FakeZooKeeper),
 ]
 
 
@@ -239,10 +237,6 @@ def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, na
     ):
         with pytest.raises(Unsupported, match="no admin address"):
             ask()
-
-
-def test_a_cluster_without_zookeeper_shows_none(gateway):
-    assert gateway.zookeeper.server_states() == []
 
 
 def test_a_gateway_may_be_used_again_after_it_was_closed(gateway, name):

@@ -1,14 +1,16 @@
 """Readers are reused between ticks and closed when their cluster is removed."""
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway import loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 
 INTERVAL_MS = 5000
+SETTINGS = ClientSettings((("127.0.0.1", 1),))
 
 
 def target(token="one", slug="c"):
-    return SamplingTarget(slug, (("127.0.0.1", 1),), AdminUrls({"1": "http://127.0.0.1:1"}, token))
+    return SamplingTarget(slug, SETTINGS, AdminUrls({"1": "http://127.0.0.1:1"}, token))
 
 
 def reader_of(readers, wanted):

@@ -13,6 +13,8 @@ import pytest
 
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
+from monitoring.client_settings import ClientSettings
+from monitoring.clusters import parse_addresses
 from monitoring.gateway.browse import ReadRequest
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
@@ -50,6 +52,10 @@ def liar():
         yield f"127.0.0.1:{port}"
 
 
+def settings_of(address: str) -> ClientSettings:
+    return ClientSettings(tuple(parse_addresses(address)))
+
+
 def is_there(process_id: int) -> bool:
     try:
         status = Path(f"/proc/{process_id}/stat").read_text()
@@ -79,17 +85,17 @@ def test_a_concurrent_call_continues(workers, silent, liar):
 
     def ask():
         try:
-            workers.call(CONFIGS, (silent, 3, "a"), LIMIT_S)
+            workers.call(CONFIGS, (settings_of(silent), 3, "a"), LIMIT_S)
         except Exception as error:
             told.append(type(error))
 
     with pytest.raises(Unreadable):  # so that the next one is not held up by imports alone
-        workers.call(CONFIGS, (liar, 15, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(liar), 15, "a"), LIMIT_S)
     thread = threading.Thread(target=ask)
     thread.start()
     wait_until(lambda: workers.process_ids(), "the other call has its process")
     with pytest.raises(Unreadable):
-        workers.call(CONFIGS, (liar, 15, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(liar), 15, "a"), LIMIT_S)
     thread.join(LIMIT_S)
     assert told == [ClusterUnavailable]
 
@@ -98,7 +104,7 @@ def test_a_worker_is_reused_for_the_next_call(workers, silent):
     ids = []
     for _ in range(2):
         with pytest.raises(ClusterUnavailable):
-            workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+            workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
         ids.append(workers.process_ids())
     assert ids[0] == ids[1]
     assert len(ids[0]) == 1
@@ -106,25 +112,25 @@ def test_a_worker_is_reused_for_the_next_call(workers, silent):
 
 def test_a_worker_that_died_while_idle_is_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
     os.kill(id, signal.SIGKILL)
     os.waitid(os.P_PID, id, os.WEXITED | os.WNOWAIT)  # all its threads have ended
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
     assert workers.process_ids() not in ([], [id])
 
 
 def test_a_worker_that_exceeds_the_time_limit_is_killed_and_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
     os.kill(id, signal.SIGSTOP)
     with pytest.raises(Unreadable, match="within 1 seconds"):
-        workers.call(CONFIGS, (silent, 1, "a"), 1)
+        workers.call(CONFIGS, (settings_of(silent), 1, "a"), 1)
     assert not is_there(id)
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
 
 
 def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_cluster, monkeypatch):
@@ -133,8 +139,8 @@ def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_clu
         live_cluster.create_topic(topic, 1)
         _produce_zeros(live_cluster, topic, size_bytes)
     workers = Workers(os.getpid())
-    servers, spans = live_cluster.brokerd.bootstrap_servers, {0: range(1)}
-    request = ReadRequest(servers, "bomb", 0, None, None, 5, 64 << 20, 30, spans)
+    settings, spans = live_cluster.row().client_settings(), {0: range(1)}
+    request = ReadRequest(settings, "bomb", 0, None, None, 5, 64 << 20, 30, spans)
     try:
         with pytest.raises(Unreadable, match="short of memory"):
             workers.call("read", (request,), LIMIT_S)
@@ -163,7 +169,7 @@ def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatc
 
     def ask():
         try:
-            workers.call(CONFIGS, (silent, 10, "a"), LIMIT_S)
+            workers.call(CONFIGS, (settings_of(silent), 10, "a"), LIMIT_S)
         except ClusterUnavailable as error:
             refused.append(error.message)
 
@@ -173,7 +179,7 @@ def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatc
             thread.start()
         wait_until(lambda: len(workers.process_ids()) == 4, "all are at work")
         with pytest.raises(ClusterUnavailable, match="4 requests to clusters are waiting"):
-            workers.call(CONFIGS, (silent, 1, "a"), 0.01)
+            workers.call(CONFIGS, (settings_of(silent), 1, "a"), 0.01)
         for thread in threads:
             thread.join(LIMIT_S)
         assert len(refused) == 4
@@ -189,14 +195,16 @@ def test_another_error_is_reported_with_its_text(workers):
 
 PARENT = """
 import os, sys, threading, time
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
+settings = ClientSettings((("127.0.0.1", int(sys.argv[1].split(":")[1])),))
 call = lambda *told: workers.call("describe_configs", *told, limit_s=120)
 try:
-    call(sys.argv[1], 1, "a")
+    call(settings, 1, "a")
 except Exception as error:
     assert "Unavailable" in type(error).__name__, error
 if sys.argv[2] == "busy":
-    threading.Thread(target=call, args=(sys.argv[1], 100, "a"), daemon=True).start()
+    threading.Thread(target=call, args=(settings, 100, "a"), daemon=True).start()
 while not (ids := workers._workers_of(os.getpid()).process_ids()):
     time.sleep(0.02)
 print(*ids, flush=True)

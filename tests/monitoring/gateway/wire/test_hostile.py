@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
+from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
@@ -51,7 +52,7 @@ def cluster(topics=None, version=metadata.WITH_IDS):
 
 def read(answers, timeout_s=60, highest=None) -> ClusterReads:
     async def once(port):
-        reader = ClusterReader([("127.0.0.1", port)], None, now_ms)
+        reader = ClusterReader(ClientSettings((("127.0.0.1", port),)), None, now_ms)
         try:
             return await reader.read(timeout_s)
         finally:

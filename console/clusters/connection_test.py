@@ -1,0 +1,145 @@
+"""The test of a cluster's connection: connects as the form says, and explains what is wrong.
+
+It never shows text that the other side sent, except the mechanisms and rights that Kafka names.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from console.accounts import throttle
+from console.accounts.principal import Principal
+from console.ui.texts import sentence
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
+from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+
+# The operations on a cluster that the console's pages and changes need, in Kafka's names.
+NEEDED_OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "CREATE", "ALTER", "ALTER_CONFIGS")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionResult:
+    ok: bool
+    title: str
+    text: str
+
+
+def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
+    """Read the brokers of a cluster, saved or not, and return the result or the error.
+
+    For admins only and rate-limited, since it makes the server open connections to addresses that a
+    user entered. It never raises.
+    """
+    if not throttle.allows("connection-test", principal.user):
+        return ConnectionResult(False, _("Too many tests"), _("Wait a minute and test again."))
+    try:
+        with for_cluster(cluster) as gateway:
+            metadata = gateway.wire.metadata()
+            missing = _missing_operations(gateway)
+    except GatewayError as error:
+        return explained(error, cluster)
+    text = _("%(n)d brokers, cluster id %(id)s.") % {
+        "n": len(metadata.brokers),
+        "id": metadata.cluster_id,
+    }
+    if missing:
+        rights = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
+        text = f"{text} {rights % {'operations': ', '.join(missing)}}"
+    return ConnectionResult(True, _("The cluster answers"), text)
+
+
+def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:
+    """What is wrong: the name, the port, TLS, the login, or the broker."""
+    reasons = {reason.code: reason for reason in _nested(error.message)}
+    for code, (title, text) in _texts(cluster).items():
+        if code in reasons:
+            params = {name: sentence(str(v)) for name, v in reasons[code].params.items()}
+            return ConnectionResult(False, title, text % params)
+    title, text = _text_of_kind(error, cluster)
+    return ConnectionResult(False, title, text)
+
+
+def _missing_operations(gateway: Gateway) -> list[str]:
+    try:
+        allowed = gateway.admin.cluster_operations()
+    except GatewayError:
+        return []
+    return [] if allowed is None else [name for name in NEEDED_OPERATIONS if name not in allowed]
+
+
+def _nested(message: str) -> Iterator[Reason]:
+    """The reason and the reasons within it."""
+    if isinstance(message, Reason):
+        yield message
+        for value in message.params.values():
+            yield from _nested(value)
+
+
+def _texts(cluster: Cluster) -> dict[str, tuple[str, str]]:
+    """Code of a reason → title and text; the first that occurs explains the error."""
+    closed = (
+        _("The broker closed the connection"),
+        _(
+            "The port may expect another security protocol than %(protocol)s. Compare with the "
+            "broker’s setting “listeners”."
+        ).replace("%(protocol)s", cluster.security_protocol),
+    )
+    return {
+        "settings_unreadable": (_("A stored secret cannot be decrypted"), "%(why)s"),
+        "tls_settings": (_("The certificate or key cannot be used"), "%(why)s"),
+        "token_endpoint": (_("The token endpoint does not answer"), "%(why)s"),
+        "token_status": (
+            _("The token endpoint refuses the login"),
+            _("It answers with status %(status)s. Check client ID, client secret and scope."),
+        ),
+        "token_format": (
+            _("The token endpoint does not answer with an access token"),
+            _("Check its URL."),
+        ),
+        "login_mechanism": (
+            _("The broker does not offer this SASL mechanism"),
+            _("It offers: %(offered)s."),
+        ),
+        "login_refused": (
+            _("The broker refuses the login"),
+            _("Check user name, password and mechanism."),
+        ),
+        "login_untrusted": (
+            _("The broker does not prove that it knows the login"),
+            _("Another server may answer at this address."),
+        ),
+        "certificate": (
+            _("The broker’s certificate is not accepted"),
+            _("%(why)s. Check the CA certificates and the host name."),
+        ),
+        "not_tls": (
+            _("The port does not speak TLS"),
+            _("Choose PLAINTEXT or SASL_PLAINTEXT, or the port of a TLS listener."),
+        ),
+        "no_tls": (
+            _("TLS failed"),
+            _("%(why)s. The broker may require a client certificate."),
+        ),
+        "host_unknown": (
+            _("The host name does not resolve"),
+            _("Check the name, and that this server’s DNS knows it."),
+        ),
+        "closed_by_broker": closed,
+        "answer_size": closed,
+    }
+
+
+def _text_of_kind(error: GatewayError, cluster: Cluster) -> tuple[str, str]:
+    if isinstance(error, ClusterUnavailable):
+        return (
+            _("No broker answers"),
+            _("Check host and port, and that the address is reachable from this server."),
+        )
+    if isinstance(error, Unsupported):
+        return _("The server that answers is not a supported Kafka broker"), ""
+    if isinstance(error, Refused):
+        return _("The broker refused the request"), _("It may require TLS or authentication.")
+    return _("The test failed"), _("The broker answered with an error.")
