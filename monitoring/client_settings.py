@@ -90,12 +90,13 @@ def _address_text(address: Sequence[Any]) -> str:
 def _tls_properties(tls: Tls | None) -> dict[str, Any]:
     if tls is None:
         return {}
-    texts = {
-        "ssl.ca.pem": tls.ca_pem,
-        "ssl.certificate.pem": tls.certificate_pem,
-        "ssl.key.pem": tls.key_pem,
-        "ssl.key.password": tls.key_password,
-    }
+    texts = {"ssl.ca.pem": tls.ca_pem}
+    if tls.certificate_pem:
+        texts |= {
+            "ssl.certificate.pem": tls.certificate_pem,
+            "ssl.key.pem": tls.key_pem,
+            "ssl.key.password": tls.key_password,
+        }
     algorithm = "https" if tls.check_host_name else "none"
     return {name: text for name, text in texts.items() if text} | {
         "ssl.endpoint.identification.algorithm": algorithm

@@ -27,7 +27,8 @@ def check_certificates(text: str) -> None:
 
 
 def check_key(certificate_pem: str, key_pem: str, password: str) -> None:
-    """Raises ValidationError if the key cannot be read or does not belong to the certificate."""
+    """Raises ValidationError if the key cannot be read or does not belong to the certificate, which
+    must be valid."""
     try:
         secret = password.encode() if password else None
         key = serialization.load_pem_private_key(key_pem.encode(), secret)

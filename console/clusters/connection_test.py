@@ -80,13 +80,7 @@ def _nested(message: str) -> Iterator[Reason]:
 
 def _texts(cluster: Cluster) -> dict[str, tuple[str, str]]:
     """Code of a reason → title and text; the first that occurs explains the error."""
-    closed = (
-        _("The broker closed the connection"),
-        _(
-            "The port may expect another security protocol than %(protocol)s. Compare with the "
-            "broker’s setting “listeners”."
-        ).replace("%(protocol)s", cluster.security_protocol),
-    )
+    closed = (_("The broker closed the connection"), _closed_text(cluster))
     return {
         "settings_unreadable": (_("A stored secret cannot be decrypted"), "%(why)s"),
         "tls_settings": (_("The certificate or key cannot be used"), "%(why)s"),
@@ -130,6 +124,16 @@ def _texts(cluster: Cluster) -> dict[str, tuple[str, str]]:
         "closed_by_broker": closed,
         "answer_size": closed,
     }
+
+
+def _closed_text(cluster: Cluster) -> str:
+    if cluster.uses_tls and not cluster.certificate_pem:
+        return _("It may require a client certificate, or another security protocol.")
+    text = _(
+        "The port may expect another security protocol than %(protocol)s. Compare with the "
+        "broker’s setting “listeners”."
+    )
+    return text % {"protocol": cluster.security_protocol}
 
 
 def _text_of_kind(error: GatewayError, cluster: Cluster) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import OAUTHBEARER
-from monitoring.cluster_security import PEM_LENGTH_MAX, SECRETS, check_key
+from monitoring.cluster_security import PEM_LENGTH_MAX, SECRETS, check_certificates, check_key
 from monitoring.models import Cluster
 
 COLUMNS = (
@@ -41,6 +41,11 @@ _KEEP = _("Stored encrypted and never shown again. Leave it empty to keep the cu
 
 def _pem_area() -> forms.Textarea:
     return forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"})
+
+
+def _names() -> forms.Select:
+    """Kafka's own names, which are not translated."""
+    return forms.Select(attrs={"translate": "no"})
 
 
 def _password_input() -> forms.PasswordInput:
@@ -78,7 +83,12 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         fields: tuple[str, ...] = COLUMNS
         labels: Any = LABELS
         help_texts: Any = HELP_TEXTS
-        widgets: Any = {"ca_pem": _pem_area(), "certificate_pem": _pem_area()}
+        widgets: Any = {
+            "ca_pem": _pem_area(),
+            "certificate_pem": _pem_area(),
+            "security_protocol": _names(),
+            "sasl_mechanism": _names(),
+        }
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -97,6 +107,10 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
                 self.add_error("certificate_pem", _("Enter the certificate of this private key."))
             return
         if key:
+            try:
+                check_certificates(certificate)
+            except ValidationError:
+                return  # reported by the field
             try:
                 check_key(certificate, key, data.get("new_private_key_password", ""))
             except ValidationError as error:

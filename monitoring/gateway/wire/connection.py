@@ -81,8 +81,9 @@ class Connection:
         except socket.gaierror as error:
             raise ClusterUnavailable(Reason("host_unknown")) from error
         except (OSError, TimeoutError) as error:
-            code = "no_tls" if tls and isinstance(error, ConnectionResetError) else "no_connection"
-            raise ClusterUnavailable(Reason(code, why=_error_text(error))) from error
+            if tls is not None and isinstance(error, ConnectionResetError):  # as Kafka does then
+                raise ClusterUnavailable(Reason("no_tls", why=Reason("not_tls"))) from error
+            raise ClusterUnavailable(Reason("no_connection", why=_error_text(error))) from error
         return cls(reader, writer, budget)
 
     @property
