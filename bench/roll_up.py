@@ -29,7 +29,7 @@ from bench.roll_up_sql import run_duckdb
 from bench.rows import Contender, Goal, Row
 from bench.servers import ROOT, Server
 from monitoring.history.levels import HOUR_MS, MINUTE_MS
-from monitoring.history.tables import GROUP_PARTITIONS
+from monitoring.history.table_specs import GROUP_PARTITIONS
 from monitoring.spark.config import SparkConfig
 from monitoring.spark.jobs.roll_up import RollUp, roll_up
 from monitoring.spark.session import SparkStarting, check_reachable, open_session, remote_url

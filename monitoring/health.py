@@ -39,7 +39,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`why` is a code with a text in console/live/health_banner.py; `count` and `since_ms` are its
+    """`why` is a code with a text in console/ui/health_texts.py; `count` and `since_ms` are its
     parameters."""
 
     name: str

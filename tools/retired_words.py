@@ -38,7 +38,7 @@ RETIRED = {
     "SealedField": "EncryptedField",
     "note_skipped": "record_gap",
     "why_no_key": "missing_key_problem",
-    "console.topics.gaps": "console.topics.unread_partitions",
+    "console.topics.gaps": "console.messages.unread_partitions",
     "console/topics/gaps": "console/topics/unread_partitions",
     "monitoring.keys": "monitoring.redis_keys",
     "monitoring.forget": "monitoring.cluster_cleanup",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from monitoring.history.levels import Level
     from monitoring.history.root import Root
     from monitoring.history.series import Subject
-    from monitoring.history.tables import Table
+    from monitoring.history.table_specs import Table
     from monitoring.ticks.tick import Tick
 
 Keys = dict[str, np.ndarray]
@@ -125,7 +125,7 @@ def write_ticks(root: Root, level: Level, from_ms: int, to_ms: int) -> None:
     """The buckets of a level: none has a gap."""
     from monitoring.history import manifest, writer
     from monitoring.history.root import Place
-    from monitoring.history.tables import LEVEL_TICKS, TICKS
+    from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 
     first = from_ms
     while first < to_ms:
@@ -158,7 +158,7 @@ def tick(cluster: Synthetic, number: int) -> Tick:
 
 def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
     """Levels up to `hour_ms`, raw files behind it, then ticks in Redis; the time of the end."""
-    from monitoring.history import tables, writer
+    from monitoring.history import table_specs, writer
     from monitoring.history.levels import HOUR, MINUTE
     from monitoring.ticks.tick_stream import put_tick
 
@@ -174,11 +174,11 @@ def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
         from_ms = hour_ms - days * DAY_MS
         write_ticks(root, level, from_ms, hour_ms)
         for table, keys in (
-            (tables.CLUSTER, {}),
-            (tables.TOPICS, {"topic": np.array(cluster.topics)}),
-            (tables.GROUPS, {"group": np.array(cluster.groups)}),
-            (tables.PARTITIONS, of_partition),
-            (tables.GROUP_PARTITIONS, of_group),
+            (table_specs.CLUSTER, {}),
+            (table_specs.TOPICS, {"topic": np.array(cluster.topics)}),
+            (table_specs.GROUPS, {"group": np.array(cluster.groups)}),
+            (table_specs.PARTITIONS, of_partition),
+            (table_specs.GROUP_PARTITIONS, of_group),
         ):
             write_level(root, level, table, keys, from_ms, hour_ms)
     first = hour_ms // INTERVAL_MS

@@ -12,7 +12,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
-from monitoring.alerts import rules
+from monitoring.alerts import rule_states
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_OFF, resolve_all
 from monitoring.alerts.payload import sample_payload
@@ -83,8 +83,11 @@ def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """The number of groups in the latest sample that match the rule's pattern."""
     if snapshot is None:
         return None
-    pattern_rule = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
-    return sum(rules.matches(pattern_rule, rules.Subject(name)) for name in snapshot.group_names)
+    pattern_rule = rule_states.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    return sum(
+        rule_states.matches(pattern_rule, rule_states.Subject(name))
+        for name in snapshot.group_names
+    )
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from console.ui.texts import sentence
 from monitoring.history import points, series
 from monitoring.history.points import Points
 from monitoring.history.series import COMPARE_MS, Gap, Range, Subject
-from monitoring.history.tables import GROUP_TOPICS
+from monitoring.history.table_specs import GROUP_TOPICS
 from monitoring.reasons import loads
 from monitoring.scope import ANY
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from monitoring.lag.tables import member_totals
+from monitoring.lag.formula import member_totals
 from monitoring.models import Cluster
 from monitoring.read_model.partial_sum import PartialSum
 

@@ -12,9 +12,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from console.audit.middleware import responses_by_status
-from console.live import health_banner, snapshot_cache
+from console.live import snapshot_cache
 from console.live.sample_status import ClusterProblems, SampleStatus
-from console.ui import numbers
+from console.ui import health_texts, numbers
 from monitoring import health
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
@@ -36,7 +36,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
     parts = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: health_banner.line(part) for part in parts}
+    states = {part.name: health_texts.line(part) for part in parts}
     is_ready = all(part.is_ready for part in parts)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):

@@ -13,7 +13,8 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
-from console.live import health_banner, pages, snapshot_cache
+from console.live import pages, snapshot_cache
+from console.ui import health_texts
 from monitoring import health
 from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
@@ -86,11 +87,11 @@ class Page:
         return snapshot_cache.sample_status(self.menu_cluster.slug, rights)
 
     @cached_property
-    def health(self) -> list[health_banner.HealthBanner]:
+    def health(self) -> list[health_texts.HealthBanner]:
         """The parts of the console that have failed, for signed-in users."""
         if not self._request.user.is_authenticated:
             return []
-        return [health_banner.banner(part) for part in health.problems()]
+        return [health_texts.banner(part) for part in health.problems()]
 
     @property
     def socket_url(self) -> str:

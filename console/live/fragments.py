@@ -13,8 +13,9 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
-from console.live import health_banner, snapshot_cache
+from console.live import snapshot_cache
 from console.live.registry import FragmentKey
+from console.ui import health_texts
 from monitoring import health
 from monitoring.models import Cluster
 
@@ -25,7 +26,7 @@ def status_html(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML of status line and banners."""
     common = {
         "status": snapshot_cache.sample_status(cluster.slug, rights),
-        "health": [health_banner.banner(part) for part in health.problems()],
+        "health": [health_texts.banner(part) for part in health.problems()],
         "oob": True,
         "cluster": cluster,
     }

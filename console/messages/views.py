@@ -10,10 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.messages import downloads, services
+from console.messages import downloads, services, unread_partitions
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
-from console.topics import unread_partitions
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange

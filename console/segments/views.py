@@ -10,10 +10,10 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
+from console.messages import unread_partitions
 from console.messages.forms import OFFSET_MAX
 from console.messages.services import is_masked
 from console.segments import services
-from console.topics import unread_partitions
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported

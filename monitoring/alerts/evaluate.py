@@ -17,7 +17,7 @@ from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
 from monitoring.alerts.rule_input import rule_input_of
-from monitoring.alerts.rules import (
+from monitoring.alerts.rule_states import (
     Event,
     LagReading,
     Phase,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts.rules import Phase, Subject, SubjectState
+from monitoring.alerts.rule_states import Phase, Subject, SubjectState
 
 Pending = dict[int, dict[Subject, SubjectState]]  # by rule id
 _KEPT_S = 24 * 3600

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from monitoring.history import cluster_rows, group_rows, partition_rows
 from monitoring.history.levels import RAW
 from monitoring.history.partition_rows import Step
-from monitoring.history.tables import (
+from monitoring.history.table_specs import (
     BROKERS,
     GROUP_PARTITIONS,
     GROUP_TOPICS,

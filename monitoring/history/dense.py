@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.tables import Table
+from monitoring.history.table_specs import Table
 
 Floats = np.ndarray
 _MS = 1000

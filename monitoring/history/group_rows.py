@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.history.partition_rows import NUMBER_BITS, Step
-from monitoring.history.tables import EXISTS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS
+from monitoring.history.table_specs import EXISTS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS
 from monitoring.history.tick_rows import (
     Codes,
     Flags,

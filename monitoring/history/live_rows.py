@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history.changes import TickEncoder
-from monitoring.history.tables import CLUSTER, RAW_TICKS, TICKS, Table
+from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, Table
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick, decode

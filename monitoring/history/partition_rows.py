@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history.tables import EXISTS, PARTITIONS, TOPICS
+from monitoring.history.table_specs import EXISTS, PARTITIONS, TOPICS
 from monitoring.history.tick_rows import (
     Codes,
     Flags,

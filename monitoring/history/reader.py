@@ -19,7 +19,7 @@ from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
-from monitoring.history.tables import TICKS, Table, schema_of
+from monitoring.history.table_specs import TICKS, Table, schema_of
 
 # Of all threads: a read uses all cores.
 _READS_AT_ONCE = 2

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import dense, live_rows, points, reader, tables
+from monitoring.history import dense, live_rows, points, reader, table_specs
 from monitoring.history.cover import Part
 from monitoring.history.dense import Buckets, Values
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root import Root, current
-from monitoring.history.tables import Table
+from monitoring.history.table_specs import Table
 from monitoring.history.writer import flushed_until_ms
 from monitoring.ticks import tick_stream
 
@@ -35,25 +35,25 @@ class Subject:
 
     @classmethod
     def cluster(cls) -> Subject:
-        return cls(tables.CLUSTER)
+        return cls(table_specs.CLUSTER)
 
     @classmethod
     def topic(cls, topic: str, partition: int | None = None) -> Subject:
         if partition is None:
-            return cls(tables.TOPICS, (topic,))
-        return cls(tables.PARTITIONS, (topic, partition))
+            return cls(table_specs.TOPICS, (topic,))
+        return cls(table_specs.PARTITIONS, (topic, partition))
 
     @classmethod
     def group(cls, group: str, topic: str | None = None, partition: int | None = None) -> Subject:
         if topic is None:
-            return cls(tables.GROUPS, (group,))
+            return cls(table_specs.GROUPS, (group,))
         if partition is None:
-            return cls(tables.GROUP_TOPICS, (group, topic))
-        return cls(tables.GROUP_PARTITIONS, (group, topic, partition))
+            return cls(table_specs.GROUP_TOPICS, (group, topic))
+        return cls(table_specs.GROUP_PARTITIONS, (group, topic, partition))
 
     @classmethod
     def broker(cls, broker: int) -> Subject:
-        return cls(tables.BROKERS, (broker,))
+        return cls(table_specs.BROKERS, (broker,))
 
     @property
     def key_columns(self) -> dict[str, str | int]:
@@ -182,9 +182,9 @@ def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str
     found = ["at_ms", "state_before", "state"] + (["rated"] if is_raw else [])
     for name in measures:
         if name in table.counters:
-            found += [name] if is_raw else tables.counter_columns(name)
+            found += [name] if is_raw else table_specs.counter_columns(name)
         else:
-            found += [f"{name}_before", name] if is_raw else tables.gauge_columns(name)
+            found += [f"{name}_before", name] if is_raw else table_specs.gauge_columns(name)
     return found
 
 

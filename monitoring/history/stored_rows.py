@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
 from monitoring.history.root import Place, Root
-from monitoring.history.tables import schema_of
+from monitoring.history.table_specs import schema_of
 
 
 def files_of(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.tables import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, Table
 
 Longs = np.ndarray
 Flags = np.ndarray

@@ -18,7 +18,7 @@ from monitoring.history.changes import TickEncoder
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
-from monitoring.history.tables import TABLES, TICKS
+from monitoring.history.table_specs import TABLES, TICKS
 from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 64 * 1024

@@ -1,6 +1,6 @@
 """A day of raw rows as a pattern for days of the past. Pure.
 
-A pattern is the raw level's tables (monitoring/history/tables.py) of a whole day. Nothing appears
+A pattern is the tables of the raw level (history/table_specs.py) of a whole day. Nothing appears
 or disappears in it, and its end joins its start: the rows of its first tick have as values before
 it those of its end. So the same day can be written for each day of the past. Offsets and topic ids
 are null: those of the past are not known.
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from monitoring.history.changes import KeyNames, TickEncoder
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.tables import CLUSTER, EXISTS, RAW_TICKS, TABLES, TICKS, Table
+from monitoring.history.table_specs import CLUSTER, EXISTS, RAW_TICKS, TABLES, TICKS, Table
 from monitoring.ticks.tick import Tick
 
 HOURS_A_DAY = DAY_MS // HOUR_MS

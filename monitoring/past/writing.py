@@ -31,7 +31,7 @@ from monitoring.history.levels import (
 )
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
-from monitoring.history.tables import TABLES, TICKS, schema_of
+from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.past import marker
 from monitoring.past.marker import WrittenRange
 from monitoring.past.pattern import Hour, Tables, hours_used, is_complete, is_steady, shifted, until

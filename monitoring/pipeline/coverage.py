@@ -22,7 +22,7 @@ from monitoring.history.levels import (
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
-from monitoring.history.tables import LEVEL_TICKS, TICKS
+from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 from monitoring.pipeline.plan import Coverage
 
 Files = dict[Place, tuple[HistoryFile, ...]]

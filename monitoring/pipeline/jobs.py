@@ -12,7 +12,7 @@ from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place
-from monitoring.history.tables import LEVEL_TICKS, TABLES, TICKS
+from monitoring.history.table_specs import LEVEL_TICKS, TABLES, TICKS
 from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
 from monitoring.pipeline.workspace import Finished, Workspace
 

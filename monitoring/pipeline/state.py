@@ -10,7 +10,7 @@ from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root
-from monitoring.history.tables import TICKS
+from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.coverage import Files
 from monitoring.pipeline.models import PipelineState
 from monitoring.pipeline.plan import RollUpJob

@@ -23,7 +23,7 @@ from monitoring.history import manifest
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile, Manifest
 from monitoring.history.root import Place, Root, cluster_folder
-from monitoring.history.tables import schema_of
+from monitoring.history.table_specs import schema_of
 
 JOBS = "_jobs"
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from django.utils.functional import cached_property
 
-from monitoring.lag.tables import with_lag
+from monitoring.lag.formula import with_lag
 from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.partial_sum import PartialSum

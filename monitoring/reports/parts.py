@@ -9,7 +9,7 @@ from monitoring.history.cover import Part as Covered
 from monitoring.history.levels import RAW
 from monitoring.history.points import level_for
 from monitoring.history.root import Root, current
-from monitoring.history.tables import GROUP_TOPICS, GROUPS, TOPICS
+from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
 from monitoring.spark.jobs.throughput_and_lag import Part
 from monitoring.spark.transforms.buckets import Bucket
 from monitoring.spark.transforms.time import bucket_ms_for

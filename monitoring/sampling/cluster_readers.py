@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
+from monitoring.gateway.broker_stats import CounterSource
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
-from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads

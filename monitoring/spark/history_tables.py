@@ -1,4 +1,4 @@
-"""Reads files of the history into Spark, with the schemas of `monitoring/history/tables.py`."""
+"""Reads files of the history into Spark, with the schemas of history/table_specs.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from monitoring.history.tables import schema_of
+from monitoring.history.table_specs import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway.counters import CounterSource
+from monitoring.gateway.broker_stats import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.channel import Channel

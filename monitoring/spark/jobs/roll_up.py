@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from monitoring.history.tables import TABLES
+from monitoring.history.table_specs import TABLES
 from monitoring.spark.history_tables import configure, read, uri
 from monitoring.spark.transforms import roll_up as transforms
 from monitoring.spark.transforms.buckets import Bucket

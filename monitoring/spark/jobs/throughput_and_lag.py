@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from monitoring.history import dense
 from monitoring.history.levels import bucket_start
-from monitoring.history.tables import GROUP_TOPICS, GROUPS, TOPICS, Table
+from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.history_tables import configure, read
 from monitoring.spark.transforms import summaries

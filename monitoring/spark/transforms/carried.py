@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.tables import Table, counter_columns, gauge_columns
+from monitoring.history.table_specs import Table, counter_columns, gauge_columns
 
 
 def carried(before: DataFrame, table: Table, at_ms: int) -> DataFrame:

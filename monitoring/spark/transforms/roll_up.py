@@ -1,6 +1,6 @@
 """Rolls rows of a level of the history up to longer buckets. Pure: DataFrame → DataFrame.
 
-Only changes are stored (monitoring/history/tables.py), so the figures of a bucket follow from its
+Only changes are stored (history/table_specs.py), so the figures of a bucket follow from its
 rows and from what held before, between and behind them. Of a figure that adds up over samples each
 row contributes
 
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.tables import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, Table
 from monitoring.spark.transforms.buckets import Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows

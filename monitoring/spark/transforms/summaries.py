@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.tables import TOPICS
+from monitoring.history.table_specs import TOPICS
 
 _MINUTE_S = 60
 _MINUTE_MS = 60_000

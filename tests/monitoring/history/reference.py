@@ -6,7 +6,7 @@ of a bucket. It knows nothing of rows that are left out but which rows there mus
 
 from dataclasses import dataclass, field
 
-from monitoring.history.tables import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, Table
 
 HOUR_MS = 3_600_000
 

@@ -1,6 +1,6 @@
 """The samples of every key of every table at each tick, from plain ticks (random_cluster.py)."""
 
-from monitoring.history.tables import (
+from monitoring.history.table_specs import (
     BROKERS,
     CLUSTER,
     GROUP_PARTITIONS,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monitoring.history import dense
 from monitoring.history.dense import Buckets, Values
-from monitoring.history.tables import EXISTS, LEVEL_TICKS, RAW_TICKS, TOPICS
+from monitoring.history.table_specs import EXISTS, LEVEL_TICKS, RAW_TICKS, TOPICS
 
 STEP_MS = 5000
 A_BUCKET = 3

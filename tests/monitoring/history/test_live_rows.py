@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.history import live_rows
-from monitoring.history.tables import GROUPS, TOPICS
+from monitoring.history.table_specs import GROUPS, TOPICS
 from monitoring.ticks.tick import decode
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick

@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.history.changes import TickEncoder
-from monitoring.history.tables import TABLES
+from monitoring.history.table_specs import TABLES
 from tests.monitoring.history import random_cluster
 from tests.monitoring.history.reference import HOUR_MS, level_rows
 from tests.monitoring.history.reference_samples import steps_of

@@ -2,7 +2,7 @@ import pytest
 
 from monitoring.history import manifest, writer
 from monitoring.history.levels import HOUR_MS, RAW
-from monitoring.history.tables import PARTITIONS
+from monitoring.history.table_specs import PARTITIONS
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.history.stored import stored, stored_ticks

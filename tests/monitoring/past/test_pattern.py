@@ -5,7 +5,7 @@ import pytest
 
 from monitoring.history.changes import TickEncoder
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.tables import CLUSTER, EXISTS, TABLES, TICKS
+from monitoring.history.table_specs import CLUSTER, EXISTS, TABLES, TICKS
 from monitoring.past import pattern
 from tests.monitoring.past.recorded import STEP_MS, hour_ticks
 

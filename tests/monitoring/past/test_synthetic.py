@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.tables import TABLES, TICKS
+from monitoring.history.table_specs import TABLES, TICKS
 from monitoring.past import synthetic
 from monitoring.past.pattern import of_hours
 from monitoring.ticks.tick import Tick

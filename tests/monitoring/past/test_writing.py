@@ -8,11 +8,11 @@ import pytest
 from django.core.management import call_command
 
 from monitoring.clusters import Cluster
-from monitoring.history import reader, series, tables, writer
+from monitoring.history import reader, series, table_specs, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root import current
 from monitoring.history.series import Range, Subject
-from monitoring.history.tables import TICKS
+from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
 from monitoring.past import marker, writing
 from monitoring.pipeline import coverage, jobs, workspace
@@ -77,7 +77,12 @@ def check_levels(root):
             start_ms = TODAY - (day + 1) * DAY_MS
             found = reader.ticks(root, "local", level, start_ms, start_ms + DAY_MS)
             assert len(found) == (count if day < KEPT_DAYS[level] else 0)
-    for table in (tables.CLUSTER, tables.TOPICS, tables.PARTITIONS, tables.GROUP_PARTITIONS):
+    for table in (
+        table_specs.CLUSTER,
+        table_specs.TOPICS,
+        table_specs.PARTITIONS,
+        table_specs.GROUP_PARTITIONS,
+    ):
         found = [
             sums(table, rows(root, level, table, start_ms, start_ms + DAY_MS))
             for level in (MINUTE, HOUR, DAY)
@@ -109,7 +114,12 @@ def check_first_day(root):
     ticks = reader.ticks(root, "local", DAY, TODAY, TODAY + DAY_MS)
     total = 5 * 60 + 40 + 60
     assert ticks["samples"].to_pylist() == [total]
-    for table in (tables.CLUSTER, tables.PARTITIONS, tables.GROUPS, tables.BROKERS):
+    for table in (
+        table_specs.CLUSTER,
+        table_specs.PARTITIONS,
+        table_specs.GROUPS,
+        table_specs.BROKERS,
+    ):
         found = rows(root, DAY, table, TODAY, TODAY + DAY_MS)
         # The last written sample says that everything is gone.
         assert {row["samples"] for row in found} == {total - 1}, table.name
@@ -141,7 +151,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     for level in LEVELS:
         assert len(reader.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
     # The idle topic has no row of its own in the second hour.
-    assert len(rows(root, HOUR, tables.TOPICS, FIRST_HOUR, NOW)) == 3
+    assert len(rows(root, HOUR, table_specs.TOPICS, FIRST_HOUR, NOW)) == 3
     [day] = waiting(root, TODAY + DAY_MS + HOUR_MS)
     assert (day.kind, day.start_ms) == ("day", TODAY)  # without the hours that are gone
 

@@ -2,7 +2,7 @@ import pytest
 
 from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
-from monitoring.history.tables import TABLES, TICKS
+from monitoring.history.table_specs import TABLES, TICKS
 from monitoring.pipeline import coverage, jobs, workspace
 from monitoring.pipeline.plan import RollUpJob, merges, roll_ups
 from tests.monitoring.pipeline.made_history import (

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.history.changes import TickEncoder
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.tables import TABLES, TICKS, Table, schema_of
+from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
 from monitoring.spark.jobs.roll_up import RollUp, merge, roll_up
 from monitoring.spark.transforms.buckets import Bucket
 from tests.monitoring.history import random_cluster

@@ -2,13 +2,13 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.lag.notes import LagNote
-from monitoring.lag.tables import (
+from monitoring.lag.formula import (
     member_totals,
     rows_named,
     tick_totals,
     with_lag,
 )
+from monitoring.lag.notes import LagNote
 from tests.monitoring.tick_factory import groups_table
 
 

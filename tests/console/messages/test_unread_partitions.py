@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.unread_partitions import notices, ranges
+from console.messages.unread_partitions import notices, ranges
 from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, UnreadPartition
 from monitoring.read_model.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS

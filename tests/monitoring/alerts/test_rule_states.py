@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from monitoring.alerts.rules import (
+from monitoring.alerts.rule_states import (
     NEXT,
     Event,
     LagReading,

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from monitoring.gateway import counters
+from monitoring.gateway import broker_stats
+from monitoring.gateway.broker_stats import CounterSource
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
-from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata
@@ -42,7 +42,7 @@ async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
 
 async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
     answered = threading.Event()
-    monkeypatch.setattr(counters, "check_url", lambda *_: answered.wait(30))
+    monkeypatch.setattr(broker_stats, "check_url", lambda *_: answered.wait(30))
     source = CounterSource(AdminUrls({"1": "http://broker.example:9192"}, "token"))
     try:
         async with asyncio.timeout(10):
