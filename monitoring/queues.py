@@ -40,8 +40,7 @@ class Queue:
 _ALL = (
     # One thread, which owns the connections to the clusters.
     Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
-    # After 15 minutes a plan expires (console/actions/services.py).
-    Queue("actions", ("console.actions.apply",), threads=4, expires_s=15 * 60),
+    Queue("actions", ("console.actions.apply",), threads=4),
     # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",
@@ -59,7 +58,7 @@ _ALL = (
             "monitoring.reports.requeue_lost_reports",
             "monitoring.pipeline.roll_up_all",
             "monitoring.pipeline.refresh",
-            "console.actions.expire_plans",
+            "console.actions.end_lost_plans",
             "console.audit.drop_refused_sign_ins",
         ),
         threads=4,

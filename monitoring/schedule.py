@@ -82,8 +82,8 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
-        "expire-plans": {
-            "task": "console.actions.expire_plans",
+        "end-lost-plans": {
+            "task": "console.actions.end_lost_plans",
             "schedule": 60.0,
             "options": {"expires": 55},
         },

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 SIMILARITY_MAX = 0.7
 OTHER_CHARACTERS_MIN = 6  # letters and digits that must remain without the name
 _PART_LENGTH_MIN = 3  # shorter parts occur in many words
-_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # 1 is i; l is also i
+_LOOKALIKES = str.maketrans("4@301l5$7", "aaeoiisst")  # 1 is i; l is also i
 _LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most 150 characters
 
 
@@ -25,7 +25,8 @@ def is_like_name(password: str, username: str) -> bool:
     typed, name = _normalized(password)[:_LENGTH_COMPARED_MAX], _normalized(username)
     if not name:
         return False
-    if typed == name or _letters(typed) == _letters(name) != "":
+    letters = _letters(name)
+    if typed == name or (letters and _letters(typed) == letters):
         return True
     if _is_name_with_little_else(typed, name):
         return True
@@ -39,14 +40,14 @@ def _is_name_with_little_else(typed: str, name: str) -> bool:
     if not patterns:
         return False
     rest, is_named = list(typed), False
-    for match in re.finditer("|".join(patterns), typed.translate(_STANDS_FOR)):
+    for match in re.finditer("|".join(patterns), typed.translate(_LOOKALIKES)):
         rest[match.start() : match.end()] = " " * (match.end() - match.start())
         is_named = True
     return is_named and sum(map(str.isalnum, rest)) < OTHER_CHARACTERS_MIN
 
 
 def _plain(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).translate(_STANDS_FOR)
+    return "".join(filter(str.isalnum, text)).translate(_LOOKALIKES)
 
 
 def _normalized(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
 from console.actions.draft import Draft, Facts, Proposal, Step, StepState
 from console.actions.models import Plan
@@ -45,7 +46,7 @@ class ActionType(ABC):
         name: the key of plans and of audit rows; never changed.
         verb: the right that planning and applying need.
         form_page: the name of the URL of its form.
-        creates: the target exists only afterwards. deletes: only before.
+        creates: the target does not exist before the change. deletes: not after it.
     """
 
     name: ClassVar[str]
@@ -93,6 +94,10 @@ class ActionType(ABC):
         It is planned, reviewed and applied as any other.
         """
         return None
+
+    def confirm_label(self) -> str:
+        """The text of the button that applies the plan."""
+        return _("Delete permanently") if self.deletes else _("Apply")
 
     def plan_steps(self, plan: Plan) -> list[Step]:
         """The steps of a plan, with their states."""

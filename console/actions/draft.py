@@ -14,8 +14,6 @@ from typing import Any
 
 from console.ui.texts import translated
 
-EXPIRES_MS = 15 * 60 * 1000
-
 Facts = Mapping[str, Any]  # JSON-able
 
 
@@ -98,7 +96,3 @@ def fingerprint(facts: Facts) -> str:
     """A hash of the facts, independent of the order of their keys."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def is_expired(created_ms: int, now_ms: int) -> bool:
-    return now_ms - created_ms > EXPIRES_MS

@@ -1,14 +1,13 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` applies it.
 
 Views and tasks call these functions. The task is queued by its name (console/actions/tasks.py).
-Each ended plan (done, failed, refused) has one audit row. `expire_plans` ends plans whose worker or
-task message was lost.
+Each ended plan (done, failed, refused) has one audit row. `end_lost_plans` ends plans whose worker
+or task message was lost.
 """
 
 import logging
 import uuid
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from celery import current_app
@@ -28,8 +27,8 @@ from console.actions.draft import (
     Proposal,
     StepState,
     fingerprint,
-    is_expired,
 )
+from console.actions.expiry import APPLYING_MAX, QUEUED_MAX, RETENTION, is_expired
 from console.actions.models import Plan
 from console.audit import services as audit
 from console.live import snapshot_cache
@@ -41,10 +40,6 @@ from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import check
 
 APPLY_TASK = "console.actions.apply"
-# Normally a worker starts within seconds. After this time, a user should review the plan again.
-QUEUED_MAX = timedelta(minutes=15)
-APPLYING_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
-RETENTION = timedelta(days=90)  # the audit log keeps the entries longer
 # A key in the facts of every plan, so that it is not applied to another cluster.
 CLUSTER_ID = "cluster_id"
 
@@ -167,7 +162,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
 
 
 def _send(plan: Plan) -> None:
-    """Send the plan to a worker; if the queue is unavailable, the plan is refused."""
+    """Send the plan to a worker; if the queue is unavailable, the plan fails."""
     try:
         check()  # detects a Redis that hangs sooner than Celery does
         current_app.send_task(
@@ -292,7 +287,7 @@ def _undo(plan: Plan) -> str:
     return Reason("plan_undo", how=undo) if undo else ""
 
 
-def expire_plans() -> None:
+def end_lost_plans() -> None:
     """End plans whose worker was lost, and delete old plans."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):

@@ -11,6 +11,6 @@ def apply_plan(plan_id: str) -> None:
     services.run(plan_id)
 
 
-@shared_task(name="console.actions.expire_plans", ignore_result=True)
-def expire_plans() -> None:
-    services.expire_plans()
+@shared_task(name="console.actions.end_lost_plans", ignore_result=True)
+def end_lost_plans() -> None:
+    services.end_lost_plans()

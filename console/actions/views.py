@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions import models, registry, services, texts
-from console.actions.draft import PlanApplied, PlanRefused, is_expired
+from console.actions.draft import PlanApplied, PlanRefused
+from console.actions.expiry import is_expired
 from console.actions.models import Plan
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
@@ -80,6 +81,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "next_link": action_type.next_link(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
         "draft": plan.draft,
+        "confirm_label": action_type.confirm_label(),
         "error": error,
         "expired": expired,
         "again_url": action_type.again_url(plan.cluster, plan.resource)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.requests import ClusterRequest
-from console.charts import services
+from console.charts import measures, services
 from console.charts.query import RANGES_MS, Query, range_of
 from monitoring.history.series import COMPARE_MS
 
@@ -33,7 +33,7 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
     url = reverse("chart", args=[request.cluster.slug])
     chart_range = urlencode({"range": chosen} | ({"compare": compare} if compare else {}))
     cards = [
-        ChartCard(_titles()[query.show], f"{url}?{query.parameters()}&{chart_range}")
+        ChartCard(measures.titles()[query.show], f"{url}?{query.parameters()}&{chart_range}")
         for query in queries
         if services.may_see(request.rights, query)
     ]
@@ -52,17 +52,3 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
 
 def _link(chosen: str, compare: str) -> str:
     return "?" + urlencode({"range": chosen} | ({"compare": compare} if compare else {}))
-
-
-def _titles() -> dict[str, str]:
-    return {
-        "records": _("Records per second"),
-        "consumed": _("Consumed per second"),
-        "bytes": _("Bytes per second"),
-        "size": _("Size"),
-        "lag": _("Lag"),
-        "requests": _("Requests per second"),
-        "cpu": _("CPU"),
-        "memory": _("Memory"),
-        "disk": _("Free disk space"),
-    }

@@ -1,7 +1,7 @@
 """The query of a chart, as parameters of a URL. Pure.
 
 of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
-show=records | bytes | size | lag | …    (MEASURES)
+show=records | bytes | size | lag | …    (measures.py)
 range=15m … 90d       compare= (nothing) | yesterday | week
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlencode
 
+from console.charts.measures import MEASURES
 from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
 from monitoring.history.series import COMPARE_MS, Subject
 
@@ -26,29 +27,6 @@ RANGES_MS = {
 }
 DEFAULT_RANGE = "1h"
 Kind = Literal["cluster", "topic", "group", "broker"]
-# Kind of subject → value of `show` → the measures in the chart, each drawn as one line.
-MEASURES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cluster": {
-        "records": ("records", "consumed"),
-        "bytes": ("bytes_in", "bytes_out"),
-        "lag": ("lag",),
-        "size": ("disk_bytes",),
-    },
-    "topic": {
-        "records": ("records",),
-        "bytes": ("bytes_in", "bytes_out"),
-        "size": ("size_bytes",),
-    },
-    "group": {"lag": ("lag",), "consumed": ("consumed",)},
-    "broker": {
-        "bytes": ("bytes_in", "bytes_out"),
-        "requests": ("requests",),
-        "cpu": ("cpu_ms",),
-        "memory": ("rss_bytes",),
-        "disk": ("disk_free_bytes",),
-        "size": ("size_bytes",),
-    },
-}
 _NUMBER_DIGITS = 9
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.charts import measures
 from console.charts.query import Query
 from console.live import snapshot_cache
 from console.ui.texts import sentence
@@ -62,7 +63,7 @@ def chart(slug: str, rights: Rights, query: Query, now_ms: int) -> Chart:
         lines = [{n: v for n, v in line.items() if n not in ("low", "high")} for line in lines]
     return {
         "kind": "line",
-        "unit": _units()[query.show],
+        "unit": measures.units()[query.show],
         "step_ms": over.step_ms,
         "from_ms": over.from_ms,
         "to_ms": max([over.to_ms, *(line["x"][-1] + 1 for line in lines if line["x"])]),
@@ -76,7 +77,8 @@ def _lines(
 ) -> tuple[list[Chart], tuple[Gap, ...]]:
     found = series.read(slug, query.subject, query.measures, over)
     factor = 1 / _MS if query.show == "cpu" else 1.0
-    lines = [_line(_measures()[name], points, factor) for name, points in found.measures.items()]
+    names = measures.line_names()
+    lines = [_line(names[name], points, factor) for name, points in found.measures.items()]
     return [line for line in lines if _is_known(line)], found.gaps
 
 
@@ -153,33 +155,3 @@ def _is_known(line: Chart) -> bool:
 
 def _gap(gap: Gap) -> Chart:
     return {"from_ms": gap.from_ms, "to_ms": gap.to_ms, "text": sentence(loads(gap.reason))}
-
-
-def _units() -> dict[str, str]:
-    return {
-        "records": _("records/s"),
-        "consumed": _("records/s"),
-        "bytes": _("bytes/s"),
-        "size": _("bytes"),
-        "lag": _("records"),
-        "requests": _("requests/s"),
-        "cpu": _("cores"),
-        "memory": _("bytes"),
-        "disk": _("bytes"),
-    }
-
-
-def _measures() -> dict[str, str]:
-    return {
-        "records": _("produced"),
-        "consumed": _("consumed"),
-        "bytes_in": _("bytes in"),
-        "bytes_out": _("bytes out"),
-        "lag": _("lag"),
-        "size_bytes": _("size"),
-        "disk_bytes": _("size on disk, all replicas"),
-        "requests": _("requests"),
-        "cpu_ms": _("CPU"),
-        "rss_bytes": _("resident memory"),
-        "disk_free_bytes": _("free disk space"),
-    }

@@ -18,13 +18,9 @@ _MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """The buckets of a level, in the order of time; of raw ticks one for each tick.
-
-    `width_ms` is the length of a bucket; of a tick it is its interval.
-    """
+    """The buckets of a level, in the order of time; of raw ticks one for each tick."""
 
     at_ms: np.ndarray
-    width_ms: np.ndarray
     samples: np.ndarray
     rated_ms: np.ndarray
 
@@ -34,18 +30,15 @@ class Buckets:
         is_ok = np.array([status == "ok" for status in ticks["status"].to_pylist()], dtype=bool)
         return cls(
             at_ms=ticks["at_ms"].to_numpy(),
-            width_ms=ticks["interval_ms"].to_numpy(),
             samples=is_ok.astype(np.int64),
             rated_ms=ticks["step_ms"].fill_null(0).to_numpy(),
         )
 
     @classmethod
-    def of_level(cls, ticks: pa.Table, bucket_ms: int) -> Buckets:
+    def of_level(cls, ticks: pa.Table) -> Buckets:
         """From the ticks table of another level."""
-        at_ms = ticks["at_ms"].to_numpy()
         return cls(
-            at_ms=at_ms,
-            width_ms=np.full(len(at_ms), bucket_ms),
+            at_ms=ticks["at_ms"].to_numpy(),
             samples=ticks["samples"].to_numpy(),
             rated_ms=ticks["rated_ms"].to_numpy(),
         )

@@ -1,5 +1,7 @@
 """The levels of the history: raw ticks, minutes, hours, days. Pure.
 
+How long each is kept is a setting with its default in console/settings.py.
+
 A level's files are in a folder for each *span* of time, with a manifest (manifest.py):
 
     cluster=<slug>/level=raw/span=<YYYYMMDDHH>/      ticks, an hour a folder

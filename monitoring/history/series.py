@@ -163,7 +163,7 @@ def _stored(root: Root, slug: str, subject: Subject, measures: Sequence[str], pa
     start_ms = part.from_ms - part.from_ms % level.portion_ms
     ticks = reader.ticks(root, slug, level, start_ms, part.to_ms)
     is_raw = level is RAW
-    buckets = Buckets.of_ticks(ticks) if is_raw else Buckets.of_level(ticks, level.bucket_ms)
+    buckets = Buckets.of_ticks(ticks) if is_raw else Buckets.of_level(ticks)
     columns = _columns(table, measures, is_raw=is_raw)
     rows = reader.rows(root, slug, level, table, start_ms, part.to_ms, columns, subject.key_columns)
     values = _values(rows, table, measures, buckets)

@@ -1,4 +1,7 @@
-"""Writes, compacts and expires the history. A Redis lock admits one worker at a time."""
+"""Writes the raw level of the history, and deletes files that no manifest lists.
+
+A Redis lock admits one worker at a time.
+"""
 
 import logging
 import uuid

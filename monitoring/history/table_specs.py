@@ -68,9 +68,9 @@ class Table:
         for gauge in self.gauges:
             columns |= dict.fromkeys(gauge_columns(gauge), _LONG)
         for counter in self.counters:
-            whole, *rates = counter_columns(counter)
-            columns |= {whole: _LONG} | dict.fromkeys(rates[:2], _LONG)
-            columns |= dict.fromkeys(rates[2:], pa.float64())
+            *whole_numbers, rate_min, rate_max = counter_columns(counter)
+            columns |= dict.fromkeys(whole_numbers, _LONG)
+            columns |= dict.fromkeys((rate_min, rate_max), pa.float64())
         return pa.schema(list(columns.items()))
 
 

@@ -63,9 +63,8 @@ def is_steady(rows: pa.Table) -> bool:
 
 def hours_used(count: int) -> int:
     """Of `count` recorded hours so many make a day: a divisor of 24, so that all days are equal."""
-    return max(
-        hours for hours in range(1, HOURS_A_DAY + 1) if HOURS_A_DAY % hours == 0 <= count >= hours
-    )
+    divisors = [hours for hours in range(1, HOURS_A_DAY + 1) if HOURS_A_DAY % hours == 0]
+    return max(hours for hours in divisors if hours <= count)
 
 
 def of_hours(hours: Sequence[Hour], day_ms: int) -> dict[str, pa.Table]:

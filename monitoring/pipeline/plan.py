@@ -87,7 +87,8 @@ def roll_ups(coverage: Coverage, kept_from_ms: Mapping[Level, int], now_ms: int)
         needs_minutes = is_new and hour >= kept_from_ms[MINUTE]
         ticks = coverage.raw[hour] if needs_minutes else coverage.minutes.get(hour, -1)
         needs_hour = coverage.hours.get(hour, -1) < ticks and hour >= kept_from_ms[HOUR]
-        levels = (MINUTE,) * needs_minutes + (HOUR,) * needs_hour
+        needed = ((MINUTE, needs_minutes), (HOUR, needs_hour))
+        levels = tuple(level for level, is_needed in needed if is_needed)
         if levels:
             jobs.append(RollUpJob(hour, levels))
     unfinished = {job.start_ms for job in jobs} | (coverage.raw.keys() - set(finished))

@@ -288,7 +288,7 @@ class Snapshot:
         }
         return _rows(GroupOnTopicRow, columns)
 
-    # Brokers and the cluster as a integer.
+    # Brokers and the cluster as a whole.
 
     @cached_property
     def brokers(self) -> list[BrokerRow]:

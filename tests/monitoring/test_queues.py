@@ -44,7 +44,7 @@ def test_deliveries_have_a_queue_of_their_own(name):
 
 
 def test_cleanup_of_lost_plans_and_reports_is_in_another_queue():
-    assert routes()["console.actions.expire_plans"] != routes()["console.actions.apply"]
+    assert routes()["console.actions.end_lost_plans"] != routes()["console.actions.apply"]
     assert routes()["monitoring.reports.requeue_lost_reports"] != routes()["monitoring.reports.run"]
 
 

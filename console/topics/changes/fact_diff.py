@@ -35,7 +35,7 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
 
 
 def of_existing_topic(then: Facts, now: Facts) -> list[str]:
-    """For the facts of changes to an existing topic (`topic.read_existing`)."""
+    """For the facts of changes to an existing topic (`shared.read_existing`)."""
     if now.get("topic_id") != then.get("topic_id"):
         return [_("The topic was deleted and created again.")]
     if now["partitions"] != then["partitions"]:

@@ -140,7 +140,6 @@ class _Rolled:
     """A table of the history, rolled up to the buckets of the report and to the whole range."""
 
     buckets: Sequence[Bucket]
-    bucket_ms: int
     in_buckets: DataFrame
     whole: DataFrame
 
@@ -148,7 +147,7 @@ class _Rolled:
         """The buckets of the report."""
         columns = zip(*((b.at_ms, b.samples, b.rated_ms) for b in self.buckets), strict=True)
         at_ms, samples, rated_ms = (np.array(column, dtype=np.int64) for column in columns)
-        return dense.Buckets(at_ms, np.full(len(at_ms), self.bucket_ms), samples, rated_ms)
+        return dense.Buckets(at_ms, samples, rated_ms)
 
     def rows_of(self, name: str, names: Sequence[str]) -> dict[str, pa.Table]:
         """The rows of some names, in the order of time."""
@@ -173,7 +172,7 @@ def _rolled(
     of_report = [sums[at_ms] for at_ms in sorted(sums)]
     try:
         whole = roll_up(in_buckets, table, of_report, _WHOLE_MS)
-        yield _Rolled(of_report, bucket_ms, in_buckets, whole)
+        yield _Rolled(of_report, in_buckets, whole)
     finally:
         in_buckets.unpersist()
 

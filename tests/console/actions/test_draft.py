@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.actions.draft import EXPIRES_MS, fingerprint, is_expired
+from console.actions.draft import fingerprint
 
 FACTS = st.dictionaries(st.text(max_size=5), st.integers() | st.lists(st.integers(), max_size=3))
 
@@ -14,8 +14,3 @@ def test_equal_facts_have_the_same_fingerprint_in_any_order(facts):
 @given(FACTS, FACTS)
 def test_facts_differ_exactly_where_their_fingerprints_do(one, other):
     assert (fingerprint(one) == fingerprint(other)) == (one == other)
-
-
-def test_a_plan_expires_after_15_minutes():
-    assert not is_expired(1000, 1000 + EXPIRES_MS)
-    assert is_expired(1000, 1001 + EXPIRES_MS)

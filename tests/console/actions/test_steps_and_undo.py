@@ -73,7 +73,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan.move(models.QUEUED, models.APPLYING)
     services._start_step(plan, registry.find(plan.kind), "create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
-    services.expire_plans()
+    services.end_lost_plans()
     plan.refresh_from_db()
     assert states(plan) == [StepState.UNKNOWN, StepState.WAITING]
 
@@ -161,7 +161,7 @@ def test_the_reason_of_a_refused_plan_is_translated(cluster, admin, client_of):
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(admin, ADDRESS), "")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=16))
-    services.expire_plans()
+    services.end_lost_plans()
     plan_page = reverse("plan", args=["local", plan.pk])
     why = "No worker started it within 15 minutes. Nothing was changed. Plan the change again."
     assert why in client_of(admin).get(plan_page).content.decode()

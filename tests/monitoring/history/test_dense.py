@@ -115,7 +115,7 @@ def level(ticks):
             rows.append({"at_ms": at_ms} | _row(ok))
     of_rows = _some(TOPICS.level_schema, rows)
     ticks_table = pa.Table.from_pylist(buckets, schema=LEVEL_TICKS)
-    return of_rows, Buckets.of_level(ticks_table, BUCKET_MS)
+    return of_rows, Buckets.of_level(ticks_table)
 
 
 def _row(ok):

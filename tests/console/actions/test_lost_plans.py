@@ -31,7 +31,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
 
 
 def tidied(plan: Plan) -> Plan:
-    services.expire_plans()
+    services.end_lost_plans()
     plan.refresh_from_db()
     return plan
 
@@ -60,7 +60,7 @@ def test_a_running_plan_does_not_expire(state):
 
 def test_old_plans_are_deleted_and_their_audit_entries_stay():
     plan = a_plan(models.APPLYING, 91 * DAY)
-    services.expire_plans()
+    services.end_lost_plans()
     assert not Plan.objects.filter(pk=plan.pk).exists()
     assert AuditEntry.objects.count() == 1
 
