@@ -5,7 +5,7 @@ clusters are made by action types.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,7 +19,21 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # JSON-able; from the form
-Progress = Callable[[str], None]  # called with the key of a step when it starts
+ITEMS = "items"  # the facts of items by their keys; also the step that applies them
+
+
+class Progress(ABC):
+    """Where an action reports how far it came. `done`: items that an earlier attempt applied."""
+
+    done: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def __call__(self, key: str) -> None:
+        """A step starts."""
+
+    @abstractmethod
+    def item(self, key: str, error: str = "") -> None:
+        """An item ended; an empty error means that it was applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +102,15 @@ class ActionType(ABC):
         """Apply the change; call `progress` at the start of each of `steps`. Raises
         GatewayError."""
 
+    def compared(self, facts: Facts) -> Facts:
+        """The facts that must not change between review and apply; pure."""
+        return facts
+
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.
 
-        It is planned, reviewed and applied as any other.
+        It is planned, reviewed and applied as any other. Of items only those of `plan.done` were
+        changed.
         """
         return None
 
@@ -121,3 +140,34 @@ class ActionType(ABC):
         if exists:
             return reverse(self.target.page, args=[cluster, resource]), str(self.target.page_link)
         return self.list_url(cluster), str(self.target.list_link)
+
+
+class ItemsAction(ActionType):
+    """A change to many items, for example topics or partitions, each of which can fail alone.
+
+    `facts[ITEMS]` has the facts of each item by its key. A plan that applied some items can be
+    resumed: then only the facts of the other items must be unchanged, and only they are applied.
+    """
+
+    @abstractmethod
+    def items(self, params: Params) -> list[str]:
+        """The keys of the items, in order; users see them as names; pure."""
+
+    @abstractmethod
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Apply these items; yield the key and the error ("" = none) of each when it ended.
+
+        Raises GatewayError if no other item can be applied. An item may be applied twice, if the
+        worker was lost in between.
+        """
+
+    def steps(self, params: Params) -> list[Step]:
+        return [Step(ITEMS, _("Applying"))]
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress(ITEMS)
+        pending = [key for key in self.items(params) if key not in progress.done]
+        for key, error in self.apply_items(gateway, params, pending):
+            progress.item(key, error)

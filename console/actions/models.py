@@ -31,6 +31,8 @@ class Plan(models.Model):
     stage = models.CharField(max_length=200, blank=True)  # see texts.stage
     # Key of each started step → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
+    # Key of each item that ended → its error; empty = it was applied.
+    items = models.JSONField(default=dict)
     outcome = models.TextField(blank=True)  # why it failed or was refused
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -58,6 +60,11 @@ class Plan(models.Model):
     def is_open(self) -> bool:
         """Whether it is queued or being applied."""
         return self.state in (QUEUED, APPLYING)
+
+    @property
+    def done(self) -> frozenset[str]:
+        """The keys of the items that were applied."""
+        return frozenset(key for key, error in self.items.items() if not error)
 
     def move(self, state_from: str, state_to: str, **fields: object) -> bool:
         """Change the state; False if the plan was not in `state_from`."""

@@ -20,6 +20,9 @@ TEXTS = {
     "plan_facts_changed": gettext_noop(
         "The cluster changed since the review. %(changed)s Plan the change again."
     ),
+    "plan_items_failed": gettext_noop(
+        "%(failed)s of %(total)s could not be changed. What was changed stays changed."
+    ),
     "plan_error": gettext_noop(
         "Aerie had an internal error (%(name)s). Check on the cluster's pages what was changed."
     ),

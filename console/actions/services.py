@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.actions import models, registry, texts
-from console.actions.action_type import ActionType
+from console.actions.action_type import ITEMS, ActionType, ItemsAction
 from console.actions.draft import (
     Facts,
     PlanApplied,
@@ -30,6 +30,7 @@ from console.actions.draft import (
 )
 from console.actions.expiry import APPLYING_MAX, QUEUED_MAX, RETENTION, is_expired
 from console.actions.models import Plan
+from console.actions.progress import PlanProgress, end_running_step
 from console.audit import services as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
@@ -71,7 +72,7 @@ def propose(
         resource=resource,
         params=dict(params),
         facts=facts,
-        fingerprint=fingerprint(facts),
+        fingerprint=fingerprint(action_type.compared(facts)),
         draft=draft.as_json(),
         created_by=principal.user,
         remote_addr=principal.address,
@@ -81,7 +82,8 @@ def propose(
 
 def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
     """The change that undoes a plan, if there is one and the user may propose it."""
-    proposal = registry.find(plan.kind).undo(plan) if plan.state == models.DONE else None
+    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.done)
+    proposal = registry.find(plan.kind).undo(plan) if changed else None
     if proposal is None:
         return None
     try:
@@ -161,6 +163,34 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         transaction.on_commit(lambda: _send(plan))
 
 
+def may_resume(plan: Plan) -> bool:
+    """Whether some items of a plan that failed are not applied yet."""
+    return plan.state == models.FAILED and len(plan.done) < _item_count(plan)
+
+
+def _item_count(plan: Plan) -> int:
+    is_of_items = isinstance(registry.find(plan.kind), ItemsAction)
+    return len(plan.facts.get(ITEMS, ())) if is_of_items else 0
+
+
+def resume(plan: Plan, principal: Principal) -> None:
+    """Queue a failed plan again, for the items that are not applied. Raises PlanRefused."""
+    if not may_resume(plan):
+        raise PlanRefused(_("Nothing of this plan is left to apply."))
+    _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource)
+    confirmed: dict[str, Any] = {
+        "confirmed_by": principal.user.get_username(),
+        "confirmed_addr": principal.address,
+        "items": dict.fromkeys(plan.done, ""),
+        "step_states": {},
+        "outcome": "",
+    }
+    with transaction.atomic():
+        if not plan.move(models.FAILED, models.QUEUED, stage=texts.QUEUED, **confirmed):
+            raise PlanApplied(_("This plan was already confirmed."))
+        transaction.on_commit(lambda: _send(plan))
+
+
 def _send(plan: Plan) -> None:
     """Send the plan to a worker; if the queue is unavailable, the plan fails."""
     try:
@@ -189,7 +219,8 @@ def run(plan_id: str) -> None:
     try:
         _apply(plan)
     except PlanRefused as error:
-        _finish(plan, models.APPLYING, models.REFUSED, error.message)
+        state = models.FAILED if plan.done else models.REFUSED
+        _finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
         _finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
@@ -209,33 +240,37 @@ def _apply(plan: Plan) -> None:
         if cluster_id != plan.facts.get(CLUSTER_ID):
             raise PlanRefused(Reason("plan_other_cluster"))
         facts = {CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
-        if fingerprint(facts) != plan.fingerprint:
+        if _compared(plan, action_type, facts) != _compared(plan, action_type, plan.facts):
             changed = " ".join(_differences(plan, action_type, cluster, facts))
             raise PlanRefused(Reason("plan_facts_changed", changed=changed))
-        action_type.apply(gateway, plan.params, lambda key: _start_step(plan, action_type, key))
+        progress = PlanProgress(plan, action_type)
+        try:
+            action_type.apply(gateway, plan.params, progress)
+        finally:
+            progress.save()
+    failed = len(plan.items) - len(plan.done)
+    if failed:
+        total = len(plan.facts[ITEMS])
+        raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
 
 
-def _start_step(plan: Plan, action_type: ActionType, key: str) -> None:
-    """Mark a step as running and the previous one as done."""
-    keys = [step.key for step in action_type.steps(plan.params)]
-    plan.progress = 10 + 90 * keys.index(key) // len(keys)
-    plan.stage = key
-    plan.step_states = _end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
-    fields_to_set = {name: getattr(plan, name) for name in ("progress", "stage", "step_states")}
-    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(**fields_to_set)
+def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
+    """The fingerprint of the facts that must not have changed; not of items that were applied."""
+    return fingerprint(action_type.compared(_without_done(plan, facts)))
 
 
-def _end_running_step(plan: Plan, state: StepState) -> dict[str, str]:
-    """The states of a plan's steps, with `state` instead of running."""
-    return {
-        key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
-    }
+def _without_done(plan: Plan, facts: Facts) -> Facts:
+    if not plan.done:
+        return facts
+    items = {key: item for key, item in facts[ITEMS].items() if key not in plan.done}
+    return {**facts, ITEMS: items}
 
 
 def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
     """The differences since the review, without names that the user may not see."""
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
-    then, now = (action_type.for_reader(found, scope) for found in (plan.facts, facts))
+    both = (_without_done(plan, found) for found in (plan.facts, facts))
+    then, now = (action_type.for_reader(found, scope) for found in both)
     return action_type.describe(then, now)
 
 
@@ -249,7 +284,7 @@ def _finish(
     **fields: str,
 ) -> None:
     """End a plan, and its current step with `step_state`; write the audit entry."""
-    fields_to_set: dict[str, Any] = {"step_states": _end_running_step(plan, step_state), **fields}
+    fields_to_set: dict[str, Any] = {"step_states": end_running_step(plan, step_state), **fields}
     if state == models.DONE:
         fields_to_set["progress"] = 100
     if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):

@@ -1,13 +1,17 @@
 """Texts for the states of plans. The database stores codes, since pages are translated."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 
 from console.actions import registry
+from console.actions.action_type import ItemsAction
 from console.actions.draft import StepState
 from console.actions.models import Plan
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
+ITEMS_MAX = 200  # on the page
 QUEUED, READING = "queued", "reading"  # before the first step
 
 
@@ -34,3 +38,27 @@ def step_state(state: StepState) -> str:
         StepState.FAILED: _("failed"),
         StepState.UNKNOWN: _("unknown"),
     }[state]
+
+
+def items(plan: Plan) -> dict[str, Any] | None:
+    """The items of a plan for its page, first what failed; None if it has no items."""
+    action_type = registry.find(plan.kind)
+    if not isinstance(action_type, ItemsAction) or not plan.params:
+        return None
+    keys = action_type.items(plan.params)
+    failed = [key for key in keys if plan.items.get(key)]
+    waiting = [key for key in keys if key not in plan.items]
+    rows = [(key, StepState.FAILED) for key in failed]
+    rows += [(key, StepState.WAITING) for key in waiting]
+    rows += [(key, StepState.DONE) for key in keys if plan.items.get(key) == ""]
+    shown = [
+        (key, step_state(state), sentence(loads(plan.items.get(key, ""))))
+        for key, state in rows[:ITEMS_MAX]
+    ]
+    return {
+        "rows": shown,
+        "left_out": len(rows) - len(shown),
+        "done": len(plan.done),
+        "total": len(keys),
+        "failed": len(failed),
+    }

@@ -60,6 +60,18 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
     return redirect("plan", cluster, undo_plan.pk)
 
 
+@require_POST
+@requires("plan.view")
+def resume(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+    """Apply the items of a failed plan that were not applied."""
+    found = _own(request, cluster, plan)
+    try:
+        services.resume(found, request.principal)
+    except PlanRefused as error:
+        return _page(request, found, str(error), status=422)
+    return redirect("plan", cluster, plan)
+
+
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
     found = services.find_own(request.principal, cluster, plan)
     if found is None:
@@ -102,6 +114,8 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],
+        "items": texts.items(plan) if plan.state != models.DRAFT else None,
+        "may_resume": services.may_resume(plan),
         "undo": services.undo_of(plan, request.principal, request.cluster),
     }
     return render(request, "actions/plan.html", context, status=status)

@@ -57,6 +57,7 @@ TABLE = {
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "plan-resume": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "message-download": [
         ([*TOPIC, 0, 7, "value"], LOOK, None),

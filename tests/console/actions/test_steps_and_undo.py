@@ -10,6 +10,7 @@ from console.accounts.principal import Principal
 from console.actions import models, registry, services, texts
 from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
+from console.actions.progress import PlanProgress
 from console.audit.models import AuditEntry
 from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import Refused
@@ -71,7 +72,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
-    services._start_step(plan, registry.find(plan.kind), "create")
+    PlanProgress(plan, registry.find(plan.kind))("create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.end_lost_plans()
     plan.refresh_from_db()

@@ -1,0 +1,53 @@
+"""How far a plan came, stored while it is applied, so that its page can show it."""
+
+import time
+
+from console.actions import models
+from console.actions.action_type import ITEMS, ActionType, Progress
+from console.actions.draft import StepState
+from console.actions.models import Plan
+from django.utils import timezone
+from monitoring.reasons import dumps
+
+SAVE_EVERY_S = 0.5  # items end faster than anyone reads them
+
+
+class PlanProgress(Progress):
+    """Stores steps and items of a plan in its row."""
+
+    def __init__(self, plan: Plan, action_type: ActionType) -> None:
+        self._plan = plan
+        self._keys = [step.key for step in action_type.steps(plan.params)]
+        self._saved_s = 0.0
+        self.done = plan.done
+
+    def __call__(self, key: str) -> None:
+        """Mark a step as running and the previous one as done."""
+        plan = self._plan
+        plan.progress = 10 + 90 * self._keys.index(key) // len(self._keys)
+        plan.stage = key
+        plan.step_states = end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
+        self.save()
+
+    def item(self, key: str, error: str = "") -> None:
+        plan = self._plan
+        plan.items[key] = dumps(error)
+        plan.progress = 10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS]))
+        if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
+            self.save()
+
+    def save(self) -> None:
+        """Store it; the time of the move says that the worker is alive."""
+        plan = self._plan
+        self._saved_s = time.monotonic()
+        names = ("progress", "stage", "step_states", "items")
+        fields = {name: getattr(plan, name) for name in names}
+        found = Plan.objects.filter(pk=plan.pk, state=models.APPLYING)
+        found.update(moved_at=timezone.now(), **fields)
+
+
+def end_running_step(plan: Plan, state: StepState) -> dict[str, str]:
+    """The states of a plan's steps, with `state` instead of running."""
+    return {
+        key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
+    }

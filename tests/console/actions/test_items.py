@@ -1,0 +1,189 @@
+"""A plan of many items: each can fail alone, and what is not applied can be resumed."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from console.accounts.principal import Principal
+from console.actions import models, registry, services
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal
+from console.actions.models import Plan
+from console.audit.models import AuditEntry
+from console.topics.changes import shared
+from monitoring.gateway.errors import GatewayError, NotFound, Refused
+from monitoring.gateway.gateway import Gateway
+from tests.console.actions.test_services import _queued  # noqa: F401  (a fixture)
+
+pytestmark = pytest.mark.usefixtures("_queued")
+NAMES = ["orders", "payments", "shipments"]
+
+
+class DeleteTopics(ItemsAction):
+    """Deletes several topics, for these tests."""
+
+    name = "test.delete-topics"
+    verb = "topic.create"
+    target = shared.TOPIC_TARGET
+    form_page = "topics"
+    creates = True
+
+    def title(self, resource: str) -> str:
+        return "Delete topics"
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        found = {}
+        for name in params["names"]:
+            try:
+                found[name] = gateway.admin.describe_topic(name).topic_id
+            except NotFound:
+                found[name] = ""
+        return {ITEMS: found}
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        return Draft("Delete topics", [Change(name, "", "deleted") for name in facts[ITEMS]])
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        return [f"{key} changed." for key in then[ITEMS] if then[ITEMS][key] != now[ITEMS][key]]
+
+    def items(self, params: Params) -> list[str]:
+        return list(params["names"])
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        for key in keys:
+            try:
+                gateway.admin.delete_topic(key)
+            except (NotFound, Refused) as error:
+                yield key, error.message
+            else:
+                yield key, ""
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        return Proposal(self.name, "", {"names": sorted(plan.done)})
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> Iterator[None]:
+    registry.register(DeleteTopics())
+    yield
+    del registry._types[DeleteTopics.name]
+
+
+@pytest.fixture
+def plan(cluster, fake_cluster, operator) -> Plan:
+    for name in NAMES:
+        fake_cluster.create_topic(name)
+    by = Principal(operator, "10.0.0.9")
+    return services.propose(by, cluster, DeleteTopics.name, "all", {"names": NAMES})
+
+
+def confirmed(plan: Plan, user: Any) -> Plan:
+    services.confirm(plan, Principal(user, "10.0.0.9"), "")
+    return ran(plan)
+
+
+def ran(plan: Plan) -> Plan:
+    services.run(str(plan.pk))
+    plan.refresh_from_db()
+    return plan
+
+
+@pytest.fixture
+def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
+    """A plan whose second item failed."""
+    delete = fake_cluster.gateway().admin.__class__.delete_topic
+
+    def fails(admin: Any, name: str) -> None:
+        if name == "payments":
+            raise Refused("policy forbids it")
+        delete(admin, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fake_cluster.gateway().admin.__class__, "delete_topic", fails)
+        return confirmed(plan, operator)
+
+
+def test_every_item_of_a_done_plan_is_done(plan, operator):
+    confirmed(plan, operator)
+    assert plan.state == models.DONE
+    assert plan.done == set(NAMES)
+
+
+def test_an_item_that_fails_does_not_stop_the_others_and_the_page_lists_it(
+    partly, operator, client_of
+):
+    assert partly.state == models.FAILED
+    assert partly.done == {"orders", "shipments"}
+    page = client_of(operator).get(reverse("plan", args=["local", partly.pk])).content.decode()
+    assert "1 of 3 could not be changed" in page
+    assert "2 of 3 done" in page
+    assert "Policy forbids it." in page
+    assert reverse("plan-resume", args=["local", partly.pk]) in page
+
+
+def test_a_resumed_plan_applies_only_what_is_not_done(partly, fake_cluster, operator, client_of):
+    fake_cluster.create_topic("orders")  # changed since, but its item is done
+    client_of(operator).post(reverse("plan-resume", args=["local", partly.pk]))
+    ran(partly)
+    assert partly.state == models.DONE
+    assert set(fake_cluster.topics) == {"orders"}
+    assert AuditEntry.objects.count() == 2
+    assert not services.may_resume(partly)
+
+
+def test_a_resumed_plan_whose_other_items_changed_stays_failed(
+    partly, fake_cluster, operator, cluster
+):
+    fake_cluster.topics.pop("payments")
+    fake_cluster.create_topic("payments")
+    services.resume(partly, Principal(operator, "10.0.0.9"))
+    ran(partly)
+    assert partly.state == models.FAILED
+    assert "payments changed." in partly.outcome
+    assert partly.done == {"orders", "shipments"}
+
+
+def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
+    services.confirm(plan, Principal(operator, "10.0.0.9"), "")
+    plan.move(models.QUEUED, models.APPLYING, items={"orders": ""})
+    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
+    services.expire_plans()
+    plan.refresh_from_db()
+    assert services.may_resume(plan)
+
+
+def test_the_undo_of_a_plan_that_failed_takes_back_what_was_applied(partly, operator, cluster):
+    proposal = services.undo_of(partly, Principal(operator), cluster)
+    assert proposal is not None
+    assert proposal.params == {"names": ["orders", "shipments"]}
+
+
+def test_nothing_is_resumed_of_a_draft_or_without_the_right(
+    plan, partly, operator, viewer, cluster, client_of
+):
+    resume = reverse("plan-resume", args=["local", partly.pk])
+    assert client_of(viewer).post(resume).status_code == 403
+    with pytest.raises(PlanRefused):
+        services.resume(partly, Principal(viewer, "10.0.0.9"))
+    services.resume(partly, Principal(operator, "10.0.0.9"))
+    with pytest.raises(PlanRefused, match="left to apply"):
+        services.resume(partly, Principal(operator, "10.0.0.9"))
+    assert client_of(operator).post(resume).status_code == 422
+
+
+def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(
+    plan, operator, monkeypatch
+):
+    def two(self, gateway, params, keys):
+        yield "orders", ""
+        raise GatewayError("gone")
+
+    monkeypatch.setattr(DeleteTopics, "apply_items", two)
+    confirmed(plan, operator)
+    assert (plan.state, plan.done) == (models.FAILED, {"orders"})
