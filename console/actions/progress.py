@@ -2,11 +2,12 @@
 
 import time
 
+from django.utils import timezone
+
 from console.actions import models
 from console.actions.action_type import ITEMS, ActionType, Progress
 from console.actions.draft import StepState
 from console.actions.models import Plan
-from django.utils import timezone
 from monitoring.reasons import dumps
 
 SAVE_EVERY_S = 0.5  # items end faster than anyone reads them
