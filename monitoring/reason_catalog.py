@@ -37,6 +37,12 @@ _ANSWERS = {
     "does_not_parse": gettext_noop("an answer does not parse: %(why)s"),
     "cluster_silent": gettext_noop("the cluster does not answer: %(why)s"),
     "cluster_says": "%(text)s",  # in the cluster's own words
+    "kafka_error": gettext_noop("the broker refuses it (error %(error)d)"),
+    "no_coordinator": gettext_noop("the group's coordinator is not available (error %(error)d)"),
+    "group_has_members": gettext_noop(
+        "the group has members. Kafka changes a group only while it has none. Stop its consumers "
+        "first"
+    ),
     "several": "%(reasons)s",
 }
 # --- TLS settings and logins --------------------------------------------------------------------

@@ -16,6 +16,7 @@ from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
+from monitoring.gateway.group_admin import GroupAdmin
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from monitoring.reasons import Reason
@@ -46,6 +47,11 @@ class Gateway:
         return Admin(oauth.with_token(self._settings))
 
     @cached_property
+    def groups(self) -> GroupAdmin:
+        """Consumer groups and their offsets, with confluent-kafka."""
+        return GroupAdmin(oauth.with_token(self._settings), self.wire)
+
+    @cached_property
     def browse(self) -> Browse:
         """Records, by partition and offset."""
         return Browse(oauth.with_token(self._settings), self.wire)
@@ -63,7 +69,7 @@ class Gateway:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        for client in ("_settings", "admin", "broker_admin", "browse", "wire"):
+        for client in ("_settings", "admin", "broker_admin", "browse", "groups", "wire"):
             self.__dict__.pop(client, None)
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ tests/monitoring/gateway/test_contract.py holds it to what the real one does.
 import dataclasses
 import itertools
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -25,10 +25,12 @@ from monitoring.gateway.errors import (
     Unsupported,
 )
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.group_admin import GroupDescription, GroupPartition
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
+from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
 DEFAULT_CONFIGS = {
@@ -38,7 +40,7 @@ DEFAULT_CONFIGS = {
     "retention.ms": "604800000",
     "segment.bytes": "1073741824",
 }
-PARTS = ("admin", "broker_admin", "browse", "wire")
+PARTS = ("admin", "broker_admin", "browse", "groups", "wire")
 
 
 @dataclasses.dataclass
@@ -64,6 +66,8 @@ class FakeCluster:
         self.broker_ids = broker_ids
         self.down: set[int] = set()  # brokers; with all of them down nobody answers
         self.topics: dict[str, FakeTopic] = {}
+        self.commits: dict[str, dict[GroupPartition, int]] = {}  # by group
+        self.members: dict[str, int] = {}  # by group
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
         self._next_broker = itertools.cycle(broker_ids)
@@ -113,6 +117,16 @@ class FakeCluster:
     def in_sync(self, replicas: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(id for id in replicas if id in self.up)
 
+    def commits_to_change(self, group: str, create: bool = False) -> dict[GroupPartition, int]:
+        """The commits of a group without members."""
+        if self.members.get(group):
+            raise Refused(Reason("group_has_members"))
+        if create:
+            self.commits.setdefault(group, {})
+        if group not in self.commits:
+            raise NotFound("Broker: The group id does not exist")
+        return self.commits[group]
+
     def gateway(self) -> "FakeGateway":
         return FakeGateway(self)
 
@@ -123,6 +137,7 @@ class FakeGateway:
     def __init__(self, cluster: FakeCluster) -> None:
         self.wire = FakeWire(cluster)
         self.admin = FakeAdmin(cluster)
+        self.groups = FakeGroupAdmin(cluster)
         self.browse = FakeBrowse(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
 
@@ -176,6 +191,69 @@ class FakeWire:
             for number, log in enumerate(found.records)
             if self._cluster.leader(found.replicas[number]) >= 0
         }
+
+    def delete_offsets(
+        self, group: str, partitions: Sequence[GroupPartition]
+    ) -> dict[GroupPartition, str]:
+        self._cluster.asked("delete_offsets")
+        commits = self._cluster.commits_to_change(group)
+        for key in partitions:
+            commits.pop(key, None)
+        return {}
+
+
+class FakeGroupAdmin:
+    """As monitoring.gateway.group_admin.GroupAdmin; all records were written at one time."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def describe(self, group: str) -> GroupDescription:
+        self._cluster.asked("describe_group")
+        members = self._cluster.members.get(group, 0)
+        if members:
+            return GroupDescription("STABLE", members)
+        return GroupDescription("EMPTY" if group in self._cluster.commits else "DEAD", 0)
+
+    def committed(self, group: str) -> dict[GroupPartition, int]:
+        self._cluster.asked("committed")
+        return dict(self._cluster.commits.get(group, {}))
+
+    def log_ranges(self, partitions: Iterable[GroupPartition]) -> dict[GroupPartition, range]:
+        self._cluster.asked("log_ranges")
+        return {
+            (topic, number): range(len(self._cluster.topics[topic].records[number]))
+            for topic, number in partitions
+        }
+
+    def offsets_at(
+        self, partitions: Iterable[GroupPartition], at_ms: int
+    ) -> dict[GroupPartition, int | None]:
+        self._cluster.asked("offsets_at")
+        return {
+            key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
+            for key in partitions
+        }
+
+    def alter_offsets(
+        self, group: str, offsets: Mapping[GroupPartition, int]
+    ) -> dict[GroupPartition, str]:
+        self._cluster.asked("alter_offsets")
+        self._cluster.commits_to_change(group, create=True).update(offsets)
+        return {}
+
+    def delete_offsets(
+        self, group: str, partitions: Iterable[GroupPartition]
+    ) -> dict[GroupPartition, str]:
+        return FakeWire(self._cluster).delete_offsets(group, list(partitions))
+
+    def delete(self, group: str) -> None:
+        self._cluster.asked("delete_group")
+        self._cluster.commits_to_change(group)
+        del self._cluster.commits[group]
+
+    def _records(self, key: GroupPartition) -> list[RecordRow]:
+        return self._cluster.topics[key[0]].records[key[1]]
 
 
 class FakeAdmin:

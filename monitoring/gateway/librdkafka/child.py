@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.librdkafka import reading, topic_admin
+from monitoring.gateway.librdkafka import group_admin, reading, topic_admin
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read": reading.read,
@@ -32,6 +32,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_configs": topic_admin.describe_configs,
     "alter_configs": topic_admin.alter_configs,
     "cluster_operations": topic_admin.cluster_operations,
+    "describe_group": group_admin.describe_group,
+    "committed": group_admin.committed,
+    "log_ranges": group_admin.log_ranges,
+    "offsets_at": group_admin.offsets_at,
+    "alter_offsets": group_admin.alter_offsets,
+    "delete_group": group_admin.delete_group,
 }
 
 # Each thread's stack counts as used memory, and librdkafka has a thread for each broker.

@@ -40,31 +40,31 @@ def create_topic(
     validate_only: bool,
 ) -> None:
     topic = NewTopic(name, partitions, replication_factor, config=dict(configs))
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         futures = client.create_topics(
             [topic], request_timeout=timeout_s, validate_only=validate_only
         )
-        _wait(futures[name], timeout_s)
+        wait(futures[name], timeout_s)
 
 
 def create_partitions(settings: ClientSettings, timeout_s: int, name: str, total: int) -> None:
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         futures = client.create_partitions([NewPartitions(name, total)], request_timeout=timeout_s)
-        _wait(futures[name], timeout_s)
+        wait(futures[name], timeout_s)
 
 
 def delete_topic(settings: ClientSettings, timeout_s: int, name: str) -> None:
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         futures = client.delete_topics([name], request_timeout=timeout_s)
-        _wait(futures[name], timeout_s)
+        wait(futures[name], timeout_s)
 
 
 def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> TopicDescription:
     topics = TopicCollection([name])
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         # Not list_topics, which would create the topic on many clusters.
         futures = client.describe_topics(topics, request_timeout=timeout_s)
-        description = _wait(futures[name], timeout_s)
+        description = wait(futures[name], timeout_s)
     return TopicDescription(
         name, tuple(map(_partition, description.partitions)), _topic_id(description.topic_id)
     )
@@ -72,9 +72,9 @@ def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> Topic
 
 def describe_configs(settings: ClientSettings, timeout_s: int, topic: str) -> list[ConfigValue]:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         futures = client.describe_configs([resource], request_timeout=timeout_s)
-        description = _wait(futures[resource], timeout_s)
+        description = wait(futures[resource], timeout_s)
     return sorted(map(_config_value, description.values()), key=lambda value: value.name)
 
 
@@ -96,24 +96,24 @@ def alter_configs(
         for name, value in configs.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         futures = client.incremental_alter_configs(
             [resource], request_timeout=timeout_s, validate_only=validate_only
         )
-        _wait(futures[resource], timeout_s)
+        wait(futures[resource], timeout_s)
 
 
 def cluster_operations(settings: ClientSettings, timeout_s: int) -> frozenset[str] | None:
-    with translated(), _client(settings, timeout_s) as client:
+    with translated(), admin_client(settings, timeout_s) as client:
         future = client.describe_cluster(
             include_authorized_operations=True, request_timeout=timeout_s
         )
-        allowed = _wait(future, timeout_s).authorized_operations
+        allowed = wait(future, timeout_s).authorized_operations
     return None if allowed is None else frozenset(operation.name for operation in allowed)
 
 
 @contextmanager
-def _client(settings: ClientSettings, timeout_s: int) -> Iterator[AdminClient]:
+def admin_client(settings: ClientSettings, timeout_s: int) -> Iterator[AdminClient]:
     """An admin client; pending requests end with it."""
     yield AdminClient(
         {
@@ -149,7 +149,7 @@ def _config_value(entry: ConfigEntry) -> ConfigValue:
     )
 
 
-def _wait(future: "Future[T]", timeout_s: int) -> T:
+def wait(future: "Future[T]", timeout_s: int) -> T:
     try:
         return future.result(timeout_s + 5)
     except FutureTimeout as error:

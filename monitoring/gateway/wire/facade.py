@@ -5,11 +5,16 @@ is for reads that need the cluster's current state, for example whether an addre
 """
 
 from collections.abc import Sequence
+from functools import partial
 
+from brokerd.errors import ErrorCode, KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
+from monitoring.gateway.wire import offset_delete
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
@@ -53,6 +58,17 @@ class Wire:
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
+    def delete_offsets(
+        self, group: str, partitions: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], str]:
+        """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
+        try:
+            return loop.run(self._delete_offsets(group, partitions), 3 * _TIMEOUT_S)
+        except TimeoutError as error:
+            raise ClusterUnavailable(Reason("brokers_late")) from error
+        except KafkaError as error:
+            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
+
     def _request(self, topics: Sequence[str] | None) -> Metadata:
         try:
             return loop.run(self._read(topics), _TIMEOUT_S)
@@ -67,6 +83,34 @@ class Wire:
         finally:
             await reader.close()
 
+    async def _delete_offsets(
+        self, group: str, partitions: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], str]:
+        channels = []
+
+        def channel(host: str, port: int) -> Channel:
+            channels.append(Channel(host, port, self._settings, ByteBudget()))
+            return channels[-1]
+
+        try:
+            broker = (await self._read([])).brokers[0]
+            answer = await channel(broker.host, broker.port).request(
+                partial(offset_delete.coordinator_request, group), _TIMEOUT_S
+            )
+            code, host, port = offset_delete.decode_coordinator(answer)
+            if code:
+                raise ClusterUnavailable(Reason("no_coordinator", error=code))
+            answer = await channel(host, port).request(
+                partial(offset_delete.delete_request, group, partitions), _TIMEOUT_S
+            )
+        finally:
+            for each in channels:
+                each.close()
+        code, codes = offset_delete.decode_delete(answer)
+        if code:
+            raise Refused(_refusal(code))
+        return {key: _refusal(found) for key, found in codes.items() if found}
+
     async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
         reader = ClusterReader(self._settings, None, now_ms)
         try:
@@ -79,3 +123,9 @@ class Wire:
         starts, ends = reads.log_start[selected].tolist(), reads.log_end[selected].tolist()
         spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
         return {number: span for number, span in enumerate(spans) if span.start >= 0 <= span.stop}
+
+
+def _refusal(code: int) -> Reason:
+    if code in (ErrorCode.NON_EMPTY_GROUP, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC):
+        return Reason("group_has_members")
+    return Reason("kafka_error", error=int(code))

@@ -15,6 +15,7 @@ from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.group_admin import GroupAdmin
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from tests.support import fake_gateway as fake
@@ -24,6 +25,7 @@ PAIRS = [
     (Gateway, fake.FakeGateway),
     (Wire, fake.FakeWire),
     (Admin, fake.FakeAdmin),
+    (GroupAdmin, fake.FakeGroupAdmin),
     (Browse, fake.FakeBrowse),
     (BrokerAdmin, fake.FakeBrokerAdmin),
 ]
@@ -225,6 +227,34 @@ def test_a_read_of_an_unknown_topic_or_offset_raises_an_error(gateway, name):
     with pytest.raises(OffsetOutOfRange):
         gateway.browse.read(name, 0, 1, 3)
     assert gateway.browse.read(name, 0, 0, 3).rows == ()
+
+
+def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, produce):
+    gateway.admin.create_topic(name, 3, 1)
+    produce(name, 0, b"1", b"2", b"3")
+    zero, one, two = ((name, number) for number in range(3))
+    assert gateway.groups.describe(name).state == "DEAD"
+    assert gateway.groups.committed(name) == {}
+    assert gateway.groups.alter_offsets(name, {zero: 2, one: 0}) == {}
+    described = gateway.groups.describe(name)
+    assert (described.state, described.members) == ("EMPTY", 0)
+    assert gateway.groups.committed(name) == {zero: 2, one: 0}
+    assert gateway.groups.log_ranges([zero, two]) == {zero: range(3), two: range(0)}
+    assert gateway.groups.delete_offsets(name, [one, two]) == {}
+    assert gateway.groups.committed(name) == {zero: 2}
+    gateway.groups.delete(name)
+    assert gateway.groups.describe(name).state == "DEAD"
+    with pytest.raises(NotFound):
+        gateway.groups.delete(name)
+
+
+def test_the_offset_at_a_time_is_the_first_record_since_then(gateway, name, produce):
+    gateway.admin.create_topic(name, 2, 1)
+    produce(name, 0, b"1", b"2")
+    keys = [(name, 0), (name, 1)]
+    assert gateway.groups.offsets_at(keys, 1000) == {(name, 0): 0, (name, 1): None}
+    future_ms = 4_000_000_000_000
+    assert gateway.groups.offsets_at(keys, future_ms) == {(name, 0): None, (name, 1): None}
 
 
 def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, name):

@@ -1,0 +1,85 @@
+"""Kafka's admin client: consumer groups and their offsets.
+
+Reads come from the cluster and not from a sample: a change of offsets depends on them. librdkafka
+runs in a separate process (librdkafka/group_admin.py). Its Python client cannot delete offsets: the
+project's own client does (wire/offset_delete.py).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.librdkafka import workers
+
+if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
+    from monitoring.gateway.wire.facade import Wire
+
+_TIMEOUT_S, _READ_TIMEOUT_S = 15, 10
+_GRACE_S = 10  # for connecting and closing
+GroupPartition = tuple[str, int]  # a topic and a partition of it
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group now. `state` is Kafka's name, in capitals; DEAD = there is no such group."""
+
+    state: str
+    members: int
+
+
+class GroupAdmin:
+    """The group functions of one cluster's admin client; each call opens new connections."""
+
+    def __init__(self, settings: ClientSettings, wire: "Wire") -> None:
+        """`settings` have their access token, if they need one."""
+        self._settings = settings
+        self._wire = wire
+
+    def describe(self, group: str) -> GroupDescription:
+        """State and number of members."""
+        found: GroupDescription = self._call("describe_group", _READ_TIMEOUT_S, group)
+        return found
+
+    def committed(self, group: str) -> dict[GroupPartition, int]:
+        """The committed offsets of a group; without partitions that have none."""
+        found: dict[GroupPartition, int] = self._call("committed", _READ_TIMEOUT_S, group)
+        return found
+
+    def log_ranges(self, partitions: Iterable[GroupPartition]) -> dict[GroupPartition, range]:
+        """From log start to end; without partitions whose leader did not answer."""
+        found: dict[GroupPartition, range]
+        found = self._call("log_ranges", _READ_TIMEOUT_S, list(partitions))
+        return found
+
+    def offsets_at(
+        self, partitions: Iterable[GroupPartition], at_ms: int
+    ) -> dict[GroupPartition, int | None]:
+        """The offset of the first record at or after a time; None = there is none. Without
+        partitions whose leader did not answer."""
+        found: dict[GroupPartition, int | None]
+        found = self._call("offsets_at", _READ_TIMEOUT_S, list(partitions), at_ms)
+        return found
+
+    def alter_offsets(
+        self, group: str, offsets: Mapping[GroupPartition, int]
+    ) -> dict[GroupPartition, str]:
+        """Commit these offsets; returns the errors. Raises GatewayError if all are refused."""
+        errors: dict[GroupPartition, str]
+        errors = self._call("alter_offsets", _TIMEOUT_S, group, dict(offsets))
+        return errors
+
+    def delete_offsets(
+        self, group: str, partitions: Iterable[GroupPartition]
+    ) -> dict[GroupPartition, str]:
+        """Delete the commits of these partitions; returns the errors. Raises GatewayError if all
+        are refused."""
+        return self._wire.delete_offsets(group, list(partitions))
+
+    def delete(self, group: str) -> None:
+        """Delete a group with all its offsets. Raises NotFound or Refused."""
+        self._call("delete_group", _TIMEOUT_S, group)
+
+    def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
+        arguments = (self._settings, timeout_s, *arguments)
+        return workers.call(function, *arguments, limit_s=2 * timeout_s + _GRACE_S)

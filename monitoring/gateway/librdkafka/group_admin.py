@@ -1,0 +1,116 @@
+"""The group functions, with librdkafka. Runs only in a worker process (child.py).
+
+The functions match those of `GroupAdmin`; they also take the cluster's settings and a time limit.
+"""
+
+from collections.abc import Mapping
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.errors import GatewayError, Refused
+from monitoring.gateway.group_admin import GroupDescription, GroupPartition
+from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
+from monitoring.reasons import Reason
+
+# Kafka answers with these while members are there: only they may commit then.
+_HAS_MEMBERS = {
+    KafkaError.UNKNOWN_MEMBER_ID,
+    KafkaError.NON_EMPTY_GROUP,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
+}
+
+
+def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> GroupDescription:
+    with translated(), admin_client(settings, timeout_s) as client:
+        futures = client.describe_consumer_groups([group], request_timeout=timeout_s)
+        try:
+            found = wait(futures[group], timeout_s)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:  # Kafka 4
+                return GroupDescription("DEAD", 0)
+            raise
+    return GroupDescription(found.state.name, len(found.members))
+
+
+def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[GroupPartition, int]:
+    request = [ConsumerGroupTopicPartitions(group)]
+    with translated(), admin_client(settings, timeout_s) as client:
+        futures = client.list_consumer_group_offsets(request, request_timeout=timeout_s)
+        found = wait(futures[group], timeout_s)
+    return {
+        (each.topic, each.partition): each.offset
+        for each in found.topic_partitions
+        if each.error is None and each.offset >= 0
+    }
+
+
+def log_ranges(
+    settings: ClientSettings, timeout_s: int, partitions: list[GroupPartition]
+) -> dict[GroupPartition, range]:
+    with translated(), admin_client(settings, timeout_s) as client:
+        starts = _offsets(client, timeout_s, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+        ends = _offsets(client, timeout_s, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    return {key: range(starts[key], ends[key]) for key in starts.keys() & ends.keys()}
+
+
+def offsets_at(
+    settings: ClientSettings, timeout_s: int, partitions: list[GroupPartition], at_ms: int
+) -> dict[GroupPartition, int | None]:
+    with translated(), admin_client(settings, timeout_s) as client:
+        found = _offsets(client, timeout_s, partitions, OffsetSpec.for_timestamp(at_ms))
+    return {key: None if offset < 0 else offset for key, offset in found.items()}
+
+
+def alter_offsets(
+    settings: ClientSettings, timeout_s: int, group: str, offsets: Mapping[GroupPartition, int]
+) -> dict[GroupPartition, str]:
+    new = [TopicPartition(*key, offset) for key, offset in offsets.items()]
+    request = [ConsumerGroupTopicPartitions(group, new)]
+    with translated(), admin_client(settings, timeout_s) as client:
+        futures = client.alter_consumer_group_offsets(request, request_timeout=timeout_s)
+        try:
+            found = wait(futures[group], timeout_s)
+        except KafkaException as error:
+            raise _refused(error.args[0]) from error
+    return {
+        (each.topic, each.partition): _refused(each.error).message
+        for each in found.topic_partitions
+        if each.error is not None
+    }
+
+
+def delete_group(settings: ClientSettings, timeout_s: int, group: str) -> None:
+    with translated(), admin_client(settings, timeout_s) as client:
+        futures = client.delete_consumer_groups([group], request_timeout=timeout_s)
+        try:
+            wait(futures[group], timeout_s)
+        except KafkaException as error:
+            raise _refused(error.args[0]) from error
+
+
+def _refused(error: KafkaError) -> GatewayError:
+    if error.code() in _HAS_MEMBERS:
+        return Refused(Reason("group_has_members"))
+    return translate(error)
+
+
+def _offsets(
+    client: AdminClient, timeout_s: int, partitions: list[GroupPartition], spec: OffsetSpec
+) -> dict[GroupPartition, int]:
+    """The offsets of the partitions that answered. Raises the error if none did."""
+    request = {TopicPartition(*key): spec for key in partitions}
+    if not request:
+        return {}
+    found, failure = {}, None
+    for key, future in client.list_offsets(request, request_timeout=timeout_s).items():
+        try:
+            found[key.topic, key.partition] = wait(future, timeout_s).offset
+        except KafkaException as error:
+            failure = error
+    if failure is not None and not found:
+        raise failure
+    return found
