@@ -25,18 +25,28 @@ def ensure(path: Path, make: Callable[[], str]) -> str:
         if existing := read(path):  # another process has written it
             return existing
         secret = make()
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
-        try:
-            with open(descriptor, "w") as file:
-                file.write(secret + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        os.fsync(folder)
+        _write_whole(path, secret, folder)
     return secret
+
+
+def replace(path: Path, secret: str) -> None:
+    """Replace the secret in `path`; readers see the old or the new one, never a part."""
+    with _locked(path.parent) as folder:
+        _write_whole(path, secret, folder)
+
+
+def _write_whole(path: Path, secret: str, folder: int) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
+    try:
+        with open(descriptor, "w") as file:
+            file.write(secret + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    os.fsync(folder)
 
 
 def write(path: Path, text: str) -> None:

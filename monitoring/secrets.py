@@ -1,13 +1,14 @@
 """Encrypts secrets in the database with keys from a file.
 
 `AERIE_SECRET_KEY_FILE` has one Fernet key per line, the newest first, mode 0600. The first key
-encrypts; all keys decrypt. To rotate, add a new line at the top. Decrypted secrets are never shown,
-logged or passed to a task.
+encrypts; all keys decrypt. `manage.py rotate_key` adds a key at the top. Decrypted secrets are
+never shown, logged or passed to a task.
 
 The first key is generated only if no secret is stored yet. If the file is missing although secrets
 are stored, a new key would hide the problem that they cannot be decrypted.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.apps import apps
 from django.conf import settings
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from monitoring import secretfiles
 
@@ -38,13 +39,34 @@ class EncryptedField(models.TextField):  # type: ignore[type-arg]
 
 def secret_count() -> int:
     """The number of secrets in the database; tables that do not exist yet count as empty."""
-    tables = set(connection.introspection.table_names())
     return sum(
-        model._default_manager.exclude(**{field.name: ""}).count()
-        for model in apps.get_models()
-        for field in model._meta.local_fields
-        if isinstance(field, EncryptedField) and model._meta.db_table in tables
+        model._default_manager.exclude(**{field.name: ""}).count() for model, field in _columns()
     )
+
+
+def _columns() -> Iterator[tuple[type[models.Model], EncryptedField]]:
+    """The columns of secrets whose tables exist."""
+    tables = set(connection.introspection.table_names())
+    for model in apps.get_models():
+        for field in model._meta.local_fields:
+            if isinstance(field, EncryptedField) and model._meta.db_table in tables:
+                yield model, field
+
+
+def reencrypt_all() -> int:
+    """Encrypt all secrets in the database with the first key; returns their number.
+
+    Raises SecretUnreadable if one cannot be decrypted; then none is changed.
+    """
+    count = 0
+    with transaction.atomic():
+        for model, field in _columns():
+            rows = model._default_manager.select_for_update().exclude(**{field.name: ""})
+            for row in rows:
+                secret = decrypt(getattr(row, field.name))
+                model._default_manager.filter(pk=row.pk).update(**{field.name: encrypt(secret)})
+                count += 1
+    return count
 
 
 def missing_key_problem() -> str:
@@ -55,8 +77,8 @@ def missing_key_problem() -> str:
     return (
         f"AERIE_SECRET_KEY_FILE={path} is missing, and the database has secrets that were "
         f"encrypted with it ({count}). Restore the file from your backup. If there is none, "
-        "`.venv/bin/python manage.py newkey` makes a new key; tokens of clusters and webhooks of "
-        "alert rules must be entered again then"
+        "`.venv/bin/python manage.py newkey` makes a new key; tokens, passwords and private keys "
+        "of clusters and webhooks of alert rules must be entered again then"
     )
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
-from django.shortcuts import render
 
 from console.accounts.requests import ClusterRequest
 from console.live import registry, snapshot_cache
 from console.live.sample_status import SampleStatus
+from console.ui.csv_export import render_list
 
 
 class LivePart:
@@ -36,7 +36,7 @@ def render_live(
 ) -> HttpResponse:
     """Render a page whose template includes the fragment's template."""
     base = {"cluster": request.cluster, "rights": request.rights, "socket_url": part.socket_url}
-    return render(request, template, {**base, **extra, **(part.context or {})})
+    return render_list(request, template, {**base, **extra, **(part.context or {})})
 
 
 def version_seen(status: SampleStatus) -> str:

@@ -1,7 +1,6 @@
 """The topics of a cluster: list and detail. Changes: console/topics/change_views.py."""
 
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
@@ -11,6 +10,7 @@ from console.charts.query import Query
 from console.live.pages import LivePart, render_live
 from console.topics import settings_table
 from console.topics.topic_context import topic_context
+from console.ui.csv_export import render_list
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -44,7 +44,7 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = 503 if error.retriable else 502
-    return render(request, "topics/config.html", context, status=status)
+    return render_list(request, "topics/config.html", context, status=status)
 
 
 @require_safe

@@ -25,12 +25,14 @@ class Column:
     Attributes:
         value: the sort key: a function of a row in memory, or the names of database fields.
             Without it the table cannot be sorted by this column.
+        exported: the value in CSV files, if it is not `value`.
     """
 
     key: str
     title: str
     value: Callable[[Any], Any] | str | tuple[str, ...] | None = None
     numeric: bool = False
+    exported: Callable[[Any], Any] | None = None
 
 
 class TableQuery:
@@ -55,6 +57,7 @@ class TableQuery:
         self.page_size = page_size
         self._page: Page[Any] = Paginator([], page_size).get_page(1)
         self.rows: list[Any] = []  # of the page
+        self.matching: Any = []  # all rows that match the search, sorted: a list or a QuerySet
 
     @property
     def words(self) -> list[str]:
@@ -72,6 +75,7 @@ class TableQuery:
 
     def paginate(self, rows: Any) -> Self:
         """Select the requested page of a list or QuerySet; the last one if there are fewer."""
+        self.matching = rows
         number = self.params.get("page", "1")
         is_number = number.isascii() and number.isdigit() and len(number) < 8
         # For page 0, or if the page is not a number, the first page is shown.
@@ -144,6 +148,11 @@ class TableQuery:
     @property
     def clear_url(self) -> str:
         return self.url(q=None, page=None)
+
+    @property
+    def csv_url(self) -> str:
+        """The URL of all rows that match the search, as CSV (csv_export.py)."""
+        return self.url(format="csv", page=None)
 
     @property
     def previous_url(self) -> str:

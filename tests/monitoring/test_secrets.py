@@ -2,6 +2,7 @@ import stat
 
 import pytest
 from cryptography.fernet import Fernet
+from django.core.management import call_command
 
 from monitoring.models import AlertRule, Cluster
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt, missing_key_problem, secret_count
@@ -83,3 +84,29 @@ def test_every_stored_secret_counts(key_file):
     rule.save()
     assert secret_count() == 3
     assert missing_key_problem() == ""
+
+
+def test_a_rotated_key_decrypts_all_secrets_without_the_old_one(key_file):
+    Cluster.objects.create(
+        slug="far", bootstrap_servers="127.0.0.1:1", admin_token=encrypt("t0ken"),
+        sasl_password=encrypt("p4ss"),
+    )  # fmt: skip
+    old = key_file.read_text()
+    call_command("rotate_key")
+    assert key_file.read_text().endswith(old)
+    call_command("rotate_key", "--drop-old")
+    assert len(key_file.read_text().split()) == 1
+    assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
+    cluster = Cluster.objects.get()
+    assert (decrypt(cluster.admin_token), decrypt(cluster.sasl_password)) == ("t0ken", "p4ss")
+
+
+def test_a_secret_that_cannot_be_decrypted_stops_the_rotation_and_no_key_is_dropped(key_file):
+    sealed = encrypt("t0ken")
+    Cluster.objects.create(slug="far", bootstrap_servers="127.0.0.1:1", admin_token=sealed)
+    key_file.write_text(Fernet.generate_key().decode())
+    kept = key_file.read_text()
+    with pytest.raises(SystemExit, match="cannot be decrypted"):
+        call_command("rotate_key", "--drop-old")
+    assert kept in key_file.read_text()
+    assert Cluster.objects.get().admin_token == sealed

@@ -17,9 +17,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(settings.AERIE_SECRET_KEY_FILE)
         if secretfiles.read(path):
-            sys.exit(f"aerie: {path} has a key. To rotate it, add a new key above the old one.")
+            sys.exit(f"aerie: {path} has a key. To rotate it, run manage.py rotate_key.")
         secretfiles.ensure(path, secretfiles.fernet_key)
         self.stdout.write(
-            f"Made a key in {path}. Enter again what was encrypted with the old one: admin tokens "
-            "of clusters and webhooks of alert rules."
+            f"Made a key in {path}. Enter again what was encrypted with the old one: tokens, "
+            "passwords and private keys of clusters, and webhooks of alert rules."
         )

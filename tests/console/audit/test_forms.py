@@ -1,0 +1,62 @@
+"""The filters of the audit log."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from console.audit import services
+from console.audit.models import AuditEntry
+
+
+@pytest.fixture
+def shown(db, redis_server, client_of, admin, viewer):
+    """shown(query) → the resources of the page's rows; sign-ins by the user's name."""
+    client = client_of(admin)
+    AuditEntry._base_manager.all().delete()
+    for at in (datetime(2026, 3, 9, 23, 59, tzinfo=UTC), datetime(2026, 3, 10, tzinfo=UTC)):
+        entry = services.record(admin, "topic.create", "local", f"made-{at:%d}")
+        AuditEntry._base_manager.filter(pk=entry.pk).update(at=at)
+    services.record(viewer, "report.run", "local", "weekly")
+    services.record(viewer, "account.sign-in", resource="signed-in")
+    names = re.compile(r'<td class="wrap">(made-09|made-10|weekly|signed-in)</td>')
+
+    def rows(query: str) -> set[str]:
+        answer = client.get(f"/audit?{query}")
+        assert answer.status_code == 200
+        return set(names.findall(answer.content.decode()))
+
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", {"made-09", "made-10", "weekly"}),
+        ("show=sign-ins", {"signed-in"}),
+        ("show=sign-ins&user=admin", set()),
+        ("first=2026-03-10&last=2026-03-10", {"made-10"}),
+        ("last=2026-03-09", {"made-09"}),
+        ("first=2026-03-11", {"weekly"}),
+        ("user=view", {"weekly"}),
+        ("verb=topic.create", {"made-09", "made-10"}),
+        ("resource=made-1", {"made-10"}),
+        ("verb=topic.create&q=made-09", {"made-09"}),
+    ],
+)
+def test_each_filter_selects_its_entries(shown, query, expected):
+    assert shown(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("first=2026-03-10&last=2026-03-09", "The last day is before the first one."),
+        ("first=yesterday", "Enter a valid date."),
+        ("verb=nonsense", "Select a valid choice."),
+    ],
+)
+def test_an_invalid_filter_is_reported(db, redis_server, client_of, admin, query, error):
+    answer = client_of(admin).get(f"/audit?{query}")
+    assert answer.status_code == 422
+    assert error in answer.content.decode()
