@@ -40,6 +40,8 @@ VERBS = {
     "topic.alter": OPERATOR,
     "topic.configure": OPERATOR,
     "topic.delete": ADMIN,
+    "group.alter": OPERATOR,
+    "group.delete": ADMIN,
     "pipeline.view": OPERATOR,
     "pipeline.backfill": ADMIN,
     "audit.view": ADMIN,

@@ -72,6 +72,16 @@ class Change:
     name: str
     before: str
     after: str
+    note: str = ""  # what that means
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure above the changes: the effect of the whole plan."""
+
+    title: str
+    value: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class Draft:
 
     title: str
     changes: list[Change]
+    figures: list[Figure] = field(default_factory=list)
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
     undo: str = ""  # how to undo it; empty = not possible

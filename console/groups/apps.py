@@ -7,9 +7,14 @@ class GroupsConfig(AppConfig):
     name = "console.groups"
 
     def ready(self) -> None:
+        from console.actions.registry import register as register_action
         from console.groups import fragments, tables
+        from console.groups.changes.delete import DeleteGroup
+        from console.groups.changes.offsets import ResetOffsets
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")
         register("groups", Fragment("group.view", "groups/table.html", tables.groups, params))
         register("group", Fragment("group.view", "groups/live.html", fragments.context))
+        register_action(ResetOffsets())
+        register_action(DeleteGroup())

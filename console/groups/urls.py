@@ -2,7 +2,7 @@ import re
 
 from django.urls import path, register_converter
 
-from console.groups import views
+from console.groups import change_views, views
 
 
 class GroupName:
@@ -30,4 +30,20 @@ register_converter(GroupName, "group_name")
 urlpatterns = [
     path("c/<slug:cluster>/groups", views.index, name="groups"),
     path("c/<slug:cluster>/groups/<group_name:group>", views.detail, name="group"),
+    # Not below "groups/": a group's name can end in "/reset".
+    path(
+        "c/<slug:cluster>/group-reset/<group_name:group>",
+        change_views.plan_reset,
+        name="group-reset",
+    ),
+    path(
+        "c/<slug:cluster>/group-offsets-delete/<group_name:group>",
+        change_views.plan_delete_offsets,
+        name="group-offsets-delete",
+    ),
+    path(
+        "c/<slug:cluster>/group-delete/<group_name:group>",
+        change_views.plan_delete,
+        name="group-delete",
+    ),
 ]

@@ -24,7 +24,13 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     part = LivePart(request, "group", group)
     if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(group_not_found(group))
-    extra = {"name": group, "may_alert": request.rights.may("alert.edit")}
+    may, is_fixed = request.rights.may, request.cluster.read_only
+    extra = {
+        "name": group,
+        "may_alert": may("alert.edit"),
+        "may_alter": not is_fixed and may("group.alter", group),
+        "may_delete": not is_fixed and may("group.delete", group),
+    }
     charts = [Query("group", show, group=group) for show in ("lag", "consumed")]
     extra |= cards.context(request, charts)
     return render_live(request, "groups/detail.html", part, group=None, **extra)

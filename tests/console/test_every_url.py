@@ -26,6 +26,9 @@ GLOBAL_LOOK = (LOGIN, NO, OK, OK, OK)
 GLOBAL_ADMIN = (LOGIN, NO, NO, NO, OK)
 NEVER = (METHOD,) * 5
 
+# Of a group: its name may end in a slash.
+OF_GROUPS = {"group", "group-reset", "group-offsets-delete", "group-delete"}
+
 # name → rows of (arguments, GET, POST)
 TABLE = {
     "healthz": [([], PUBLIC, NEVER)],
@@ -53,6 +56,9 @@ TABLE = {
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],
     "group": [(["local", "billing"], LOOK, None)],
+    "group-reset": [(["local", "billing"], CHANGE, CHANGE)],
+    "group-offsets-delete": [(["local", "billing"], CHANGE, CHANGE)],
+    "group-delete": [(["local", "billing"], ADMIN, ADMIN)],
     "chart": [(["local"], LOOK, None)],
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
@@ -138,7 +144,7 @@ def test_each_url_opens_only_for_the_listed_roles(name, cast):
 def test_a_missing_or_superfluous_slash_redirects(sampled, client_of, admin):
     """Of every page; a group's name may end in a slash, and the home page is nothing but one."""
     client = client_of(admin)
-    for name in sorted(set(TABLE) - {"home", "group"}):
+    for name in sorted(set(TABLE) - {"home", *OF_GROUPS}):
         for arguments, _get, _post in TABLE[name]:
             page = reverse(name, args=arguments)
             other = page.removesuffix("/") if page.endswith("/") else page + "/"

@@ -22,12 +22,13 @@ MAY = dict.fromkeys(
     ],
     EVERYONE,
 )  # fmt: skip
-# … operators change topics, alert rules and reports …
+# … operators change topics, offsets of groups, alert rules and reports …
 MAY |= dict.fromkeys(
     [
         "topic.create",
         "topic.alter",
         "topic.configure",
+        "group.alter",
         "plan.view",
         "alert.edit",
         "report.run",
@@ -39,6 +40,7 @@ MAY |= dict.fromkeys(
 MAY |= dict.fromkeys(
     [
         "topic.delete",
+        "group.delete",
         "record.unmask",
         "masking.edit",
         "cluster.edit",
@@ -166,9 +168,11 @@ def test_a_topic_outside_the_scope_is_invisible_for_every_verb(verb):
     assert not SCOPED.may(verb, "payments")
 
 
-def test_a_group_outside_the_scope_is_invisible():
-    assert SCOPED.may("group.view", "billing")
-    assert not SCOPED.shows("group.view", "billing-2")
+@pytest.mark.parametrize("verb", ["group.view", "group.alter"])
+def test_a_group_outside_the_scope_is_invisible(verb):
+    assert SCOPED.may(verb, "billing")
+    assert not SCOPED.shows(verb, "billing-2")
+    assert not SCOPED.may(verb, "billing-2")
 
 
 def test_records_that_name_all_topics_are_for_admins_who_see_all():

@@ -153,7 +153,7 @@ def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     plan.move(models.QUEUED, models.APPLYING, items={"orders": ""})
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
-    services.expire_plans()
+    services.end_lost_plans()
     plan.refresh_from_db()
     assert services.may_resume(plan)
 

@@ -1,10 +1,12 @@
 """Each kind of change once on real brokers. Tasks are run in place of a worker."""
 
+from dataclasses import asdict
+
 import pytest
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.actions.draft import PlanRefused
+from console.actions.draft import Change, PlanRefused
 from console.audit.models import AuditEntry
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -49,7 +51,7 @@ def test_partitions_are_added(cluster, operator):
     name = new_topic_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
-    assert plan.draft["changes"] == [{"name": "Partitions", "before": "2", "after": "5"}]
+    assert plan.draft["changes"] == [asdict(Change("Partitions", "2", "5"))]
     assert confirm_and_run(plan, operator).state == models.DONE
     assert partitions_of(cluster, name) == 5
 

@@ -1,0 +1,120 @@
+"""The views of the forms for changes to groups; each form makes a plan."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.accounts.access import requires
+from console.accounts.error_texts import group_not_found
+from console.accounts.requests import ClusterRequest
+from console.actions import registry
+from console.actions import services as actions
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from console.groups import services
+from console.groups.changes.shared import members_text
+from console.groups.forms import DeleteOffsetsForm, ResetForm
+from console.live import snapshot_cache
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+
+TOPICS_MAX = 1000  # in a list of choices
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("group.alter", resource="group")
+def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
+    page = _page(request, group, registry.find("group.reset-offsets").title(group))
+    posted = request.POST if request.method == "POST" else None
+    form = ResetForm(posted, request.FILES or None, group, page["topics"])
+    return _answer(
+        request,
+        "groups/reset.html",
+        page,
+        form,
+        lambda: services.propose_reset(request.principal, request.cluster, group, form.reset()),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("group.alter", resource="group")
+def plan_delete_offsets(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
+    page = _page(request, group, _("Delete offsets of “%(name)s”") % {"name": group})
+    form = DeleteOffsetsForm(request.POST if request.method == "POST" else None, page["topics"])
+    return _answer(
+        request,
+        "groups/change.html",
+        page,
+        form,
+        lambda: services.propose_delete_offsets(
+            request.principal, request.cluster, group, form.cleaned_data["topic"]
+        ),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("group.delete", resource="group")
+def plan_delete(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
+    """POST makes a plan; the group is deleted when the plan is confirmed."""
+    page = _page(request, group, registry.find("group.delete").title(group))
+    form = forms.Form(request.POST if request.method == "POST" else None)
+    return _answer(
+        request,
+        "groups/change.html",
+        page,
+        form,
+        lambda: actions.propose(
+            request.principal, request.cluster, "group.delete", group, {"name": group}
+        ),
+    )
+
+
+def _page(request: ClusterRequest, group: str, title: str) -> dict[str, Any]:
+    """What all forms show. Raises Http404 if the sample has no such group."""
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    row = snapshot.group(group) if snapshot else None
+    if snapshot is not None and row is None:
+        raise Http404(group_not_found(group))
+    topics = snapshot.topics_of_group(group, TOPICS_MAX) if snapshot else []
+    reason = ""
+    if request.cluster.read_only:
+        reason = _(
+            "This cluster is read-only in this console. An admin can change that under Clusters."
+        )
+    return {
+        "title": title,
+        "name": group,
+        "reason": reason,
+        "members_text": members_text((row.members or 0) if row else 0),
+        "topics": [found.topic for found in topics],
+    }
+
+
+def _answer(
+    request: ClusterRequest,
+    template: str,
+    page: dict[str, Any],
+    form: forms.Form,
+    propose: Callable[[], Plan],
+) -> HttpResponse:
+    """The form, the reason why nothing can be changed, or the way to the new plan."""
+    status = 422 if page["reason"] else 200
+    if request.method == "POST" and not page["reason"]:
+        status = 422
+        if form.is_valid():
+            try:
+                plan = propose()
+            except PlanRefused as error:
+                form.add_error(None, str(error))
+            except GatewayError as error:
+                text = _("The cluster could not be read: %(why)s")
+                form.add_error(None, text % {"why": sentence(error.message)})
+                status = 503 if error.retriable else 422
+            else:
+                return redirect("plan", request.cluster.slug, plan.pk)
+    return render(request, template, {**page, "form": form}, status=status)

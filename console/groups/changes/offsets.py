@@ -1,0 +1,217 @@
+"""Commit other offsets for a group, or delete its commits, partition by partition.
+
+Parameters: `name`, and `offsets`: lists of topic, partition and new offset (None = delete the
+commit). `restores`: the offsets are those of an earlier plan, and may be outside of a log now.
+`left_out`: names of partitions that the form chose but that have no new offset.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
+from console.actions.models import Plan
+from console.groups.changes import shared
+from console.groups.changes.shared import item_key
+from console.groups.changes.targets import Key, Move, Place, first_of, move
+from console.ui import numbers
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
+
+_AT_ONCE = 500  # partitions in one request
+LOGS = "logs"
+
+
+def offsets_of(params: Params) -> dict[Key, int | None]:
+    return {(topic, partition): offset for topic, partition, offset in params.get("offsets") or ()}
+
+
+class ResetOffsets(ItemsAction):
+    name = "group.reset-offsets"
+    verb = "group.alter"
+    target = shared.GROUP_TARGET
+    form_page = "group-reset"
+
+    def title(self, resource: str) -> str:
+        return _("Reset the offsets of “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """Members, commits, and the logs of the partitions; those that did not answer are None."""
+        keys = list(offsets_of(params))
+        committed = gateway.groups.committed(params["name"])
+        logs = gateway.groups.log_ranges(keys)
+        return {
+            **shared.read_members(gateway, params["name"]),
+            ITEMS: {item_key(*key): committed.get(key) for key in keys},
+            LOGS: {
+                item_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
+                for key in keys
+            },
+        }
+
+    def compared(self, facts: Facts) -> Facts:
+        """The commits: members come and go, and records are written and deleted."""
+        return {ITEMS: facts.get(ITEMS)}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        text = _("Partition %(name)s is committed at %(offset)s now.")
+        lines = [
+            text % {"name": key, "offset": _offset(offset)}
+            for key, offset in now[ITEMS].items()
+            if offset != then[ITEMS].get(key)
+        ]
+        return [first_of(lines)] if lines else []
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        offsets = offsets_of(params)
+        self._check(facts, params)
+        rows = [_row(facts, key, new) for key, new in offsets.items()]
+        deletes = all(new is None for new in offsets.values())
+        title = (
+            _("Delete offsets of “%(name)s”") if deletes else _("Reset the offsets of “%(name)s”")
+        )
+        return Draft(
+            title=title % {"name": params["name"]},
+            changes=[change for change, _move in rows],
+            figures=[] if deletes else _figures([each for _change, each in rows]),
+            affected=[] if facts["members"] else [_("The group has no members now.")],
+            warnings=_warnings(facts, params, rows, deletes),
+            undo=_(
+                "Commit the earlier offsets again, and delete the commits of partitions that had "
+                "none. What consumers did in between is not taken back."
+            ),
+            before=dict(facts[ITEMS]),
+            after={item_key(*key): new for key, new in offsets.items()},
+        )
+
+    def _check(self, facts: Facts, params: Params) -> None:
+        """Raises PlanRefused if the group or the offsets are not there."""
+        restores = params.get("restores")
+        if facts["state"] == shared.NO_GROUP and not restores:
+            raise PlanRefused(shared.no_group(params["name"]))
+        text = _("The log of %(name)s could not be read: its leader does not answer.")
+        for (topic, partition), new in offsets_of(params).items():
+            name = item_key(topic, partition)
+            log = facts[LOGS][name]
+            if new is None or restores:
+                continue
+            if log is None:
+                raise PlanRefused(text % {"name": name})
+            if not log[0] <= new <= log[1]:
+                raise PlanRefused(
+                    _("Offset %(offset)d is not in %(name)s, which has %(first)d–%(end)d now.")
+                    % {"offset": new, "name": name, "first": log[0], "end": log[1]}
+                )
+
+    def items(self, params: Params) -> list[str]:
+        return [item_key(*key) for key in offsets_of(params)]
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        group, wanted = params["name"], set(keys)
+        offsets = {key: new for key, new in offsets_of(params).items() if item_key(*key) in wanted}
+        if gateway.groups.describe(group).members:
+            raise GatewayError(Reason("group_has_members"))
+        new = {key: offset for key, offset in offsets.items() if offset is not None}
+        for part in _parts(list(new)):
+            errors = gateway.groups.alter_offsets(group, {key: new[key] for key in part})
+            yield from ((item_key(*key), errors.get(key, "")) for key in part)
+        for part in _parts([key for key, offset in offsets.items() if offset is None]):
+            errors = gateway.groups.delete_offsets(group, part)
+            yield from ((item_key(*key), errors.get(key, "")) for key in part)
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        earlier = [
+            [topic, partition, plan.facts[ITEMS][item_key(topic, partition)]]
+            for topic, partition in offsets_of(plan.params)
+            if item_key(topic, partition) in plan.done
+        ]
+        params = {"name": plan.resource, "offsets": earlier, "restores": True}
+        return Proposal(self.name, plan.resource, params) if earlier else None
+
+
+def _row(facts: Facts, key: Key, new: int | None) -> tuple[Change, Move]:
+    name = item_key(*key)
+    committed, log = facts[ITEMS][name], facts[LOGS][name]
+    moved = move(Place(committed, range(*log)), new) if log else Move()
+    return Change(name, _offset(committed), _offset(new), _note(committed, new, moved)), moved
+
+
+def _note(committed: int | None, new: int | None, moved: Move) -> str:
+    if new is None or committed is None:
+        return ""
+    if moved.again:
+        return _("reads %(n)s again") % {"n": numbers.count(moved.again)}
+    return _("skips %(n)s") % {"n": numbers.count(moved.skipped)} if moved.skipped else ""
+
+
+def _offset(offset: int | None) -> str:
+    return _("not committed") if offset is None else numbers.count(offset)
+
+
+def _figures(moves: list[Move]) -> list[Figure]:
+    lags = [moved.lag for moved in moves if moved.lag is not None]
+    return [
+        Figure(_("Records read again"), numbers.count(sum(moved.again for moved in moves))),
+        Figure(_("Records skipped"), numbers.count(sum(moved.skipped for moved in moves))),
+        Figure(
+            _("Lag after"), numbers.count(sum(lags) if lags else None), _("of these partitions")
+        ),
+        Figure(_("Partitions"), numbers.count(len(moves))),
+    ]
+
+
+def _warnings(
+    facts: Facts, params: Params, rows: list[tuple[Change, Move]], deletes: bool
+) -> list[str]:
+    lines = [shared.members_text(facts["members"])]
+    if skipped := sum(moved.skipped for _change, moved in rows):
+        text = _("The group will not read %(n)s records.")
+        lines.append(text % {"n": numbers.count(skipped)})
+    new_commits = sum(facts[ITEMS][item_key(*key)] is None for key in offsets_of(params))
+    if new_commits and not deletes:
+        text = ngettext(
+            "%(n)d of these partitions was never committed. What its consumers would have read "
+            "first depends on their auto.offset.reset.",
+            "%(n)d of these partitions were never committed. What their consumers would have read "
+            "first depends on their auto.offset.reset.",
+            new_commits,
+        )
+        lines.append(text % {"n": new_commits})
+    if deletes:
+        lines.append(
+            _("Without a commit, consumers begin where their auto.offset.reset says: at the start "
+              "or the end of the log.")
+        )  # fmt: skip
+    if left_out := params.get("left_out"):
+        text = _("%(n)d partitions have no new offset and stay as they are: %(names)s")
+        names = first_of([f"{name}." for name in left_out])
+        lines.append(text % {"n": len(left_out), "names": names})
+    lines += _outside(facts, params)
+    return [line for line in lines if line]
+
+
+def _outside(facts: Facts, params: Params) -> list[str]:
+    """What is said about restored offsets that the log does not have any more."""
+    names = []
+    for key, new in offsets_of(params).items():
+        log = facts[LOGS][item_key(*key)]
+        if new is not None and log is not None and not log[0] <= new <= log[1]:
+            names.append(f"{item_key(*key)}.")
+    if not names:
+        return []
+    text = _(
+        "These offsets are not in their logs any more. Consumers begin where their "
+        "auto.offset.reset says: %(names)s"
+    )
+    return [text % {"names": first_of(names)}]
+
+
+def _parts(keys: list[Key]) -> Iterator[list[Key]]:
+    for start in range(0, len(keys), _AT_ONCE):
+        yield keys[start : start + _AT_ONCE]

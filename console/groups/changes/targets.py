@@ -1,0 +1,211 @@
+"""Where an offset reset moves each partition. Pure.
+
+A reset by offset or file has exact offsets: one outside the log is refused. A shift, and offsets
+copied from another group, are limited to the log, as kafka-consumer-groups does it. A time later
+than the newest record is the end of the log.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+PARTITIONS_MAX = 5000
+OFFSET_MAX = (1 << 63) - 1
+_RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
+_DURATION = re.compile(r"(\d{1,6})\s*(s|min|m|h|d)")
+_UNIT_MS = {"s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+Key = tuple[str, int]  # a topic and a partition of it
+
+
+class How(StrEnum):
+    """The ways to choose the new offsets."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    OFFSET = "offset"
+    TIME = "time"
+    DURATION = "duration"
+    SHIFT = "shift"
+    FILE = "file"
+    GROUP = "group"
+
+
+class Invalid(Exception):
+    """Text that is not a list of partitions, a duration or a file of offsets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A partition now: the committed offset (None = never committed), and the log's offsets."""
+
+    committed: int | None
+    log: range
+
+    def limited(self, offset: int) -> int:
+        return max(self.log.start, min(offset, self.log.stop))
+
+    def holds(self, offset: int) -> bool:
+        """Whether the offset is in the log or its end, where the next record will be."""
+        return self.log.start <= offset <= self.log.stop
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a new offset means: records read again, records skipped, the lag afterwards.
+
+    A partition that was never committed has neither: where its consumers would have begun depends
+    on their `auto.offset.reset`.
+    """
+
+    again: int = 0
+    skipped: int = 0
+    lag: int | None = None  # None = no commit afterwards
+
+
+def move(place: Place, new: int | None) -> Move:
+    """The move from the commit of `place` to `new`; None = no commit."""
+    if new is None:
+        return Move()
+    lag = max(0, place.log.stop - new)
+    if place.committed is None:
+        return Move(lag=lag)
+    # Records that were deleted are neither read again nor skipped.
+    then, now = (place.limited(offset) for offset in (place.committed, new))
+    return Move(max(0, then - now), max(0, now - then), lag)
+
+
+def partition_numbers(text: str) -> list[int]:
+    """The numbers in text such as "0-5, 8"; an empty text has none. Raises Invalid."""
+    numbers: set[int] = set()
+    for part in filter(None, map(str.strip, text.split(","))):
+        found = _RANGE.fullmatch(part)
+        if found is None:
+            raise Invalid(
+                _("“%(part)s” is not a partition or a range such as 0-5.") % {"part": part}
+            )
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first or last - first >= PARTITIONS_MAX:
+            raise Invalid(_("“%(part)s” is not a valid range.") % {"part": part})
+        numbers.update(range(first, last + 1))
+    return sorted(numbers)
+
+
+def duration_ms(text: str) -> int:
+    """The milliseconds of a text such as "90 min" or "2 h". Raises Invalid."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is None:
+        raise Invalid(_("Enter a number and a unit: 30 s, 15 min, 2 h or 7 d."))
+    return int(found[1]) * _UNIT_MS[found[2]]
+
+
+def offsets_of_file(text: str, group: str) -> dict[Key, int]:
+    """The offsets of a CSV file as `kafka-consumer-groups --export` writes it.
+
+    Its lines are topic,partition,offset, or group,topic,partition,offset if it has several groups;
+    lines of other groups are left out. Raises Invalid with the number of the line.
+    """
+    offsets: dict[Key, int] = {}
+    for number, row in enumerate(_rows(text), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(cells) == 4:
+            of_group, *cells = cells
+            if of_group != group:
+                continue
+        if len(cells) != 3 or not (_is_number(cells[1]) and _is_number(cells[2])):
+            raise Invalid(_("Line %(n)d is not topic,partition,offset.") % {"n": number})
+        key = (cells[0], int(cells[1]))
+        if key in offsets:
+            names = {"n": number, "topic": key[0], "partition": key[1]}
+            raise Invalid(_("Line %(n)d repeats partition %(partition)d of “%(topic)s”.") % names)
+        if len(offsets) >= PARTITIONS_MAX:
+            raise Invalid(_("The file has more than %(n)d partitions.") % {"n": PARTITIONS_MAX})
+        offsets[key] = int(cells[2])
+    if not offsets:
+        raise Invalid(_("The file has no offsets of this group."))
+    return offsets
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(text.splitlines())
+    except csv.Error as error:
+        raise Invalid(_("The file is not CSV: %(why)s") % {"why": error}) from error
+
+
+def _is_number(text: str) -> bool:
+    return (
+        text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX if len(text) < 20 else False
+    )
+
+
+def new_offsets(
+    how: How,
+    places: Mapping[Key, Place],
+    *,
+    number: int = 0,
+    given: Mapping[Key, int | None] | None = None,
+) -> dict[Key, int]:
+    """The new offset of each partition; without those for which there is none.
+
+    `number`: the offset, or by how much to shift. `given`: the offsets of a file, of another group
+    or at a time. Raises Invalid if an exact offset is outside of a log.
+    """
+    given = given or {}
+    found: dict[Key, int | None] = {}
+    for key, place in places.items():
+        match how:
+            case How.EARLIEST:
+                found[key] = place.log.start
+            case How.LATEST:
+                found[key] = place.log.stop
+            case How.OFFSET:
+                found[key] = number
+            case How.SHIFT:
+                then = place.committed
+                found[key] = None if then is None else place.limited(then + number)
+            case How.TIME | How.DURATION:
+                at = given.get(key)
+                found[key] = place.log.stop if at is None else at
+            case How.FILE:
+                found[key] = given.get(key)
+            case How.GROUP:
+                other = given.get(key)
+                found[key] = None if other is None else place.limited(other)
+    chosen = {key: offset for key, offset in found.items() if offset is not None}
+    _refuse_outside(places, chosen)
+    return chosen
+
+
+def _refuse_outside(places: Mapping[Key, Place], offsets: Mapping[Key, int]) -> None:
+    outside = [key for key, offset in offsets.items() if not places[key].holds(offset)]
+    if outside:
+        text = _(
+            "Offset %(offset)d is not in partition %(partition)d of “%(topic)s”, which has "
+            "%(range)s."
+        )
+        lines = [
+            text
+            % {
+                "offset": offsets[key],
+                "topic": key[0],
+                "partition": key[1],
+                "range": f"{places[key].log.start}–{places[key].log.stop}",
+            }
+            for key in outside
+        ]
+        raise Invalid(first_of(lines))
+
+
+def first_of(lines: Iterable[str], count: int = 3) -> str:
+    """The first lines as one text, and how many others there are."""
+    every = list(lines)
+    text = " ".join(every[:count])
+    more = len(every) - count
+    return text if more <= 0 else f"{text} " + _("And %(n)d more.") % {"n": more}

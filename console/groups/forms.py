@@ -1,0 +1,169 @@
+"""The forms of the changes to groups."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from typing import Any, ParamSpec, TypeVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from console.groups.changes.targets import (
+    OFFSET_MAX,
+    How,
+    Invalid,
+    duration_ms,
+    offsets_of_file,
+    partition_numbers,
+)
+from console.groups.services import Reset
+from monitoring.clock import now_ms
+
+P = ParamSpec("P")
+T = TypeVar("T")
+FILE_BYTES_MAX = 1 << 20
+
+
+class ResetForm(forms.Form):
+    how = forms.ChoiceField(
+        label=_("Move to"),
+        choices=[
+            (How.EARLIEST, _("Earliest: the start of the log")),
+            (How.LATEST, _("Latest: the end of the log")),
+            (How.OFFSET, _("An offset")),
+            (How.TIME, _("A time")),
+            (How.DURATION, _("A duration ago")),
+            (How.SHIFT, _("Shift by a number of offsets")),
+            (How.FILE, _("Offsets of a file")),
+            (How.GROUP, _("Offsets of another group")),
+        ],
+    )
+    offset = forms.IntegerField(
+        label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
+    at = forms.DateTimeField(
+        label=_("First record at or after (UTC)"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        input_formats=[
+            "%Y-%m-%dT%H:%M",
+            "%Y-%m-%dT%H:%M:%S",
+            "%Y-%m-%d %H:%M:%S",
+            "%Y-%m-%d %H:%M",
+        ],
+        help_text=_("A partition without such a record moves to its end."),
+    )
+    ago = forms.CharField(
+        label=_("How long ago"),
+        required=False,
+        max_length=20,
+        help_text=_("A number and a unit: 30 s, 15 min, 2 h or 7 d."),
+    )
+    shift = forms.IntegerField(
+        label=_("Shift by"),
+        min_value=-OFFSET_MAX,
+        max_value=OFFSET_MAX,
+        required=False,
+        help_text=_(
+            "−100 reads 100 offsets again, 100 skips 100. It stops at the ends of the log. "
+            "Partitions that were never committed stay as they are."
+        ),
+    )
+    file = forms.FileField(
+        label=_("CSV file"),
+        required=False,
+        help_text=_(
+            "Lines of topic,partition,offset, as kafka-consumer-groups --export writes them."
+        ),
+    )
+    from_group = forms.CharField(
+        label=_("Other group"),
+        required=False,
+        max_length=300,
+        help_text=_("Partitions that it never committed stay as they are."),
+    )
+    topic = forms.ChoiceField(label=_("Topic"), required=False)
+    partitions = forms.CharField(
+        label=_("Partitions"),
+        required=False,
+        max_length=1000,
+        help_text=_("For example 0-5, 8. Empty: all. Needs a topic."),
+    )
+
+    def __init__(self, data: Any, files: Any, group: str, topics: Sequence[str]) -> None:
+        super().__init__(data, files)
+        self._group = group
+        every = [("", _("All topics that the group has committed"))]
+        self.fields["topic"].choices = [*every, *((name, name) for name in topics)]  # type: ignore[attr-defined]
+
+    def clean_partitions(self) -> list[int]:
+        return _parsed(partition_numbers, self.cleaned_data["partitions"])
+
+    def clean_ago(self) -> int | None:
+        text = self.cleaned_data["ago"]
+        if not text or self.cleaned_data.get("how") != How.DURATION:
+            return None
+        return _parsed(duration_ms, text)
+
+    def clean_file(self) -> dict[tuple[str, int], int]:
+        file = self.cleaned_data["file"]
+        if not file or self.cleaned_data.get("how") != How.FILE:
+            return {}
+        if file.size > FILE_BYTES_MAX:
+            raise ValidationError(_("The file is larger than 1 MiB."))
+        try:
+            text = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValidationError(_("The file is not text in UTF-8.")) from error
+        return _parsed(offsets_of_file, text, self._group)
+
+    def clean(self) -> None:
+        """Each way needs its field."""
+        data = self.cleaned_data
+        field = {
+            How.OFFSET: "offset",
+            How.TIME: "at",
+            How.DURATION: "ago",
+            How.SHIFT: "shift",
+            How.FILE: "file",
+            How.GROUP: "from_group",
+        }.get(data.get("how", ""))
+        if field and field not in self.errors and data.get(field) in (None, "", {}):
+            self.add_error(field, ValidationError(_("This field is required.")))
+        if data.get("how") == How.GROUP and data.get("from_group") == self._group:
+            self.add_error("from_group", ValidationError(_("This is the same group.")))
+        if data.get("partitions") and not data.get("topic") and "topic" not in self.errors:
+            self.add_error("topic", ValidationError(_("Choose the topic of these partitions.")))
+
+    def reset(self) -> Reset:
+        data = self.cleaned_data
+        how = How(data["how"])
+        at_ms = 0
+        if how == How.TIME:
+            at_ms = int(data["at"].replace(tzinfo=UTC).timestamp() * 1000)
+        elif how == How.DURATION:
+            at_ms = now_ms() - data["ago"]
+        return Reset(
+            how=how,
+            topic=data["topic"],
+            partitions=tuple(data["partitions"]),
+            number=data["offset" if how == How.OFFSET else "shift"] or 0,
+            at_ms=max(0, at_ms),
+            from_group=data["from_group"] if how == How.GROUP else "",
+            file_offsets=data["file"] or {},
+        )
+
+
+class DeleteOffsetsForm(forms.Form):
+    topic = forms.ChoiceField(label=_("Topic"))
+
+    def __init__(self, data: Any, topics: Sequence[str]) -> None:
+        super().__init__(data)
+        self.fields["topic"].choices = [(name, name) for name in topics]  # type: ignore[attr-defined]
+
+
+def _parsed(parse: Callable[P, T], *text: P.args, **others: P.kwargs) -> T:
+    try:
+        return parse(*text, **others)
+    except Invalid as error:
+        raise ValidationError(str(error)) from error

@@ -1,0 +1,111 @@
+"""Where a reset moves partitions, and what users type to choose them."""
+
+import pytest
+
+from console.groups.changes.targets import (
+    How,
+    Invalid,
+    Move,
+    Place,
+    duration_ms,
+    move,
+    new_offsets,
+    offsets_of_file,
+    partition_numbers,
+)
+
+KEY, OTHER = ("orders", 0), ("orders", 1)
+PLACE = Place(60, range(10, 100))
+NEVER = Place(None, range(10, 100))
+
+
+@pytest.mark.parametrize(
+    ("how", "number", "given", "expected"),
+    [
+        (How.EARLIEST, 0, None, 10),
+        (How.LATEST, 0, None, 100),
+        (How.OFFSET, 70, None, 70),
+        (How.OFFSET, 100, None, 100),
+        (How.SHIFT, -20, None, 40),
+        (How.SHIFT, -1000, None, 10),
+        (How.SHIFT, 1000, None, 100),
+        (How.TIME, 0, 33, 33),
+        (How.TIME, 0, None, 100),
+        (How.DURATION, 0, 33, 33),
+        (How.FILE, 0, 12, 12),
+        (How.GROUP, 0, 88, 88),
+        (How.GROUP, 0, 5, 10),
+    ],
+)
+def test_each_way_has_its_offset(how, number, given, expected):
+    found = new_offsets(how, {KEY: PLACE}, number=number, given={KEY: given})
+    assert found == {KEY: expected}
+
+
+@pytest.mark.parametrize(("how", "number"), [(How.OFFSET, 9), (How.OFFSET, 101), (How.FILE, 5)])
+def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
+    with pytest.raises(Invalid, match=r"which has 10–100"):
+        new_offsets(how, {KEY: PLACE}, number=number, given={KEY: number})
+
+
+def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another_group():
+    places = {KEY: PLACE, OTHER: NEVER}
+    assert new_offsets(How.SHIFT, places, number=1) == {KEY: 61}
+    assert new_offsets(How.GROUP, places, given={OTHER: 50}) == {OTHER: 50}
+
+
+def test_a_move_back_reads_again_and_a_move_forward_skips():
+    assert move(PLACE, 40) == Move(again=20, lag=60)
+    assert move(PLACE, 75) == Move(skipped=15, lag=25)
+    assert move(PLACE, 60) == Move(lag=40)
+    assert move(PLACE, None) == Move()
+
+
+def test_deleted_records_are_neither_read_again_nor_skipped():
+    assert move(Place(3, range(10, 100)), 30) == Move(skipped=20, lag=70)
+    assert move(Place(60, range(10, 100)), 3) == Move(again=50, lag=97)
+
+
+def test_a_move_of_a_partition_without_a_commit_is_neither_back_nor_forward():
+    assert move(NEVER, 10) == Move(lag=90)
+
+
+def test_partitions_are_typed_as_numbers_and_ranges():
+    assert partition_numbers("0-2, 8,1") == [0, 1, 2, 8]
+    assert partition_numbers("3 – 5") == [3, 4, 5]
+    assert partition_numbers("  ") == []
+    for text in ("a", "5-2", "-1", "0-999999", "1;2"):
+        with pytest.raises(Invalid):
+            partition_numbers(text)
+
+
+def test_a_duration_has_a_unit():
+    assert [duration_ms(text) for text in ("30 s", "15min", "2 H", "7d")] == [
+        30_000, 900_000, 7_200_000, 604_800_000,
+    ]  # fmt: skip
+    for text in ("", "5", "-1 h", "2 weeks"):
+        with pytest.raises(Invalid):
+            duration_ms(text)
+
+
+def test_a_file_of_kafkas_tool_is_read():
+    assert offsets_of_file('orders,0,5\n"orders",1,7\n\n', "billing") == {KEY: 5, OTHER: 7}
+    several = "billing,orders,0,5\nother,orders,0,9\n"
+    assert offsets_of_file(several, "billing") == {KEY: 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no offsets"),
+        ("other,orders,0,9", "no offsets"),
+        ("orders,0", "Line 1"),
+        ("orders,0,1\norders,0,x", "Line 2"),
+        ("orders,0,-5", "Line 1"),
+        ("orders,0,99999999999999999999", "Line 1"),
+        ("orders,0,1\norders,0,2", "repeats"),
+    ],
+)
+def test_a_file_that_is_not_valid_says_where(text, why):
+    with pytest.raises(Invalid, match=why):
+        offsets_of_file(text, "billing")
