@@ -32,6 +32,7 @@ _ANSWERS = {
         "%(address)s does not serve %(api)s version %(version)d; Aerie needs Kafka 3.0 or later, "
         "or brokerd"
     ),
+    "no_such_broker": gettext_noop("broker %(id)d is not up"),
     "lists_no_groups": gettext_noop("lists no groups (error %(error)d)"),
     "log_dirs_error": gettext_noop("does not tell its log directories (error %(error)d)"),
     "does_not_parse": gettext_noop("an answer does not parse: %(why)s"),

@@ -36,6 +36,7 @@ VERBS = {
     "plan.view": OPERATOR,
     "report.run": OPERATOR,
     "alert.edit": OPERATOR,
+    "broker.configure": ADMIN,
     "topic.create": OPERATOR,
     "topic.alter": OPERATOR,
     "topic.configure": OPERATOR,

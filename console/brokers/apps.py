@@ -7,7 +7,13 @@ class BrokersConfig(AppConfig):
     name = "console.brokers"
 
     def ready(self) -> None:
-        from console.brokers import tables
-        from console.live.registry import Fragment, register
+        from console.actions.registry import register
+        from console.brokers import broker_page, tables
+        from console.brokers.configure import ConfigureBroker
+        from console.live.registry import Fragment
+        from console.live.registry import register as register_fragment
 
-        register("brokers", Fragment("broker.view", "brokers/live.html", tables.brokers))
+        register(ConfigureBroker())
+        register_fragment("brokers", Fragment("broker.view", "brokers/live.html", tables.brokers))
+        one = Fragment("broker.view", "brokers/one.html", broker_page.context)
+        register_fragment("broker", one)

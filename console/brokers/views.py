@@ -1,14 +1,111 @@
-"""The brokers of one cluster."""
+"""The brokers of one cluster: list, broker, its settings, the form of a setting."""
 
-from django.http import HttpResponse
-from django.views.decorators.http import require_safe
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
+from console.actions import services
+from console.actions.draft import PlanRefused
+from console.brokers import broker_page
+from console.brokers.forms import BrokerSettingForm
+from console.charts import cards
+from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
+from console.ui import settings_table
+from console.ui.csv_export import render_list
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.topic_admin import ConfigValue
 
 
 @require_safe
 @requires("broker.view")
 def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     return render_live(request, "brokers/index.html", LivePart(request, "brokers"))
+
+
+@require_safe
+@requires("broker.view")
+def detail(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
+    part = LivePart(request, "broker", str(broker))
+    if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
+        raise Http404(_not_found(broker))
+    extra = cards.context(request, broker_page.charts(broker))
+    tabs = broker_page.tabs(request, broker, "broker")
+    extra |= {"id": broker, "broker": None, "tabs": tabs}
+    return render_live(request, "brokers/detail.html", part, **extra)
+
+
+@require_safe
+@requires("broker.view")
+def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
+    context: dict[str, Any] = {
+        "id": broker,
+        "cluster": request.cluster,
+        "tabs": broker_page.tabs(request, broker, "broker-config"),
+        "may_edit": request.rights.may("broker.configure") and not request.cluster.read_only,
+    }
+    try:
+        context |= settings_table.build(request.GET, _settings(request, broker))
+        status = 200
+    except GatewayError as error:
+        context["error"] = sentence(error.message)
+        status = 503 if error.retriable else 502
+    return render_list(request, "brokers/config.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("broker.configure")
+def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> HttpResponse:
+    """The form of one setting; POST makes a plan."""
+    posted = request.POST if request.method == "POST" else None
+    form = BrokerSettingForm(posted)
+    context = {"id": broker, "name": name, "form": form, "entry": None, "reason": ""}
+    if request.cluster.read_only:
+        context["reason"] = _("This cluster is read-only in this console.")
+        return render(request, "brokers/setting.html", context, status=422)
+    try:
+        entries = {entry.name: entry for entry in _settings(request, broker)}
+        if name not in entries:
+            raise Http404(_("Broker %(id)d has no setting of this name.") % {"id": broker})
+        context["entry"] = entry = entries[name]
+        if entry.is_read_only or entry.is_sensitive:
+            context["reason"] = _("This setting cannot be changed here while the broker runs.")
+            return render(request, "brokers/setting.html", context, status=422)
+        if posted is None:
+            form.initial["value"] = entry.value
+            return render(request, "brokers/setting.html", context)
+        if form.is_valid():
+            plan = services.propose(
+                request.principal, request.cluster, "broker.configure", str(broker),
+                form.params(broker, name),
+            )  # fmt: skip
+            return redirect("plan", request.cluster.slug, plan.pk)
+    except PlanRefused as error:
+        form.add_error(None, str(error))
+    except GatewayError as error:
+        text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
+        context["reason"] = text
+        return render(
+            request, "brokers/setting.html", context, status=503 if error.retriable else 502
+        )
+    return render(request, "brokers/setting.html", context, status=422)
+
+
+def _settings(request: ClusterRequest, broker: int) -> list[ConfigValue]:
+    """Raises GatewayError, or Http404 for a broker that the last sample does not have."""
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    if snapshot is not None and all(row.id != broker for row in snapshot.brokers):
+        raise Http404(_not_found(broker))
+    with for_cluster(request.cluster) as gateway:
+        return gateway.broker_configs.describe(broker)
+
+
+def _not_found(broker: int) -> str:
+    return _("This cluster has no broker %(id)d.") % {"id": broker}

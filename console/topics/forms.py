@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.topics.settings_table import meaning
+from console.ui.settings_table import meaning
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.topic_names import is_topic_name
 

@@ -8,8 +8,8 @@ from console.accounts.requests import ClusterRequest
 from console.charts import cards
 from console.charts.query import Query
 from console.live.pages import LivePart, render_live
-from console.topics import settings_table
 from console.topics.topic_context import topic_context
+from console.ui import settings_table
 from console.ui.csv_export import render_list
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

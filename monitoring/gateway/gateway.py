@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 from monitoring.client_settings import ClientSettings
 from monitoring.clusters import Cluster
 from monitoring.gateway import oauth
+from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
@@ -47,6 +48,11 @@ class Gateway:
         return Admin(oauth.with_token(self._settings))
 
     @cached_property
+    def broker_configs(self) -> BrokerConfigs:
+        """Settings of brokers, with the project's own Kafka client."""
+        return BrokerConfigs(self._settings)
+
+    @cached_property
     def groups(self) -> GroupAdmin:
         """Consumer groups and their offsets, with confluent-kafka."""
         return GroupAdmin(oauth.with_token(self._settings), self.wire)
@@ -69,7 +75,8 @@ class Gateway:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        for client in ("_settings", "admin", "broker_admin", "browse", "groups", "wire"):
+        clients = ("admin", "broker_admin", "broker_configs", "browse", "groups", "wire")
+        for client in ("_settings", *clients):
             self.__dict__.pop(client, None)
 
     def __enter__(self) -> Self:

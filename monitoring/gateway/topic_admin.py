@@ -24,6 +24,9 @@ class ConfigValue:
     source: str  # Kafka's names: DYNAMIC_TOPIC_CONFIG, STATIC_BROKER_CONFIG, DEFAULT_CONFIG …
     is_default: bool
     is_sensitive: bool
+    is_read_only: bool = False
+    default: str | None = None  # Kafka's own; None = unknown, or there is none
+    documentation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,8 +117,9 @@ def test_the_404_page_is_translated(page):
 @pytest.mark.usefixtures("sampled")
 def test_a_plan_is_translated_in_each_state(page, admin, kind, state):
     keys = [step.key for step in registry.find(kind).steps({})]
+    resource = "1" if kind.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
+        cluster="local", kind=kind, resource=resource, params={}, facts={}, fingerprint="",
         draft=Draft("⟦…⟧", [Change("⟦…⟧", "1", "2")], undo="⟦…⟧", typed_name="orders").as_json(),
         state=state, stage=keys[0], step_states={keys[0]: "failed"}, created_by=admin,
         created_at=timezone.now(),

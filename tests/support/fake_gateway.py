@@ -40,7 +40,7 @@ DEFAULT_CONFIGS = {
     "retention.ms": "604800000",
     "segment.bytes": "1073741824",
 }
-PARTS = ("admin", "broker_admin", "browse", "groups", "wire")
+PARTS = ("admin", "broker_admin", "broker_configs", "browse", "groups", "wire")
 
 
 @dataclasses.dataclass
@@ -68,6 +68,8 @@ class FakeCluster:
         self.topics: dict[str, FakeTopic] = {}
         self.commits: dict[str, dict[GroupPartition, int]] = {}  # by group
         self.members: dict[str, int] = {}  # by group
+        # Broker (None = all) → its dynamic settings.
+        self.broker_configs: dict[int | None, dict[str, str]] = {}
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
         self._next_broker = itertools.cycle(broker_ids)
@@ -138,6 +140,7 @@ class FakeGateway:
         self.wire = FakeWire(cluster)
         self.admin = FakeAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
+        self.broker_configs = FakeBrokerConfigs(cluster)
         self.browse = FakeBrowse(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
 
@@ -200,6 +203,56 @@ class FakeWire:
         for key in partitions:
             commits.pop(key, None)
         return {}
+
+
+class FakeBrokerConfigs:
+    """As monitoring.gateway.broker_configs.BrokerConfigs, with one dynamic setting."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def describe(self, broker_id: int | None) -> list[ConfigValue]:
+        self._cluster.asked("describe_broker_configs")
+        levels: list[tuple[int | None, str]] = [(None, "DYNAMIC_DEFAULT_BROKER_CONFIG")]
+        found = []
+        if broker_id is not None:
+            levels.append((broker_id, "DYNAMIC_BROKER_CONFIG"))
+            found = [_broker_id(broker_id), _MESSAGE_BYTES]
+        for level, source in levels:
+            for name, value in self._cluster.broker_configs.get(level, {}).items():
+                found = [entry for entry in found if entry.name != name]
+                default = _MESSAGE_BYTES.value
+                found.append(ConfigValue(name, value, source, False, False, default=default))
+        return sorted(found, key=lambda entry: entry.name)
+
+    def alter(
+        self,
+        broker_id: int | None,
+        configs: Mapping[str, str | None],
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        self._cluster.asked("alter_broker_configs")
+        for name in configs:
+            if name != _MESSAGE_BYTES.name:
+                raise Refused(f"Cannot update these configs dynamically: {name}")
+        own = self._cluster.broker_configs.setdefault(broker_id, {})
+        for name, value in configs.items() if not validate_only else ():
+            if value is None:
+                own.pop(name, None)
+            else:
+                own[name] = value
+
+
+_MESSAGE_BYTES = ConfigValue(
+    "message.max.bytes", "1048588", "DEFAULT_CONFIG", True, False, default="1048588"
+)
+
+
+def _broker_id(broker_id: int) -> ConfigValue:
+    return ConfigValue(
+        "broker.id", str(broker_id), "STATIC_BROKER_CONFIG", False, False, is_read_only=True
+    )
 
 
 class FakeGroupAdmin:

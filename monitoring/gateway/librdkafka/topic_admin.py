@@ -85,14 +85,9 @@ def alter_configs(
     configs: Mapping[str, str | None],
     validate_only: bool,
 ) -> None:
+    delete, set_value = AlterConfigOpType.DELETE, AlterConfigOpType.SET
     entries = [
-        ConfigEntry(
-            name,
-            value,
-            incremental_operation=AlterConfigOpType.DELETE
-            if value is None
-            else AlterConfigOpType.SET,
-        )
+        ConfigEntry(name, value, incremental_operation=delete if value is None else set_value)
         for name, value in configs.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
@@ -146,7 +141,17 @@ def _config_value(entry: ConfigEntry) -> ConfigValue:
         source=ConfigSource(entry.source).name,
         is_default=bool(entry.is_default),
         is_sensitive=bool(entry.is_sensitive),
+        is_read_only=bool(entry.is_read_only),
+        default=_default(entry),
     )
+
+
+def _default(entry: ConfigEntry) -> str | None:
+    """Kafka's own default, from the synonyms, which are all values of the setting."""
+    for each in (entry, *entry.synonyms.values()):
+        if ConfigSource(each.source) is ConfigSource.DEFAULT_CONFIG:
+            return each.value
+    return None
 
 
 def wait(future: "Future[T]", timeout_s: int) -> T:

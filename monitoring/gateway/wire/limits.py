@@ -25,6 +25,7 @@ UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that do not exist (any more)
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LARGE_ANSWER_BYTES = 1 << 20  # a larger one that comes late is OverLimit, not ClusterUnavailable
 API_KEYS_MAX = 10_000
+CONFIGS_MAX = 5_000  # settings of one broker
 ANSWER_ITEMS_MAX = 500_000  # items read one by one: about a second
 MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256

@@ -41,6 +41,7 @@ MAY |= dict.fromkeys(
     [
         "topic.delete",
         "group.delete",
+        "broker.configure",
         "record.unmask",
         "masking.edit",
         "cluster.edit",

@@ -96,8 +96,9 @@ def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
     clusters, redis_server, client_of, admin, kind
 ):
     draft = Draft("x", []).as_json()
+    resource = "1" if kind.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
+        cluster="local", kind=kind, resource=resource, params={}, facts={}, fingerprint="",
         draft=draft, state=models.REFUSED, outcome="Things changed.", created_by=admin,
         created_at=timezone.now(),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
@@ -26,6 +27,7 @@ PAIRS = [
     (Wire, fake.FakeWire),
     (Admin, fake.FakeAdmin),
     (GroupAdmin, fake.FakeGroupAdmin),
+    (BrokerConfigs, fake.FakeBrokerConfigs),
     (Browse, fake.FakeBrowse),
     (BrokerAdmin, fake.FakeBrokerAdmin),
 ]
@@ -255,6 +257,33 @@ def test_the_offset_at_a_time_is_the_first_record_since_then(gateway, name, prod
     assert gateway.groups.offsets_at(keys, 1000) == {(name, 0): 0, (name, 1): None}
     future_ms = 4_000_000_000_000
     assert gateway.groups.offsets_at(keys, future_ms) == {(name, 0): None, (name, 1): None}
+
+
+def test_a_setting_of_one_broker_overrides_that_of_all_brokers(gateway):
+    def told(broker_id: int) -> tuple[str | None, str, str | None]:
+        values = {value.name: value for value in gateway.broker_configs.describe(broker_id)}
+        assert values["broker.id"].value == str(broker_id)
+        assert values["broker.id"].is_read_only
+        value = values["message.max.bytes"]
+        assert not value.is_read_only
+        return value.value, value.source, value.default
+
+    configs, name = gateway.broker_configs, "message.max.bytes"
+    default = "1048588"
+    configs.alter(None, {name: "2000000"})
+    configs.alter(1, {name: "3000000"}, validate_only=True)
+    wait_until(lambda: told(1)[0] == "2000000", "broker 1 has the setting of all")
+    assert told(1) == ("2000000", "DYNAMIC_DEFAULT_BROKER_CONFIG", default)
+    assert [(v.name, v.value) for v in configs.describe(None)] == [(name, "2000000")]
+    configs.alter(1, {name: "3000000"})
+    wait_until(lambda: told(1)[0] == "3000000", "broker 1 has its own")
+    assert told(1) == ("3000000", "DYNAMIC_BROKER_CONFIG", default)
+    wait_until(lambda: told(2)[0] == "2000000", "broker 2 has the setting of all")
+    configs.alter(1, {name: None})
+    configs.alter(None, {name: None})
+    wait_until(lambda: told(1) == (default, "DEFAULT_CONFIG", default), "both are removed")
+    with pytest.raises(Refused, match=r"broker\.id"):
+        configs.alter(1, {"broker.id": "9"}, validate_only=True)
 
 
 def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, name):

@@ -1,4 +1,4 @@
-"""The table of a topic's settings: value, meaning and source. Pure.
+"""The table of the settings of a topic or broker: value, meaning, source and default. Pure.
 
 By default, settings that differ from their defaults come first.
 """
@@ -29,6 +29,10 @@ class Entry(Protocol):
     def is_default(self) -> bool: ...
     @property
     def is_sensitive(self) -> bool: ...
+    @property
+    def is_read_only(self) -> bool: ...
+    @property
+    def default(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class SettingRow:
     source: str
     is_default: bool
     is_sensitive: bool
+    is_read_only: bool
+    default: str | None  # Kafka's own
     rank: int  # sort key of the source: the topic's own settings come first
 
 
@@ -59,6 +65,8 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
             sources.get(entry.source, entry.source),
             entry.is_default,
             entry.is_sensitive,
+            entry.is_read_only,
+            entry.default,
             _RANKS.get(entry.source, len(_RANKS)),
         )
         for entry in entries
@@ -67,6 +75,7 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
         Column("name", _("Setting"), lambda row: row.name),
         Column("value", _("Value")),
         Column("meaning", _("Meaning")),
+        Column("default", _("Default")),
         Column("source", _("Source"), lambda row: (row.is_default, row.rank, row.name)),
     ]
     table = Table(params, columns, "source", id="settings", page_size=200)

@@ -1,6 +1,6 @@
 import pytest
 
-from console.topics.settings_table import build, meaning
+from console.ui.settings_table import build, meaning
 from monitoring.gateway.topic_admin import ConfigValue
 
 

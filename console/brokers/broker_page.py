@@ -1,0 +1,50 @@
+"""The context of a broker's page, for the page and its live fragment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.accounts.requests import ClusterRequest
+from console.accounts.rights import Rights
+from console.charts.query import Query
+from console.live import snapshot_cache
+from monitoring.models import Cluster
+
+CHARTS = ("bytes", "requests", "cpu", "memory", "size", "disk")
+
+
+def context(
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """None if there is no sample, or no such broker in it."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    rows = snapshot.brokers if snapshot else []
+    found = next((row for row in rows if str(row.id) == resource), None)
+    if snapshot is None or found is None:
+        return None
+    others = [row.leaders for row in rows if row.up]
+    return {
+        "broker": found,
+        "at_ms": snapshot.at_ms,
+        "mean_leaders": round(sum(others) / len(others)) if others else None,
+        "is_sampled_by_port": found.source != "none",
+    }
+
+
+def charts(broker_id: int) -> list[Query]:
+    return [Query("broker", show, broker=broker_id) for show in CHARTS]
+
+
+def tabs(request: ClusterRequest, broker_id: int, active: str) -> list[dict[str, Any]]:
+    """The tabs for `{% tabs %}`."""
+    titles = {"broker": _("Overview"), "broker-config": _("Configuration")}
+    return [
+        {
+            "title": title,
+            "url": reverse(name, args=[request.cluster.slug, broker_id]),
+            "active": name == active,
+        }
+        for name, title in titles.items()
+    ]

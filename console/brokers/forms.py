@@ -1,0 +1,34 @@
+"""The form of one setting of a broker."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+THIS_BROKER, ALL_BROKERS = "this", "all"
+
+
+class BrokerSettingForm(forms.Form):
+    value = forms.CharField(label=_("New value"), required=False, max_length=5000)
+    is_removed = forms.BooleanField(
+        label=_("Remove the dynamic value"),
+        required=False,
+        help_text=_("Then the value of the broker’s file or the default applies."),
+    )
+    level = forms.ChoiceField(
+        label=_("Applies to"),
+        choices=[(THIS_BROKER, _("this broker")), (ALL_BROKERS, _("all brokers"))],
+    )
+
+    def clean(self) -> None:
+        data = self.cleaned_data
+        if not data.get("is_removed") and not data.get("value"):
+            self.add_error("value", ValidationError(_("Enter a value, or remove the setting.")))
+
+    def params(self, broker: int, name: str) -> dict[str, Any]:
+        """The parameters of the plan `broker.configure`."""
+        data = self.cleaned_data
+        value = None if data["is_removed"] else data["value"]
+        for_all = data["level"] == ALL_BROKERS
+        return {"broker": broker, "for_all": for_all, "configs": {name: value}}

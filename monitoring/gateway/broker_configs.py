@@ -1,0 +1,94 @@
+"""The settings of brokers, with the project's own Kafka client.
+
+Every call waits for the broker's response, at most 15 seconds, and raises GatewayError.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from brokerd.errors import KafkaError
+from monitoring.client_settings import ClientSettings
+from monitoring.clock import now_ms
+from monitoring.gateway import loop
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unreadable
+from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.wire import configs as wire_configs
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.connection import ByteBudget
+from monitoring.gateway.wire.limits import printable
+from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.reasons import Reason
+
+_TIMEOUT_S = 5.0
+_TEXT_MAX = 300
+
+
+class BrokerConfigs:
+    """The settings of one broker, or (broker None) the dynamic settings of all brokers."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+
+    def describe(self, broker_id: int | None) -> list[ConfigValue]:
+        """Sorted by name. Of one broker all settings; of all brokers only those that are set.
+
+        Raises NotFound for a broker that is not up.
+        """
+        answer = self._call(broker_id, partial(wire_configs.describe_request, _name(broker_id)))
+        try:
+            error, text, values = wire_configs.decode_describe(answer)
+        except (KafkaError, ValueError) as problem:
+            raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
+        _check(error, text)
+        return values
+
+    def alter(
+        self,
+        broker_id: int | None,
+        configs: Mapping[str, str | None],
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        """Set dynamic settings (None = remove); the others stay. Raises Refused."""
+        request = partial(
+            wire_configs.alter_request, _name(broker_id), dict(configs), validate_only
+        )
+        answer = self._call(broker_id, request)
+        try:
+            error, text = wire_configs.decode_alter(answer)
+        except (KafkaError, ValueError) as problem:
+            raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
+        _check(error, text)
+
+    def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
+        try:
+            return loop.run(self._send(broker_id, request), 3 * _TIMEOUT_S)
+        except TimeoutError as error:
+            raise ClusterUnavailable(Reason("brokers_late")) from error
+
+    async def _send(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
+        """The request has to go to the broker itself; that for all brokers to any."""
+        reader = ClusterReader(self._settings, None, now_ms)
+        try:
+            brokers = (await reader.read_metadata(_TIMEOUT_S, [])).brokers
+        finally:
+            await reader.close()
+        found = [broker for broker in brokers if broker_id in (None, broker.id)]
+        if not found:
+            raise NotFound(Reason("no_such_broker", id=broker_id))
+        channel = Channel(found[0].host, found[0].port, self._settings, ByteBudget())
+        try:
+            return await channel.request(request, _TIMEOUT_S)
+        finally:
+            channel.close()
+
+
+def _name(broker_id: int | None) -> str:
+    """Kafka's name of the resource; "" = the defaults of all brokers."""
+    return "" if broker_id is None else str(broker_id)
+
+
+def _check(error: int, text: str) -> None:
+    if error:
+        why = printable(text, _TEXT_MAX) or Reason("kafka_error", error=error)
+        raise Refused(why if isinstance(why, Reason) else Reason("cluster_says", text=why))

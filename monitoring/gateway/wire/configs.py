@@ -1,0 +1,87 @@
+"""DescribeConfigs v4 and IncrementalAlterConfigs v1 for brokers, which librdkafka lacks in part: it
+has neither documentation nor the defaults of all brokers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brokerd.protocol import messages
+from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.connection import CLIENT_ID
+from monitoring.gateway.wire.limits import check_limit
+
+DESCRIBE_KEY, DESCRIBE_VERSION = 32, 4
+ALTER_KEY, ALTER_VERSION = 44, 1
+_BROKER = 4  # the type of the resource
+_SET, _DELETE = 0, 1
+_SOURCES = {
+    1: "DYNAMIC_TOPIC_CONFIG",
+    2: "DYNAMIC_BROKER_CONFIG",
+    3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    4: "STATIC_BROKER_CONFIG",
+    5: "DEFAULT_CONFIG",
+}
+_DEFAULT = 5
+
+
+def describe_request(name: str, correlation_id: int) -> bytes:
+    """All settings of a broker; `name` is its id, or "" for the defaults of all brokers."""
+    resource = {"resource_type": _BROKER, "resource_name": name, "configuration_keys": None}
+    fields = {
+        "resources": [resource],
+        "include_synonyms": True,
+        "include_documentation": True,
+    }
+    return messages.encode_request(
+        DESCRIBE_KEY, DESCRIBE_VERSION, fields, correlation_id, CLIENT_ID
+    )
+
+
+def decode_describe(answer: bytes) -> tuple[int, str, list[ConfigValue]]:
+    """(error code, message, settings sorted by name). Raises KafkaError or OverLimit."""
+    found: Any = messages.decode_response(DESCRIBE_KEY, DESCRIBE_VERSION, answer)
+    [result] = found.results
+    check_limit(len(result.configs), limits.CONFIGS_MAX, "too_many_things")
+    values = [_value(entry) for entry in result.configs]
+    values.sort(key=lambda value: value.name)
+    return int(result.error_code), result.error_message or "", values
+
+
+def alter_request(
+    name: str, configs: Mapping[str, str | None], validate_only: bool, correlation_id: int
+) -> bytes:
+    """Set dynamic settings; None = remove."""
+    entries = [
+        {
+            "name": key,
+            "config_operation": _DELETE if value is None else _SET,
+            "value": value,
+        }
+        for key, value in configs.items()
+    ]
+    resource = {"resource_type": _BROKER, "resource_name": name, "configs": entries}
+    fields = {"resources": [resource], "validate_only": validate_only}
+    return messages.encode_request(ALTER_KEY, ALTER_VERSION, fields, correlation_id, CLIENT_ID)
+
+
+def decode_alter(answer: bytes) -> tuple[int, str]:
+    """(error code, message). Raises KafkaError."""
+    found: Any = messages.decode_response(ALTER_KEY, ALTER_VERSION, answer)
+    [result] = found.responses
+    return int(result.error_code), result.error_message or ""
+
+
+def _value(entry: Any) -> ConfigValue:
+    source = int(entry.config_source)
+    synonyms = [*entry.synonyms]
+    default = next((s.value for s in synonyms if int(s.source) == _DEFAULT), None)
+    return ConfigValue(
+        name=entry.name,
+        value=None if entry.is_sensitive else entry.value,
+        source=_SOURCES.get(source, "UNKNOWN_CONFIG"),
+        is_default=source == _DEFAULT,
+        is_sensitive=entry.is_sensitive,
+        is_read_only=entry.read_only,
+        default=entry.value if source == _DEFAULT and default is None else default,
+        documentation=entry.documentation or "",
+    )
