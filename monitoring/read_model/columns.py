@@ -73,6 +73,15 @@ def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
     return np.bincount(codes[mask & (codes >= 0)], minlength=n)
 
 
+def find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each wanted key its index in `keys`, and whether it is there."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    order = np.argsort(keys, kind="stable")
+    rows = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
+    return rows, keys[rows] == wanted
+
+
 def number(value: float) -> float | None:
     """A NumPy number as a Python number; NaN → None."""
     return None if np.isnan(value) else float(value)

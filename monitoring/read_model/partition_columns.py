@@ -6,7 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.read_model.columns import Floats, Names, RowIndex, Sums, counts, names, numbers
+from monitoring.read_model.columns import (
+    Floats,
+    Names,
+    RowIndex,
+    Sums,
+    counts,
+    find,
+    names,
+    numbers,
+)
 from monitoring.ticks.tick import Tick
 
 _PARTITION_BITS = 21  # of a key made of topic code and partition number
@@ -91,11 +100,14 @@ class PartitionColumns:
             return np.arange(len(self.topic)), np.ones(len(self.topic), bool)
         translated = previous.topics.codes_in(self.topics)
         keys = (translated[previous.topic] << _PARTITION_BITS) + previous.partition
-        order = np.argsort(keys, kind="stable")
-        own_keys = (self.topic << _PARTITION_BITS) + self.partition
-        indices = np.minimum(np.searchsorted(keys[order], own_keys), len(keys) - 1)
-        rows = order[indices]
-        return rows, keys[rows] == own_keys
+        return find(keys, (self.topic << _PARTITION_BITS) + self.partition)
+
+    def records(self, topic: np.ndarray, partition: np.ndarray) -> Floats:
+        """End offset − start offset of these partitions; NaN = unknown."""
+        keys = (self.topic << _PARTITION_BITS) + self.partition
+        rows, is_there = find(keys, (topic << _PARTITION_BITS) + partition)
+        counts = (self.end - self.start)[rows] if len(keys) else np.full(len(topic), np.nan)
+        return np.where(is_there, counts, np.nan)
 
 
 @dataclass(frozen=True, slots=True)

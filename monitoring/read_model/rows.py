@@ -1,9 +1,15 @@
 """The rows for pages, made from the columns of a tick. None = unknown."""
 
+import math
 from dataclasses import dataclass, field
 
+from monitoring.lag.flow import Flow
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
 
 
 def _used_percent(total_bytes: int | None, free_bytes: int | None) -> float | None:
@@ -153,7 +159,11 @@ class PartitionRow:
 class GroupRow:
     """One group. `lag` is the sum of the known lags, None if none is known; `not_committed` and
     `end_unknown` count partitions that are not included, `ahead` those that count as 0 since their
-    commits are beyond their ends, by `ahead_by` offsets in total.
+    commits are beyond their ends, by `ahead_by` offsets in total. `unread` = the records in the
+    partitions without a commit, None if that is unknown for one of them.
+
+    `flow` is the state of its worst partition, `flows` counts its partitions by state, the worst
+    first (monitoring/lag/flow.py). Rates are per second, of the last minutes.
 
     `told_at_ms`: if not None, the coordinator does not answer; the row is its answer of that time.
     """
@@ -170,11 +180,28 @@ class GroupRow:
     ahead_by: int
     not_committed: int
     end_unknown: int
+    unread: int | None
+    flow: Flow
+    flows: tuple[tuple[Flow, int], ...]
+    consumed_rate: float | None
+    produced_rate: float | None
     told_at_ms: int | None = None
 
     @property
     def name(self) -> str:
         return self.group
+
+    @property
+    def lag_rate(self) -> float | None:
+        """The growth of the lag."""
+        return _difference(self.produced_rate, self.consumed_rate)
+
+    @property
+    def drained_s(self) -> float | None:
+        """In how many seconds the lag is 0 at this rate; None = unknown, infinite = never."""
+        if self.lag is None or self.lag_rate is None or not self.lag:
+            return None
+        return math.inf if self.lag_rate >= 0 else self.lag / -self.lag_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +230,10 @@ class TopicOfGroupRow:
 
 @dataclass(frozen=True, slots=True)
 class LagRow:
-    """A partition that a group reads; `lag_note` explains a missing or negative lag."""
+    """A partition that a group reads; `lag_note` explains a missing or negative lag.
+
+    `unread` = the records in it if it was never committed. `flow` and rates as in GroupRow.
+    """
 
     group: str
     topic: str
@@ -215,6 +245,14 @@ class LagRow:
     member_id: str | None
     client_id: str | None
     member_host: str | None
+    unread: int | None
+    flow: Flow
+    consumed_rate: float | None
+    produced_rate: float | None
+
+    @property
+    def lag_rate(self) -> float | None:
+        return _difference(self.produced_rate, self.consumed_rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from django.utils.functional import cached_property
 
+from monitoring.lag.flow import Flow
 from monitoring.lag.formula import with_lag
 from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
@@ -249,7 +250,18 @@ class Snapshot:
         )
         first = rows[np.lexsort(keys)[:count_max]]
         table = with_lag(groups.table.take(pa.array(first)))
-        return _rows(LagRow, table.select(list(LagRow.__slots__)).to_pydict())
+        stored = [name for name in LagRow.__slots__ if name in table.column_names]
+        commits = self.columns.commits
+        rates = commits.rates
+        unread = np.where(commits.is_committed[first], np.nan, self.columns.records(first))
+        columns = {
+            **table.select(stored).to_pydict(),
+            "flow": [Flow(code) for code in commits.flows[first].tolist()],
+            "unread": list(map(integer, unread)),
+            "consumed_rate": list(map(number, rates["consumed"][first])),
+            "produced_rate": list(map(number, rates["produced"][first])),
+        }
+        return _rows(LagRow, columns)
 
     def _group_code(self, name: str) -> int | None:
         code = self.columns.groups.groups.code_of.get(name)
@@ -275,8 +287,59 @@ class Snapshot:
             **self._group_sums.take(codes).lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
             "topics": self._topic_counts[codes].tolist(),
+            **self._flow_columns(codes),
         }
         return _rows(GroupRow, columns)
+
+    def _flow_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
+        """The state of each group, and its rates."""
+        counts = self._flow_counts[codes]
+        flows = [
+            tuple((flow, row[flow]) for flow in reversed(Flow) if row[flow])
+            for row in counts.tolist()
+        ]
+        rates = {name: sums[codes].tolist() for name, sums in self._group_rates.items()}
+        return {
+            "flow": [row[0][0] if row else Flow.UNKNOWN for row in flows],
+            "flows": flows,
+            "unread": list(map(integer, self._unread[codes])),
+            "consumed_rate": list(map(number, rates["consumed"])),
+            "produced_rate": list(map(number, rates["produced"])),
+        }
+
+    @cached_property
+    def _flow_counts(self) -> np.ndarray:
+        """Per group and Flow: the number of partitions."""
+        return self.columns.commits.counts(len(self.columns.groups.groups.all), self._pair_mask)
+
+    @cached_property
+    def _group_rates(self) -> dict[str, np.ndarray]:
+        """Per group: the sums of its partitions' rates that are known; NaN if none is."""
+        commits = self.columns.commits
+        rates = commits.rates
+        known = ~np.isnan(rates["consumed"]) & ~np.isnan(rates["produced"])
+        rows = np.flatnonzero(known & (commits.rows.topic >= 0) & self._row_mask)
+        groups, n = commits.rows.group[rows], len(self.columns.groups.groups.all)
+        is_known = np.bincount(groups, minlength=n) > 0
+        return {
+            name: np.where(is_known, np.bincount(groups, values[rows], minlength=n), np.nan)
+            for name, values in rates.items()
+        }
+
+    @cached_property
+    def _unread(self) -> np.ndarray:
+        """Per group: the records in partitions without a commit; NaN if one is unknown."""
+        commits = self.columns.commits
+        wanted = ~commits.is_committed & (commits.rows.topic >= 0) & self._row_mask
+        rows = np.flatnonzero(wanted)
+        n = len(self.columns.groups.groups.all)
+        return np.bincount(commits.rows.group[rows], self.columns.records(rows), minlength=n)
+
+    @cached_property
+    def _row_mask(self) -> np.ndarray:
+        """For each row of the group table: whether it is in the scope."""
+        shown: np.ndarray = self._pair_mask[self.columns.commits.rows.pair]
+        return shown
 
     def _group_on_topic_rows(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
         groups = self.columns.groups

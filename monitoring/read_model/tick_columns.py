@@ -1,7 +1,7 @@
 """One tick as columns: the data that does not depend on the scope. Pure.
 
 Made once per tick; the snapshots of all scopes (snapshot.py) share it. It does not reference the
-previous tick: it has only the growth since then.
+previous tick: it has the growth since then, and the commits of the last minutes (commit_window.py).
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from monitoring.read_model.commit_window import CommitWindow
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
 from monitoring.ticks.tick import Tick
@@ -26,6 +27,7 @@ class TickColumns:
     broker_growth: dict[int, dict[str, float | None]]
     topics: TopicColumns
     groups: GroupColumns
+    commits: CommitWindow
     topic_of_pair: np.ndarray  # per pair, the topic's code in `topics`; −1 = it does not exist
 
     @classmethod
@@ -42,8 +44,14 @@ class TickColumns:
             broker_growth=_broker_growth(tick, previous.tick if previous else None),
             topics=TopicColumns.of(partitions, growth),
             groups=groups,
+            commits=CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None),
             topic_of_pair=codes[groups.topic],
         )
+
+    def records(self, rows: np.ndarray) -> np.ndarray:
+        """For rows of the group table: the records in their partitions; NaN = unknown."""
+        found = self.commits.rows
+        return self.partitions.records(self.topic_of_pair[found.pair[rows]], found.partition[rows])
 
     @property
     def is_topic_absent(self) -> np.ndarray:
