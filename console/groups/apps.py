@@ -15,6 +15,8 @@ class GroupsConfig(AppConfig):
 
         params = ("q", "sort", "page")
         register("groups", Fragment("group.view", "groups/table.html", tables.groups, params))
-        register("group", Fragment("group.view", "groups/live.html", fragments.context))
+        register(
+            "group", Fragment("group.view", "groups/live.html", fragments.context, fragments.PARAMS)
+        )
         register_action(ResetOffsets())
         register_action(DeleteGroup())

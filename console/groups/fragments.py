@@ -1,17 +1,25 @@
 """The context of a consumer group's page, for the page and its live fragment."""
 
+import math
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
-import pyarrow as pa
+from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.groups import states
+from console.groups.members import members
 from console.live import snapshot_cache
-from monitoring.lag.formula import member_totals
+from console.ui import numbers
+from console.ui.table_query import Column, TableQuery
 from monitoring.models import Cluster
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.rows import GroupRow, LagRow
+from monitoring.read_model.snapshot import Snapshot
 
 ROWS_MAX = 500
+PARAMS = ("sort", "page", "only")
+BEHIND = "behind"  # the value of `only`
 
 
 def context(
@@ -22,39 +30,65 @@ def context(
     group = snapshot.group(name) if snapshot else None
     if snapshot is None or group is None:
         return None
-    members = member_totals(snapshot.rows_of_group(name))
+    first, count = members(snapshot.rows_of_group(name), ROWS_MAX)
     topics = snapshot.topics_of_group(name, ROWS_MAX)
     return {
         "group": group,
+        "state": states.of_group(group),
+        "state_counts": states.counts(group),
+        "drained": drained(group),
         "at_ms": snapshot.at_ms,
         "told_at_ms": group.told_at_ms or snapshot.at_ms,
-        "members": _first(members),
-        "members_left_out": _left_out(len(members)),
+        "members": first,
+        "members_left_out": _left_out(count),
         "topics": topics,
         "topics_left_out": _left_out(group.topics),
         "existing_topics": {row.topic for row in topics if snapshot.has_topic(row.topic)},
-        "rows": snapshot.lags(group=name, count_max=ROWS_MAX),
-        "rows_left_out": _left_out(group.partitions),
+        "table": partitions_table(snapshot, group, query),
+        "only_behind": query.get("only") == BEHIND,
     }
 
 
-def _first(totals: pa.Table) -> list[dict[str, Any]]:
-    """The first rows, each with its lag as a PartialSum."""
-    rows: list[dict[str, Any]] = totals.slice(0, ROWS_MAX).to_pylist()
-    return [row | {"lag": _sum(row)} for row in rows]
+def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, str]) -> TableQuery:
+    """The partitions, sorted and paged; by default the largest lag first."""
+    sortable = "sorted by the read model"  # LagRows.sorted_by, not by the table
+    columns = [
+        Column("topic", _("Topic"), sortable, exported=attrgetter("topic")),
+        Column("partition", _("Part."), sortable, numeric=True, exported=attrgetter("partition")),
+        Column("state", _("State"), sortable, exported=attrgetter("flow.key")),
+        Column("lag", _("Lag"), sortable, numeric=True, exported=attrgetter("lag")),
+        Column("rate", _("Change"), sortable, numeric=True, exported=attrgetter("lag_rate")),
+        Column("unread", _("Unread"), sortable, numeric=True, exported=attrgetter("unread")),
+        Column("committed", _("Committed"), sortable, numeric=True,
+               exported=attrgetter("committed_offset")),
+        Column("end", _("End"), sortable, numeric=True, exported=attrgetter("log_end_offset")),
+        Column("owner", _("Owned by"), sortable, exported=attrgetter("client_id")),
+    ]  # fmt: skip
+    left_out = {"topic"} if group.topics == 1 else set()
+    left_out |= set() if group.not_committed else {"unread"}
+    shown = [column for column in columns if column.key not in left_out]
+    table = TableQuery(query, shown, "-lag", id="live-group")
+    rows = snapshot.lag_rows(group.name)
+    rows = rows.behind() if query.get("only") == BEHIND else rows
+    rows = rows.sorted_by(table.sort.removeprefix("-"), table.is_descending)
+    return table.paginate(rows).map_rows(PartitionLine)
+
+
+class PartitionLine:
+    """A partition with its state, for the template."""
+
+    def __init__(self, row: LagRow) -> None:
+        self.row = row
+        self.state = states.of_partition(row)
+
+
+def drained(group: GroupRow) -> str:
+    """In what time the lag will be 0, as text."""
+    seconds = group.drained_s
+    if seconds is None:
+        return numbers.UNKNOWN
+    return _("never") if math.isinf(seconds) else numbers.duration(seconds)
 
 
 def _left_out(count: int) -> int:
     return max(0, count - ROWS_MAX)
-
-
-def _sum(totals: dict[str, Any]) -> PartialSum:
-    """The lag of some partitions as a PartialSum; partitions without a commit are not part of
-    it."""
-    return PartialSum(
-        totals["lag"],
-        totals["end_unknown"],
-        totals["partitions"] - totals["not_committed"],
-        ahead=totals["ahead"],
-        ahead_by=totals["ahead_by"],
-    )

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.groups import states
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -18,13 +19,21 @@ def groups(
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     columns = [
         Column("name", _("Group"), lambda row: row.name),
-        Column("state", _("State"), lambda row: row.state),
+        Column("state", _("State"), lambda row: row.flow, exported=lambda row: row.flow.key),
         Column("members", _("Members"), lambda row: row.members, numeric=True),
         Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
-        Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
+        Column("trend", _("Change"), lambda row: row.lag_rate, numeric=True),
+        Column("produced", _("Produced"), lambda row: row.produced_rate, numeric=True),
+        Column("consumed", _("Consumed"), lambda row: row.consumed_rate, numeric=True),
+        Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
     ]
     table = Table(query, columns, "-lag", id="groups")
-    table.show(snapshot.groups if snapshot else [], lambda row: f"{row.name} {row.state}")
+    names = states.names()
+    table.show(
+        snapshot.groups if snapshot else [],
+        lambda row: f"{row.name} {row.state} {names[row.flow]}",
+    )
+    table.map_rows(lambda row: (row, states.of_group(row)))
     return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

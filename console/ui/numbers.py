@@ -56,6 +56,14 @@ def rate(value: float) -> str:
 
 
 @_figure
+def change_rate(value: float) -> str:
+    """A growth per second with its sign: 12.345 → +12.3/s."""
+    text = rate(abs(value))
+    sign = "±" if text == rate(0) else "+" if value > 0 else "−"
+    return f"{sign}{text}"
+
+
+@_figure
 def size_rate(value: float) -> str:
     return f"{size(value)}/s"
 

@@ -4,11 +4,13 @@ Tones are named as in Tabler: success, warning, danger, info; secondary is neutr
 """
 
 TONES = {
-    "ok": "success", "good": "success", "Stable": "success", "running": "info",
+    "ok": "success", "good": "success", "Stable": "secondary", "running": "info",
     "warn": "warning", "stale": "warning", "queued": "secondary", "Empty": "secondary",
     "bad": "danger", "down": "danger", "failed": "danger", "Dead": "danger", "firing": "danger",
     "info": "info", "done": "success", "resolved": "success", "pending": "warning",
     "PreparingRebalance": "warning", "CompletingRebalance": "warning", "refused": "warning",
+    "caught-up": "success", "draining": "info", "growing": "warning", "stalled": "danger",
+    "rewound": "info", "no-members": "warning", "not-committed": "warning",
     "error": "danger", "debug": "info", "unknown": "secondary",
 }  # fmt: skip
 
@@ -17,7 +19,8 @@ _ICONS = {
     "info": "info-circle", "running": "player-play", "queued": "clock", "pending": "hourglass",
     "firing": "bell-ringing", "PreparingRebalance": "refresh", "CompletingRebalance": "refresh",
     "unknown": "help-circle", "growing": "trending-up", "draining": "trending-down",
-    "stalled": "player-pause",
+    "stalled": "player-pause", "caught-up": "circle-check", "rewound": "history",
+    "no-members": "users", "not-committed": "help-circle",
 }  # fmt: skip
 
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.flow import Flow
-from monitoring.lag.formula import with_lag
 from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
+from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.rows import (
     BrokerRow,
@@ -249,19 +249,15 @@ class Snapshot:
             np.repeat(groups.topics.rank[groups.topic[pairs]], row_counts),
         )
         first = rows[np.lexsort(keys)[:count_max]]
-        table = with_lag(groups.table.take(pa.array(first)))
-        stored = [name for name in LagRow.__slots__ if name in table.column_names]
-        commits = self.columns.commits
-        rates = commits.rates
-        unread = np.where(commits.is_committed[first], np.nan, self.columns.records(first))
-        columns = {
-            **table.select(stored).to_pydict(),
-            "flow": [Flow(code) for code in commits.flows[first].tolist()],
-            "unread": list(map(integer, unread)),
-            "consumed_rate": list(map(number, rates["consumed"][first])),
-            "produced_rate": list(map(number, rates["produced"][first])),
-        }
-        return _rows(LagRow, columns)
+        return LagRows(self.columns, first)[:]
+
+    def lag_rows(self, group: str) -> LagRows:
+        """The partitions of a group, by topic and number."""
+        groups, pairs = self.columns.groups, self._pairs_of_group(group)
+        rows = groups.rows(pairs[groups.topic[pairs] >= 0])
+        found = self.columns.commits.rows
+        order = np.lexsort((found.partition[rows], groups.topics.rank[found.topic[rows]]))
+        return LagRows(self.columns, rows[order])
 
     def _group_code(self, name: str) -> int | None:
         code = self.columns.groups.groups.code_of.get(name)

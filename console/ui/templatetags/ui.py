@@ -64,6 +64,7 @@ for _name, _write in (
     ("short", numbers.short),
     ("bytes", numbers.size),
     ("rate", numbers.rate),
+    ("change_rate", numbers.change_rate),
     ("bytes_rate", numbers.size_rate),
 ):
     register.filter(_name, _with_notes(_write))

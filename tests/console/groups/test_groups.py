@@ -92,7 +92,85 @@ def test_of_many_members_topics_and_partitions_the_page_names_the_first_and_says
     )
     sample_next(groups=[GROUPS[0] | change for change in changed])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
-    for more in ("members are not shown here.", "topics", "partitions are not shown here."):
+    for more in ("members are not shown here.", "topics"):
         assert f"8 more {more}" in page
+    assert "1 to 50 of 508" in page, "partitions"
     assert ("m-0499" in page, "m-0500" in page) == (True, False)
     assert ("t-0499" in page, "t-0500" in page) == (True, False)
+
+
+def stalled(step: int) -> dict:
+    """`orders` 0 does not move, while 1 is read to its end; both grow."""
+    end = {"log_end_offset": 100 + step}
+    rows = [GROUPS[0] | end, GROUPS[1] | end | {"committed_offset": 100 + step}]
+    return {
+        "groups": [row | {"lag": row["log_end_offset"] - row["committed_offset"]} for row in rows]
+    }
+
+
+@pytest.fixture
+def frozen(redis_server, clusters):
+    """Two minutes of a group in state Stable that does not read one of its partitions."""
+    first = tick_now() - 24
+    for step in range(25):
+        sample(number=first + step, **stalled(step))
+
+
+def test_a_group_with_a_frozen_partition_is_stalled_and_not_green(frozen, client_of, viewer):
+    client = client_of(viewer)
+    for path in ("/c/local/groups", "/c/local/groups/billing"):
+        page = client.get(path).content.decode()
+        assert "the commit did not move in the last 5 minutes" in page
+        assert "1 of 2 partitions." in page
+        assert "Stable" in page
+        assert 'bg-success-lt">Stable' not in page
+    assert "Not caught up" in page
+    assert page.index(">Stalled") < page.index(">Caught up")
+
+
+def test_partitions_are_sorted_and_filtered_on_the_server(frozen, client_of, viewer):
+    client = client_of(viewer)
+
+    def owners_lines(query: str) -> list[str]:
+        answer = client.get(f"/c/local/groups/billing?format=csv&{query}").content.decode()
+        return [line.split(",")[0] for line in answer.splitlines()[1:]]
+
+    assert owners_lines("sort=partition") == ["0", "1"]
+    assert owners_lines("sort=-partition") == ["1", "0"]
+    assert owners_lines("") == ["0", "1"], "the largest lag first"
+    assert owners_lines("only=behind") == ["0"]
+    for key in ("state", "lag", "rate", "committed", "end", "owner", "unread", "topic", "x"):
+        assert sorted(owners_lines(f"sort={key}")) == ["0", "1"], key
+
+
+def test_groups_are_sorted_by_lag_state_and_trend(frozen, client_of, viewer):
+    still = {"group": "still", "committed_offset": 0, "lag": 100, "log_end_offset": 100}
+    rows = [*stalled(25)["groups"], GROUPS[0] | still]
+    sample_next(groups=rows)
+    client = client_of(viewer)
+
+    def names(sort: str) -> list[str]:
+        answer = client.get(f"/c/local/groups?format=csv&sort={sort}").content.decode()
+        return [line.split(",")[0] for line in answer.splitlines()[1:]]
+
+    assert names("-lag") == ["still", "billing"]
+    assert names("-state") == ["billing", "still"]
+    assert names("-trend") == ["billing", "still"], "unknown is last"
+    assert names("trend") == ["billing", "still"]
+
+
+def test_the_total_says_how_many_partitions_were_never_committed_and_what_they_hold(
+    sampled, client_of, viewer
+):
+    sample_next(groups=[GROUPS[0], GROUPS[1] | {"committed_offset": None, "lag": None}])
+    page = " ".join(client_of(viewer).get("/c/local/groups/billing").content.decode().split())
+    assert "without 1 partition that was never committed and holds 100 records" in page
+    assert ">never<" in page
+    assert ">Not committed<" in page
+
+
+def test_members_have_their_assigned_partitions(sampled, client_of, viewer):
+    numbers = (0, 1, 2, 5)
+    sample_next(groups=[GROUPS[0] | {"partition": number} for number in numbers])
+    page = client_of(viewer).get("/c/local/groups/billing").content.decode()
+    assert "orders 0–2, 5" in page

@@ -57,7 +57,7 @@ def test_unknown_options_and_slots_are_refused(text: str, said: str) -> None:
 
 
 def test_every_state_has_a_word_an_icon_and_a_colour() -> None:
-    page = drawn('{% badge "Stable" %}{% badge "late" "bad" "since noon" %}')
+    page = drawn('{% badge "done" %}{% badge "late" "bad" "since noon" %}')
     assert "bg-success-lt" in page
     assert "#circle-check" in page
     assert 'class="badge bg-danger-lt" title="since noon"' in page

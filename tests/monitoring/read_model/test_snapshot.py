@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.read_model import snapshot
+from monitoring.read_model import lag_rows, snapshot
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
@@ -227,9 +227,10 @@ def test_finding_one_topic_or_group_makes_no_other_row(monkeypatch):
     )
     made = []
     for name in ("TopicRow", "GroupRow", "GroupOnTopicRow", "PartitionRow", "LagRow"):
-        row = getattr(snapshot, name)
+        module = lag_rows if name == "LagRow" else snapshot
+        row = getattr(module, name)
         counted = _counted(row, made)
-        monkeypatch.setattr(snapshot, name, counted)
+        monkeypatch.setattr(module, name, counted)
     shown = Snapshot.of(tick)
     assert shown.topic("a").offsets.value == 100
     assert shown.group("h").lag == 10
