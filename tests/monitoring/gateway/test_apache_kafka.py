@@ -11,6 +11,7 @@ from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 from tests.support.kafka import apache_kafka
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.kafka
 TOPIC, GROUP = "orders", "billing"
@@ -118,3 +119,23 @@ def test_refusals_read_the_same(written):
             gateway.browse.read(TOPIC, 0, 99, 1)
         with pytest.raises(Unsupported, match="no admin address"):
             gateway.broker_admin.segments(1, TOPIC, 0)
+
+
+def test_a_setting_of_a_broker_is_described_changed_and_removed(kafka, shared_kafka):
+    name = "log.cleaner.backoff.ms"
+
+    def told():
+        entries = {entry.name: entry for entry in gateway.broker_configs.describe(shared_kafka.id)}
+        return entries[name].value, entries[name].source
+
+    with for_cluster(kafka) as gateway:
+        entries = {entry.name: entry for entry in gateway.broker_configs.describe(shared_kafka.id)}
+        assert entries["broker.id"].is_read_only
+        assert "amount of time" in entries[name].documentation
+        assert (entries[name].value, entries[name].default) == ("15000", "15000")
+        gateway.broker_configs.alter(None, {name: "14000"})
+        wait_until(lambda: told() == ("14000", "DYNAMIC_DEFAULT_BROKER_CONFIG"), "it is changed")
+        gateway.broker_configs.alter(None, {name: None})
+        wait_until(lambda: told() == ("15000", "DEFAULT_CONFIG"), "it is removed")
+        with pytest.raises(Refused, match=r"broker\.id"):
+            gateway.broker_configs.alter(shared_kafka.id, {"broker.id": "9"}, validate_only=True)
