@@ -14,11 +14,14 @@ from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
 from console.topics.changes.shared import change_refusal
-from console.topics.forms import AddPartitionsForm, ConfigureForm, CreateTopicForm
+from console.topics.configure_form import ConfigureForm
+from console.topics.forms import AddPartitionsForm, CreateTopicForm
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
+
+_TEMPLATES: dict[type[forms.Form], str] = {ConfigureForm: "topics/configure.html"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,7 +60,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
             entries = gateway.admin.describe_configs(topic)
     except GatewayError as error:
         text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        return _refused(request, title, text, topic)
+        return _refused(request, title, text, topic, 503 if error.retriable else 422)
     form = ConfigureForm(_posted(request), entries)
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "configs": form.configs()}
@@ -88,10 +91,12 @@ def _read_only() -> str:
     return _("This cluster is read-only in this console. An admin can change that under Clusters.")
 
 
-def _refused(request: ClusterRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
+def _refused(
+    request: ClusterRequest, title: str, reason: str, topic: str = "", status: int = 422
+) -> HttpResponse:
     """The page of a change that is not possible: the reason, without a form."""
     context = {"title": title, "topic": topic, "reason": reason}
-    return render(request, "topics/change.html", context, status=422)
+    return render(request, "topics/change.html", context, status=status)
 
 
 def _posted(request: ClusterRequest) -> QueryDict | None:
@@ -129,4 +134,5 @@ def _form(
     if request.method == "POST" and form.errors and status == 200:
         status = 422
     context = {"form": form, "title": title, "topic": topic}
-    return render(request, "topics/change.html", context, status=status)
+    template = _TEMPLATES.get(type(form), "topics/change.html")
+    return render(request, template, context, status=status)

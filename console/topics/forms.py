@@ -1,21 +1,17 @@
 """The forms of the topic changes; `params` returns the parameters of a plan."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.ui.settings_table import meaning
-from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
 SETTING = re.compile(r"[a-z][a-z0-9.]{1,99}")
 SETTINGS_MAX = 50
-TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"
 
 
 class CreateTopicForm(forms.Form):
@@ -113,33 +109,3 @@ class AddPartitionsForm(forms.Form):
         max_value=PARTITIONS_MAX,
         help_text=_("The total after the change, not how many to add."),
     )
-
-
-class ConfigureForm(forms.Form):
-    """One field per setting; an empty field removes the topic's own value."""
-
-    def __init__(self, data: Any, entries: Iterable[ConfigValue]) -> None:
-        super().__init__(data)
-        self.entries = [entry for entry in entries if not entry.is_sensitive]
-        for entry in self.entries:
-            own = entry.source == TOPIC_SOURCE
-            text = _("Set on this topic. Empty: the default.") if own else _("Not set here.")
-            self.fields[entry.name] = forms.CharField(
-                label=entry.name,
-                initial=entry.value or "",
-                required=False,
-                max_length=5000,
-                help_text=f"{text} {meaning(entry.name, entry.value)}",
-            )
-
-    def clean(self) -> None:
-        if not self.errors and not self.configs():
-            raise ValidationError(_("Change at least one setting."))
-
-    def configs(self) -> dict[str, str | None]:
-        """The changed settings; None = remove. A setting that was not posted is unchanged."""
-        return {
-            entry.name: self.cleaned_data[entry.name] or None
-            for entry in self.entries
-            if entry.name in self.data and self.cleaned_data[entry.name] != (entry.value or "")
-        }

@@ -50,19 +50,12 @@ class SettingRow:
 
 def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]:
     """The template's context: the table, and how many settings differ from their defaults."""
-    sources = {
-        "DEFAULT_CONFIG": _("default"),
-        "DYNAMIC_TOPIC_CONFIG": _("this topic"),
-        "STATIC_BROKER_CONFIG": _("the broker's file"),
-        "DYNAMIC_BROKER_CONFIG": _("this broker"),
-        "DYNAMIC_DEFAULT_BROKER_CONFIG": _("all brokers"),
-    }
     rows = [
         SettingRow(
             entry.name,
             entry.value,
             meaning(entry.name, entry.value),
-            sources.get(entry.source, entry.source),
+            source_text(entry.source),
             entry.is_default,
             entry.is_sensitive,
             entry.is_read_only,
@@ -81,6 +74,17 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
     table = Table(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")
     return {"table": table, "overridden": sum(not row.is_default for row in rows)}
+
+
+def source_text(source: str) -> str:
+    """Where a value comes from, for Kafka's name of its source."""
+    return {
+        "DEFAULT_CONFIG": _("default"),
+        "DYNAMIC_TOPIC_CONFIG": _("this topic"),
+        "STATIC_BROKER_CONFIG": _("the broker's file"),
+        "DYNAMIC_BROKER_CONFIG": _("this broker"),
+        "DYNAMIC_DEFAULT_BROKER_CONFIG": _("all brokers"),
+    }.get(source, source)
 
 
 def meaning(name: str, value: str | None) -> str:

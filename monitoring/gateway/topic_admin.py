@@ -17,7 +17,10 @@ _GRACE_S = 10  # for connecting and closing
 
 @dataclass(frozen=True, slots=True)
 class ConfigValue:
-    """One setting of a topic or broker; `value` None = sensitive or unset."""
+    """One setting of a topic or broker; `value` None = sensitive or unset.
+
+    `inherited`: the value without the topic's own; None = the brokers did not say.
+    """
 
     name: str
     value: str | None
@@ -27,6 +30,7 @@ class ConfigValue:
     is_read_only: bool = False
     default: str | None = None  # Kafka's own; None = unknown, or there is none
     documentation: str = ""
+    inherited: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

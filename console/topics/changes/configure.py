@@ -8,6 +8,7 @@ from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.changes import fact_diff, shared
+from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -32,7 +33,15 @@ class ConfigureTopic(ActionType):
             name: [found[name].value, found[name].source] if name in found else None
             for name in configs
         }
+        locked = [
+            name
+            for name in configs
+            if name in found and (found[name].is_sensitive or found[name].is_read_only)
+        ]
         facts = {**shared.read_existing(gateway, params), "values": values, "objection": ""}
+        if locked:
+            return {**facts, "locked": locked}
+        facts["inherited"] = {name: found[name].inherited for name in values if name in found}
         try:
             gateway.admin.alter_configs(topic, configs, validate_only=True)
         except Refused as error:
@@ -51,11 +60,17 @@ class ConfigureTopic(ActionType):
         topic, configs = params["name"], params["configs"]
         if shared.change_refusal(topic):
             raise PlanRefused(shared.change_refusal(topic))
+        if facts.get("locked"):
+            text = _("“%(name)s” is read-only or sensitive. It cannot be changed here.")
+            raise PlanRefused(text % {"name": facts["locked"][0]})
         if facts["objection"]:
             raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
         before = {name: entry[0] if entry else None for name, entry in facts["values"].items()}
+        inherited = facts.get("inherited", {})
         changes = [
-            Change(name, before[name] or "", _("default") if value is None else value)
+            Change(
+                name, before[name] or "", _after(value, inherited.get(name)), meaning(name, value)
+            )
             for name, value in configs.items()
         ]
         return Draft(
@@ -82,3 +97,11 @@ class ConfigureTopic(ActionType):
             for name, entry in values.items()
         }
         return Proposal(self.name, plan.resource, {"name": plan.resource, "configs": earlier})
+
+
+def _after(value: str | None, inherited: str | None) -> str:
+    if value is not None:
+        return value or _("(empty)")
+    if inherited is None:
+        return _("default")
+    return _("default: %(value)s") % {"value": inherited}

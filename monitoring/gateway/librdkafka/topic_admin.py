@@ -143,6 +143,7 @@ def _config_value(entry: ConfigEntry) -> ConfigValue:
         is_sensitive=bool(entry.is_sensitive),
         is_read_only=bool(entry.is_read_only),
         default=_default(entry),
+        inherited=_inherited(entry),
     )
 
 
@@ -152,6 +153,17 @@ def _default(entry: ConfigEntry) -> str | None:
         if ConfigSource(each.source) is ConfigSource.DEFAULT_CONFIG:
             return each.value
     return None
+
+
+def _inherited(entry: ConfigEntry) -> str | None:
+    """The first value below the topic's own. The client keeps one synonym of each name."""
+    if entry.is_sensitive:
+        return None
+    own = ConfigSource.DYNAMIC_TOPIC_CONFIG
+    if ConfigSource(entry.source) != own:
+        return entry.value
+    below = (each for each in entry.synonyms.values() if ConfigSource(each.source) != own)
+    return next((each.value for each in below), None)
 
 
 def wait(future: "Future[T]", timeout_s: int) -> T:

@@ -1,0 +1,1 @@
+from tests.support.fake_gateway import fake_cluster  # noqa: F401  (a fixture)

@@ -1,0 +1,54 @@
+"""The page of a topic's settings, on a cluster in memory."""
+
+import pytest
+from django.urls import reverse
+
+from console.actions.models import Plan
+from monitoring.gateway.errors import ClusterUnavailable
+from tests.support.fake_gateway import FakeCluster
+
+URL = "/c/local/topics/orders/configure"
+
+
+@pytest.fixture
+def orders(sampled, fake_cluster: FakeCluster) -> FakeCluster:
+    fake_cluster.create_topic("orders", 2, configs={"retention.ms": "60000"})
+    return fake_cluster
+
+
+def sent(**changes: str) -> dict[str, str]:
+    values = {"retention.ms": "60000", "cleanup.policy": "delete"}
+    return values | {f"opened:{name}": value for name, value in values.items()} | changes
+
+
+def test_a_change_leads_to_a_plan_with_value_and_meaning(orders, client_of, operator):
+    answer = client_of(operator).post(URL, sent(**{"retention.ms": "3600000"}))
+    plan = Plan.objects.get()
+    assert answer.url == reverse("plan", args=["local", plan.pk])
+    assert plan.params["configs"] == {"retention.ms": "3600000"}
+    (change,) = plan.draft["changes"]
+    assert (change["before"], change["after"], change["note"]) == ("60000", "3600000", "60 min")
+
+
+def test_a_change_meanwhile_is_told_and_nothing_is_planned(orders, client_of, operator):
+    orders.topics["orders"].configs["retention.ms"] = "5"
+    answer = client_of(operator).post(URL, sent(**{"cleanup.policy": "compact"}))
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "“retention.ms” was “60000” and is “5” now" in page
+    assert 'name="opened:retention.ms" value="5"' in page
+    assert not Plan.objects.exists()
+
+
+def test_a_cluster_that_does_not_answer_is_503(orders, client_of, operator):
+    orders.fails["describe_configs"] = ClusterUnavailable("away")
+    for answer in (client_of(operator).get(URL), client_of(operator).post(URL, sent())):
+        assert answer.status_code == 503
+        assert "could not be read" in answer.content.decode()
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("outsider", 404)])
+def test_a_post_without_the_right_is_refused(orders, client_of, request, role, status):
+    client = client_of(request.getfixturevalue(role))
+    assert client.post(URL, sent(**{"retention.ms": "1"})).status_code == status
+    assert not Plan.objects.exists()
