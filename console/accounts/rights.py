@@ -40,6 +40,7 @@ VERBS = {
     "topic.create": OPERATOR,
     "topic.alter": OPERATOR,
     "topic.configure": OPERATOR,
+    "topic.purge": ADMIN,
     "topic.delete": ADMIN,
     "group.alter": OPERATOR,
     "group.delete": ADMIN,

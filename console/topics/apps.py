@@ -15,10 +15,12 @@ class TopicsConfig(AppConfig):
         from console.topics.changes.configure import ConfigureTopic
         from console.topics.changes.create import CreateTopic
         from console.topics.changes.delete import DeleteTopic
+        from console.topics.changes.purge import PurgeTopic
 
         register(CreateTopic())
         register(AddPartitions())
         register(ConfigureTopic())
+        register(PurgeTopic())
         register(DeleteTopic())
         pages = ("q", "sort", "page")
         for name, verb, template, context, params in (

@@ -1,6 +1,6 @@
 """The views of the forms for changes to topics; each form makes a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -13,15 +13,20 @@ from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
+from console.actions.models import Plan
 from console.topics.changes.shared import change_refusal
 from console.topics.configure_form import ConfigureForm
-from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
+from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
-_TEMPLATES: dict[type[forms.Form], str] = {ConfigureForm: "topics/configure.html"}
+_TEMPLATES: dict[type[forms.Form], str] = {
+    ConfigureForm: "topics/configure.html",
+    PurgeForm: "topics/purge.html",
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,6 +74,24 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.purge", resource="topic")
+def plan_purge(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    title = registry.find("topic.purge").title(topic)
+    if reason := _refusal_reason(request, topic):
+        return _refused(request, title, reason, topic)
+    form = PurgeForm(_posted(request))
+    if request.method == "POST" and form.is_valid():
+        return _answer(
+            request,
+            form,
+            "topic.purge",
+            topic,
+            lambda: propose_purge(request.principal, request.cluster, topic, form.purge()),
+        )
+    return _form(request, form, title, topic=topic)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.delete", resource="topic")
 def plan_delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """POST makes a plan; the topic is deleted when the plan is confirmed."""
@@ -107,8 +130,21 @@ def _posted(request: ClusterRequest) -> QueryDict | None:
 def _propose(
     request: ClusterRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
+    return _answer(
+        request,
+        form,
+        kind,
+        topic,
+        lambda: services.propose(request.principal, request.cluster, kind, topic, params),
+    )
+
+
+def _answer(
+    request: ClusterRequest, form: forms.Form, kind: str, topic: str, propose: Callable[[], Plan]
+) -> HttpResponse:
+    """The way to the new plan, or the form with the reason why there is none."""
     try:
-        plan = services.propose(request.principal, request.cluster, kind, topic, params)
+        plan = propose()
     except PlanRefused as error:
         return _failed(request, form, kind, topic, str(error), 422)
     except GatewayError as error:

@@ -1,12 +1,15 @@
 """The forms of the topic changes; `params` returns the parameters of a plan."""
 
 import re
+from datetime import UTC
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from console.groups.changes.targets import OFFSET_MAX, Invalid, partition_numbers
+from console.topics.services import Purge
 from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
@@ -100,6 +103,60 @@ class CreateTopicForm(forms.Form):
             configs["retention.ms"] = str(-1 if hours < 0 else hours * 3_600_000)
         plan_params = {name: data[name] for name in ("name", "partitions", "replication")}
         return {**plan_params, "configs": configs}
+
+
+class PurgeForm(forms.Form):
+    how = forms.ChoiceField(
+        label=_("Delete"),
+        choices=[
+            ("all", _("All records")),
+            ("time", _("Records before a time")),
+            ("offset", _("Records before an offset")),
+        ],
+    )
+    at = forms.DateTimeField(
+        label=_("Before (UTC)"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
+        help_text=_("The first record at or after this time is the first that is kept."),
+    )
+    offset = forms.IntegerField(
+        label=_("Before the offset"),
+        min_value=0,
+        max_value=OFFSET_MAX,
+        required=False,
+        help_text=_("The record with this offset is the first that is kept."),
+    )
+    partitions = forms.CharField(
+        label=_("Partitions"),
+        required=False,
+        max_length=1000,
+        help_text=_("For example 0-5, 8. Empty: all."),
+    )
+
+    def clean_partitions(self) -> list[int]:
+        try:
+            return partition_numbers(self.cleaned_data["partitions"])
+        except Invalid as error:
+            raise ValidationError(str(error)) from error
+
+    def clean(self) -> None:
+        """Each way needs its field."""
+        field = {"time": "at", "offset": "offset"}.get(self.cleaned_data.get("how", ""))
+        if field and field not in self.errors and self.cleaned_data.get(field) is None:
+            self.add_error(field, ValidationError(_("This field is required.")))
+
+    def purge(self) -> Purge:
+        data = self.cleaned_data
+        before_ms = None
+        if data["how"] == "time":
+            before_ms = max(0, int(data["at"].replace(tzinfo=UTC).timestamp() * 1000))
+        return Purge(
+            before_offset=data["offset"] if data["how"] == "offset" else None,
+            before_ms=before_ms,
+            partitions=tuple(data["partitions"]),
+        )
 
 
 class AddPartitionsForm(forms.Form):

@@ -14,5 +14,6 @@ urlpatterns = [
     path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),
     path(f"{_TOPIC}/add-partitions", change_views.plan_add_partitions, name="topic-add-partitions"),
     path(f"{_TOPIC}/configure", change_views.plan_configure, name="topic-configure"),
+    path(f"{_TOPIC}/purge", change_views.plan_purge, name="topic-purge"),
     path(f"{_TOPIC}/delete", change_views.plan_delete, name="topic-delete"),
 ]

@@ -78,6 +78,12 @@ class Admin:
         """Delete a topic with all its records. Raises NotFound or Refused."""
         self._call("delete_topic", _TIMEOUT_S, name)
 
+    def delete_records(self, topic: str, offsets: Mapping[int, int]) -> dict[int, str]:
+        """Delete the records before these offsets, by partition; returns the errors by partition.
+        Raises GatewayError if nothing could be deleted."""
+        errors: dict[int, str] = self._call("delete_records", _TIMEOUT_S, topic, dict(offsets))
+        return errors
+
     def describe_topic(self, name: str) -> TopicDescription:
         """Partitions, leaders and replicas, read from the cluster and not from a sample."""
         description: TopicDescription = self._call("describe_topic", _READ_TIMEOUT_S, name)

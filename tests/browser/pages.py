@@ -26,6 +26,7 @@ FOR_ADMINS = [
     "/clusters/add",
     "/clusters/local/edit",
     "/c/local/topics/orders/delete",
+    "/c/local/topics/orders/purge",
 ]
 
 

@@ -56,6 +56,7 @@ TABLE = {
     "topic-consumers": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-add-partitions": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET)],
     "topic-configure": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET)],
+    "topic-purge": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],
     "group": [(["local", "billing"], LOOK, None)],

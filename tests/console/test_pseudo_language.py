@@ -25,6 +25,7 @@ PAGES = [
     ("topic-config", ["local", "orders"]),
     ("topic-create", ["local"]),
     ("topic-delete", ["local", "orders"]),
+    ("topic-purge", ["local", "orders"]),
     ("topic-add-partitions", ["local", "orders"]),
     ("messages", ["local", "orders"]),
     ("segments", ["local", "orders", 0]),

@@ -51,6 +51,7 @@ class FakeTopic:
     replicas: list[tuple[int, ...]]
     configs: dict[str, str]
     records: list[list[RecordRow]]
+    starts: dict[int, int] = dataclasses.field(default_factory=dict)  # by partition, if not 0
 
 
 class FakeCluster:
@@ -275,7 +276,10 @@ class FakeGroupAdmin:
     def log_ranges(self, partitions: Iterable[GroupPartition]) -> dict[GroupPartition, range]:
         self._cluster.asked("log_ranges")
         return {
-            (topic, number): range(len(self._cluster.topics[topic].records[number]))
+            (topic, number): range(
+                self._cluster.topics[topic].starts.get(number, 0),
+                len(self._cluster.topics[topic].records[number]),
+            )
             for topic, number in partitions
         }
 
@@ -346,6 +350,16 @@ class FakeAdmin:
         self._cluster.asked("delete_topic")
         self._cluster.topic(name)
         del self._cluster.topics[name]
+
+    def delete_records(self, topic: str, offsets: Mapping[int, int]) -> dict[int, str]:
+        self._cluster.asked("delete_records")
+        found = self._cluster.topic(topic)
+        beyond = {n: "" for n, offset in offsets.items() if offset > len(found.records[n])}
+        if len(beyond) == len(offsets):
+            raise OffsetOutOfRange("Broker: Offset out of range")
+        for number in offsets.keys() - beyond.keys():
+            found.starts[number] = max(offsets[number], found.starts.get(number, 0))
+        return dict.fromkeys(beyond, "Broker: Offset out of range")
 
     def describe_topic(self, name: str) -> TopicDescription:
         self._cluster.asked("describe_topic")

@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "create_topic": topic_admin.create_topic,
     "create_partitions": topic_admin.create_partitions,
     "delete_topic": topic_admin.delete_topic,
+    "delete_records": topic_admin.delete_records,
     "describe_topic": topic_admin.describe_topic,
     "describe_configs": topic_admin.describe_configs,
     "alter_configs": topic_admin.alter_configs,

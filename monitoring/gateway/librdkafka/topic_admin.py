@@ -9,7 +9,13 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from typing import TypeVar
 
-from confluent_kafka import TopicCollection, TopicPartitionInfo, Uuid
+from confluent_kafka import (
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+    TopicPartitionInfo,
+    Uuid,
+)
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -21,8 +27,8 @@ from confluent_kafka.admin import (
 )
 
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.librdkafka.errors import translated
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.reasons import Reason
 
@@ -57,6 +63,23 @@ def delete_topic(settings: ClientSettings, timeout_s: int, name: str) -> None:
     with translated(), admin_client(settings, timeout_s) as client:
         futures = client.delete_topics([name], request_timeout=timeout_s)
         wait(futures[name], timeout_s)
+
+
+def delete_records(
+    settings: ClientSettings, timeout_s: int, topic: str, offsets: Mapping[int, int]
+) -> dict[int, str]:
+    request = [TopicPartition(topic, number, offset) for number, offset in offsets.items()]
+    errors: dict[int, GatewayError] = {}
+    with translated(), admin_client(settings, timeout_s) as client:
+        futures = client.delete_records(request, request_timeout=timeout_s)
+        for place, future in futures.items():
+            try:
+                wait(future, timeout_s)
+            except KafkaException as error:
+                errors[place.partition] = translate(error.args[0])
+    if errors and len(errors) == len(offsets):
+        raise next(iter(errors.values()))
+    return {number: error.message for number, error in errors.items()}
 
 
 def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> TopicDescription:

@@ -40,6 +40,7 @@ MAY |= dict.fromkeys(
 MAY |= dict.fromkeys(
     [
         "topic.delete",
+        "topic.purge",
         "group.delete",
         "broker.configure",
         "record.unmask",

@@ -3,11 +3,13 @@
 from dataclasses import asdict
 
 import pytest
+from confluent_kafka import Producer
 
 from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.draft import Change, PlanRefused
 from console.audit.models import AuditEntry
+from console.topics.services import Purge, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.test_services import (
@@ -67,6 +69,19 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     assert confirm_and_run(plan, admin, name).state == models.DONE
     assert partitions_of(cluster, name) is None
     assert AuditEntry.objects.get().before["partitions"] == 2
+
+
+def test_records_are_purged_up_to_the_reviewed_offsets(cluster, admin, live_cluster):
+    name = new_topic_name()
+    make(cluster, name)
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for number in range(5):
+        producer.produce(name, b"%d" % number, partition=0)
+    assert producer.flush(30) == 0
+    plan = propose_purge(Principal(admin, ""), cluster, name, Purge(before_offset=3))
+    assert confirm_and_run(plan, admin, name).state == models.DONE
+    with for_cluster(cluster) as gateway:
+        assert gateway.groups.log_ranges([(name, 0)]) == {(name, 0): range(3, 5)}
 
 
 def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):

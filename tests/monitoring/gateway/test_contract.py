@@ -191,6 +191,19 @@ def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
         gateway.admin.alter_configs(name, {"no.such.setting": "1"})
 
 
+def test_records_before_an_offset_are_deleted(gateway, name, produce):
+    gateway.admin.create_topic(name, 2, 1)
+    produce(name, 0, b"1", b"2", b"3")
+    keys = [(name, 0), (name, 1)]
+    assert gateway.admin.delete_records(name, {0: 2, 1: 0}) == {}
+    assert gateway.groups.log_ranges(keys) == {keys[0]: range(2, 3), keys[1]: range(0)}
+    assert gateway.admin.delete_records(name, {0: 1}) == {}, "they are deleted already"
+    assert list(gateway.admin.delete_records(name, {0: 3, 1: 9})) == [1]
+    assert gateway.groups.log_ranges(keys)[keys[0]] == range(3, 3)
+    with pytest.raises(OffsetOutOfRange):
+        gateway.admin.delete_records(name, {0: 99})
+
+
 def test_metadata_has_brokers_topics_and_leaders(gateway, name):
     gateway.admin.create_topic(name, 3, 1)
     metadata = gateway.wire.metadata()

@@ -1,0 +1,135 @@
+"""Delete the oldest records of a topic, up to an offset in each partition.
+
+Parameters: `name`, and `offsets`: partition (as text) → the first offset that is kept. The offsets
+are those of the review: records that producers write after it are kept.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
+from console.topics.changes import fact_diff, shared
+from console.ui import numbers
+from monitoring.gateway.gateway import Gateway
+
+LOGS, POLICY = "logs", "policy"
+
+
+class PurgeTopic(ItemsAction):
+    name = "topic.purge"
+    verb = "topic.purge"
+    target = shared.TOPIC_TARGET
+    form_page = "topic-purge"
+
+    def title(self, resource: str) -> str:
+        return _("Purge “%(name)s”") % {"name": resource}
+
+    def confirm_label(self) -> str:
+        return _("Delete records")
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
+        name = params["name"]
+        logs = gateway.groups.log_ranges([(name, number) for number in _numbers(params)])
+        configs = gateway.admin.describe_configs(name)
+        return {
+            **shared.read_existing(gateway, params),
+            POLICY: next((each.value for each in configs if each.name == "cleanup.policy"), None),
+            ITEMS: dict(params["offsets"]),
+            LOGS: {str(number): [log.start, log.stop] for (_topic, number), log in logs.items()},
+        }
+
+    def compared(self, facts: Facts) -> Facts:
+        """Not the logs, which grow, and not the replicas, which may move."""
+        return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        if now[POLICY] != then[POLICY]:
+            text = _("Its cleanup.policy is “%(policy)s” now.")
+            return [text % {"policy": now[POLICY]}]
+        return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        name = params["name"]
+        self._check(facts, params)
+        sizes = {}
+        if snapshot is not None:
+            sizes = {row.partition: row.size_bytes for row in snapshot.partitions(name)}
+        rows = [
+            _row(int(number), offset, range(*facts[LOGS][number]), sizes.get(int(number)))
+            for number, offset in params["offsets"].items()
+        ]
+        counts, sizes_freed = [count for _c, count, _s in rows], [size for _c, _n, size in rows]
+        known = [size for size in sizes_freed if size is not None]
+        freed = sum(known) if len(known) == len(sizes_freed) else None
+        return Draft(
+            title=_("Delete records of “%(name)s”") % {"name": name},
+            changes=[change for change, _count, _size in rows],
+            figures=[
+                Figure(_("Records"), numbers.count(sum(counts)), _("offsets, as counted now")),
+                Figure(_("Size"), numbers.size(freed), _("about, of one replica")),
+                Figure(_("Partitions"), numbers.count(len(rows))),
+            ],
+            affected=shared.groups_reading(name, snapshot),
+            warnings=[
+                _("The records are deleted. This cannot be undone."),
+                _(
+                    "Groups that have not read them skip them. Records written after this review "
+                    "are kept."
+                ),
+            ],
+            typed_name=name,
+            before={number: facts[LOGS][number][0] for number in params["offsets"]},
+            after=dict(params["offsets"]),
+        )
+
+    def items(self, params: Params) -> list[str]:
+        return list(params["offsets"])
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        offsets = {int(key): params["offsets"][key] for key in keys}
+        errors = gateway.admin.delete_records(params["name"], offsets)
+        yield from ((key, errors.get(int(key), "")) for key in keys)
+
+    def _check(self, facts: Facts, params: Params) -> None:
+        """Raises PlanRefused if the records cannot be deleted."""
+        name = params["name"]
+        if shared.change_refusal(name):
+            raise PlanRefused(shared.change_refusal(name))
+        if facts[POLICY] and "delete" not in facts[POLICY]:
+            raise PlanRefused(
+                _(
+                    "The cleanup.policy of “%(name)s” is “%(policy)s”. Kafka deletes records only "
+                    "of topics whose policy contains “delete”."
+                )
+                % {"name": name, "policy": facts[POLICY]}
+            )
+        for number, offset in params["offsets"].items():
+            log = facts[LOGS].get(number)
+            if log is None:
+                text = _("Partition %(n)s could not be read: its leader does not answer.")
+                raise PlanRefused(text % {"n": number})
+            if offset > log[1]:
+                text = _("Offset %(offset)d is beyond the end of partition %(n)s, %(end)d.")
+                raise PlanRefused(text % {"offset": offset, "n": number, "end": log[1]})
+
+
+def _numbers(params: Params) -> list[int]:
+    return [int(number) for number in params["offsets"]]
+
+
+def _row(number: int, offset: int, log: range, size: int | None) -> tuple[Change, int, int | None]:
+    """The line of a partition, its records, and about how many bytes they take."""
+    count = max(0, min(offset, log.stop) - log.start)
+    freed = None if size is None else size * count // len(log) if len(log) else 0
+    note = _("deletes %(n)s records, about %(size)s") % {
+        "n": numbers.count(count),
+        "size": numbers.size(freed),
+    }
+    name = _("Partition %(n)d begins at") % {"n": number}
+    return Change(name, numbers.count(log.start), numbers.count(offset), note), count, freed

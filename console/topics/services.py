@@ -1,0 +1,59 @@
+"""Plans for records of a topic: reads what a form's choice needs, and proposes exact offsets."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.actions import services as actions
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from console.topics.changes.purge import PurgeTopic
+from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.models import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """What is deleted: all records, those before an offset, or those before a time.
+
+    `partitions` () = all of them.
+    """
+
+    before_offset: int | None = None
+    before_ms: int | None = None
+    partitions: tuple[int, ...] = ()
+
+
+def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Purge) -> Plan:
+    """Plan to delete records. Raises PlanRefused or GatewayError."""
+    with for_cluster(cluster) as gateway:
+        offsets = first_kept(gateway, topic, purge)
+    if not offsets:
+        raise PlanRefused(_("There are no records to delete there."))
+    params = {"name": topic, "offsets": {str(number): offset for number, offset in offsets}}
+    return actions.propose(principal, cluster, PurgeTopic.name, topic, params)
+
+
+def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
+    """Partition and first offset that is kept, of the partitions that lose records."""
+    count = len(gateway.admin.describe_topic(topic).partitions)
+    if unknown := [number for number in purge.partitions if number >= count]:
+        raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
+    keys = [(topic, number) for number in purge.partitions or range(count)]
+    logs = gateway.groups.log_ranges(keys)
+    at = {} if purge.before_ms is None else gateway.groups.offsets_at(keys, purge.before_ms)
+    found = []
+    for key in keys:
+        if key not in logs or (purge.before_ms is not None and key not in at):
+            text = _("Partition %(n)s could not be read: its leader does not answer.")
+            raise PlanRefused(text % {"n": key[1]})
+        end = logs[key].stop
+        if purge.before_offset is not None:
+            end = min(end, purge.before_offset)
+        elif purge.before_ms is not None:
+            first = at[key]  # None = all records are older
+            end = end if first is None else first
+        if end > logs[key].start:
+            found.append((key[1], end))
+    return found
