@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
+from console.accounts.error_texts import topic_not_found
 from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
@@ -17,6 +18,7 @@ from console.actions.models import Plan
 from console.topics.changes.shared import change_refusal
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
+from console.topics.presets import PRESETS, copy_of
 from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
@@ -24,6 +26,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
 _TEMPLATES: dict[type[forms.Form], str] = {
+    CreateTopicForm: "topics/create.html",
     ConfigureForm: "topics/configure.html",
     PurgeForm: "topics/purge.html",
 }
@@ -34,11 +37,29 @@ _TEMPLATES: dict[type[forms.Form], str] = {
 def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
         return _refused(request, registry.find("topic.create").title(""), _read_only())
-    form = CreateTopicForm(_posted(request))
+    try:
+        initial = _initial(request)
+    except GatewayError as error:
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
+        status = 503 if error.retriable else 422
+        return _refused(request, registry.find("topic.create").title(""), text, status=status)
+    form = CreateTopicForm(_posted(request), initial=initial)
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
     return _form(request, form, registry.find("topic.create").title(""))
+
+
+def _initial(request: ClusterRequest) -> Mapping[str, Any]:
+    """The values of a new form: of `?preset=` or of the topic `?copy=`. Raises GatewayError."""
+    source = request.GET.get("copy", "")
+    if source and request.method != "POST":
+        if not request.rights.may("topic.view", source):
+            raise Http404(topic_not_found(source))
+        with for_cluster(request.cluster) as gateway:
+            return copy_of(gateway, source)
+    preset = PRESETS.get(request.GET.get("preset", ""))
+    return preset.initial if preset else {}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -170,5 +191,11 @@ def _form(
     if request.method == "POST" and form.errors and status == 200:
         status = 422
     context = {"form": form, "title": title, "topic": topic}
+    if isinstance(form, CreateTopicForm):
+        chosen = request.GET.get("preset", "")
+        context |= {
+            "presets": [(key, preset, key == chosen) for key, preset in PRESETS.items()],
+            "copy": request.GET.get("copy", ""),
+        }
     template = _TEMPLATES.get(type(form), "topics/change.html")
     return render(request, template, context, status=status)
