@@ -43,7 +43,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
         text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
         status = 503 if error.retriable else 422
         return _refused(request, registry.find("topic.create").title(""), text, status=status)
-    form = CreateTopicForm(_posted(request), initial=initial)
+    form = CreateTopicForm(_posted(request), initial=dict(initial))
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
