@@ -114,7 +114,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],
-        "items": texts.items(plan) if plan.state != models.DRAFT else None,
+        "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
         "may_resume": services.may_resume(plan),
         "undo": services.undo_of(plan, request.principal, request.cluster),
     }

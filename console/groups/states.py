@@ -17,6 +17,11 @@ class State:
     name: str
     rule: str
 
+    @property
+    def fact_tone(self) -> str:
+        """Of a figure in a fact line: only what is bad has a colour."""
+        return "danger" if self.key == "stalled" else ""
+
 
 def names() -> dict[Flow, str]:
     return {

@@ -64,7 +64,8 @@ class ResetOffsets(ItemsAction):
             for key, offset in now[ITEMS].items()
             if offset != then[ITEMS].get(key)
         ]
-        return [first_of(lines)] if lines else []
+        members = shared.members_text(now["members"])
+        return [line for line in (members, first_of(lines)) if line]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         offsets = offsets_of(params)
