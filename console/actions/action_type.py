@@ -106,6 +106,10 @@ class ActionType(ABC):
         """The facts that must not change between review and apply; pure."""
         return facts
 
+    def targets(self, resource: str, params: Params) -> list[str]:
+        """The names of all targets that it changes: the user needs the right to each; pure."""
+        return [resource]
+
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.
 

@@ -59,7 +59,7 @@ def propose(
     Raises PlanRefused if the change is not possible or not allowed, and GatewayError if the
     cluster cannot be read.
     """
-    _check_allowed(principal.user, cluster, kind, resource)
+    _check_allowed(principal.user, cluster, kind, resource, params)
     action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
@@ -87,7 +87,7 @@ def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | No
     if proposal is None:
         return None
     try:
-        _check_allowed(principal.user, cluster, proposal.kind, proposal.resource)
+        _check_allowed(principal.user, cluster, proposal.kind, proposal.resource, proposal.params)
     except PlanRefused:
         return None
     return proposal
@@ -103,8 +103,12 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
     return propose(principal, cluster, proposal.kind, proposal.resource, proposal.params)
 
 
-def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
-    if user is None or not may(user, registry.find(kind).verb, cluster, resource):
+def _check_allowed(
+    user: Any, cluster: Cluster, kind: str, resource: str, params: Mapping[str, Any]
+) -> None:
+    action_type = registry.find(kind)
+    targets = action_type.targets(resource, params)
+    if user is None or not all(may(user, action_type.verb, cluster, each) for each in targets):
         raise PlanRefused(Reason("plan_not_allowed"))
     if cluster.read_only:
         raise PlanRefused(Reason("plan_read_only"))
@@ -115,8 +119,13 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
     found = Plan.objects.filter(pk=plan_id, cluster=cluster, created_by=principal.user.pk).first()
     if found is None:
         return None
-    view_verb = registry.find(found.kind).target.view_verb
-    return found if principal.may(view_verb, cluster, found.resource) else None
+    action_type = registry.find(found.kind)
+    view_verb, targets = (
+        action_type.target.view_verb,
+        action_type.targets(found.resource, found.params),
+    )
+    is_visible = all(principal.may(view_verb, cluster, each) for each in targets)
+    return found if is_visible else None
 
 
 def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
@@ -145,7 +154,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
     if plan.state != models.DRAFT:
         raise PlanApplied(_("This plan was already confirmed."))
-    _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
+    _check_allowed(user, _cluster(plan), plan.kind, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
         "confirmed_by": user.get_username(),
         "confirmed_addr": principal.address,
@@ -177,7 +186,7 @@ def resume(plan: Plan, principal: Principal) -> None:
     """Queue a failed plan again, for the items that are not applied. Raises PlanRefused."""
     if not may_resume(plan):
         raise PlanRefused(_("Nothing of this plan is left to apply."))
-    _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource)
+    _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
@@ -233,7 +242,7 @@ def run(plan_id: str) -> None:
 
 def _apply(plan: Plan) -> None:
     cluster = _cluster(plan)
-    _check_allowed(plan.created_by, cluster, plan.kind, plan.resource)
+    _check_allowed(plan.created_by, cluster, plan.kind, plan.resource, plan.params)
     action_type = registry.find(plan.kind)
     with for_cluster(cluster) as gateway:
         cluster_id = gateway.wire.cluster_id()

@@ -12,6 +12,7 @@ class TopicsConfig(AppConfig):
         from console.live.registry import register as register_fragment
         from console.topics import tables
         from console.topics.changes.add_partitions import AddPartitions
+        from console.topics.changes.bulk import ConfigureTopics, DeleteTopics, PurgeTopics
         from console.topics.changes.configure import ConfigureTopic
         from console.topics.changes.create import CreateTopic
         from console.topics.changes.delete import DeleteTopic
@@ -22,6 +23,9 @@ class TopicsConfig(AppConfig):
         register(ConfigureTopic())
         register(PurgeTopic())
         register(DeleteTopic())
+        register(ConfigureTopics())
+        register(PurgeTopics())
+        register(DeleteTopics())
         pages = ("q", "sort", "page")
         for name, verb, template, context, params in (
             ("topics", "topic.view", "topics/table.html", tables.topics, (*pages, "internal")),

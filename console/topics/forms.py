@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.groups.changes.targets import OFFSET_MAX, Invalid, partition_numbers
+from console.topics.changes.bulk import ConfigureTopics
 from console.topics.services import Purge
 from monitoring.topic_names import is_topic_name
 
@@ -157,6 +158,42 @@ class PurgeForm(forms.Form):
             before_ms=before_ms,
             partitions=tuple(data["partitions"]),
         )
+
+
+class SelectionForm(forms.Form):
+    """A change to the topics that were selected in the list."""
+
+    setting = forms.CharField(
+        label=_("Setting"),
+        required=False,
+        max_length=100,
+        widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false"}),
+        help_text=_("For example retention.ms."),
+    )
+    value = forms.CharField(
+        label=_("Value"),
+        required=False,
+        max_length=5000,
+        help_text=_("The brokers validate it for each topic."),
+    )
+    use_default = forms.BooleanField(label=_("Use the default instead of a value"), required=False)
+
+    def __init__(self, data: Any, action: str) -> None:
+        super().__init__(data)
+        if action != ConfigureTopics.name:
+            self.fields.clear()
+
+    def clean_setting(self) -> str:
+        name = str(self.cleaned_data["setting"]).strip()
+        if not SETTING.fullmatch(name):
+            raise ValidationError(_("Enter the name of a setting, such as retention.ms."))
+        return name
+
+    def configs(self) -> dict[str, str | None]:
+        data = self.cleaned_data
+        if not data:
+            return {}
+        return {data["setting"]: None if data["use_default"] else data["value"]}
 
 
 class AddPartitionsForm(forms.Form):

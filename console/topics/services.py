@@ -1,6 +1,8 @@
 """Plans for records of a topic: reads what a form's choice needs, and proposes exact offsets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -8,9 +10,16 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.topics.changes.purge import PurgeTopic
+from console.topics.changes.bulk import (
+    ConfigureTopics,
+    PurgeTopics,
+    purge_params,
+    resource_of,
+)
+from console.topics.changes.purge import PurgeTopic, read_logs
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
+from monitoring.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +66,24 @@ def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, in
         if end > logs[key].start:
             found.append((key[1], end))
     return found
+
+
+def propose_bulk(
+    principal: Principal,
+    cluster: Cluster,
+    action: str,
+    names: list[str],
+    configs: Mapping[str, str | None] | None = None,
+) -> Plan:
+    """Plan a change to several topics. Raises PlanRefused or GatewayError."""
+    params: dict[str, Any] = {"names": names}
+    if action == PurgeTopics.name:
+        verb = PurgeTopics.verb
+        if not all(principal.may(verb, cluster, name) for name in names):
+            raise PlanRefused(Reason("plan_not_allowed"))
+        with for_cluster(cluster) as gateway:
+            logs = {name: read_logs(gateway, name) for name in names}
+        params = purge_params(names, logs)
+    elif action == ConfigureTopics.name:
+        params["configs"] = {name: dict(configs or {}) for name in names}
+    return actions.propose(principal, cluster, action, resource_of(names), params)

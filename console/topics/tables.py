@@ -22,7 +22,9 @@ def topics(
     internal = query.get("internal") == "1"
     if not internal:
         rows = [row for row in rows if not row.is_internal]
+    may_select = rights.may("topic.configure") and not cluster.read_only
     columns = [
+        *([Column("select", "")] if may_select else []),
         Column("name", _("Topic"), lambda row: row.name),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
         Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
@@ -39,6 +41,8 @@ def topics(
         "at_ms": snapshot.at_ms if snapshot else None,
         "internal": internal,
         "internal_url": table.url(internal=None if internal else "1", page=None),
+        "may_select": may_select,
+        "may_purge": rights.may("topic.purge"),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }
 

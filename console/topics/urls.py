@@ -1,6 +1,6 @@
 from django.urls import path
 
-from console.topics import change_views, views
+from console.topics import bulk_views, change_views, views
 
 _TOPICS = "c/<slug:cluster>/topics"
 _TOPIC = f"{_TOPICS}/<str:topic>"
@@ -9,6 +9,7 @@ urlpatterns = [
     path(_TOPICS, views.index, name="topics"),
     # Not under topics/: there it would be a topic's name.
     path("c/<slug:cluster>/create-topic", change_views.plan_create, name="topic-create"),
+    path("c/<slug:cluster>/change-topics", bulk_views.change_selection, name="topics-change"),
     path(_TOPIC, views.overview, name="topic"),
     path(f"{_TOPIC}/config", views.config, name="topic-config"),
     path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),

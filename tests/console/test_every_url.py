@@ -51,6 +51,7 @@ TABLE = {
     "broker-setting": [(["local", 1, "message.max.bytes"], ADMIN, ADMIN)],
     "topics": [(["local"], LOOK, None)],
     "topic-create": [(["local"], CHANGE, CHANGE)],
+    "topics-change": [(["local"], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "topic": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-config": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-consumers": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],

@@ -5,6 +5,7 @@ are those of the review: records that producers write after it are kept.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -34,10 +35,9 @@ class PurgeTopic(ItemsAction):
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
         logs = gateway.groups.log_ranges([(name, number) for number in _numbers(params)])
-        configs = gateway.admin.describe_configs(name)
         return {
             **shared.read_existing(gateway, params),
-            POLICY: next((each.value for each in configs if each.name == "cleanup.policy"), None),
+            POLICY: _policy(gateway, name),
             ITEMS: dict(params["offsets"]),
             LOGS: {str(number): [log.start, log.stop] for (_topic, number), log in logs.items()},
         }
@@ -101,14 +101,8 @@ class PurgeTopic(ItemsAction):
         name = params["name"]
         if shared.change_refusal(name):
             raise PlanRefused(shared.change_refusal(name))
-        if facts[POLICY] and "delete" not in facts[POLICY]:
-            raise PlanRefused(
-                _(
-                    "The cleanup.policy of “%(name)s” is “%(policy)s”. Kafka deletes records only "
-                    "of topics whose policy contains “delete”."
-                )
-                % {"name": name, "policy": facts[POLICY]}
-            )
+        if reason := not_purged(name, facts[POLICY]):
+            raise PlanRefused(reason)
         for number, offset in params["offsets"].items():
             log = facts[LOGS].get(number)
             if log is None:
@@ -117,6 +111,40 @@ class PurgeTopic(ItemsAction):
             if offset > log[1]:
                 text = _("Offset %(offset)d is beyond the end of partition %(n)s, %(end)d.")
                 raise PlanRefused(text % {"offset": offset, "n": number, "end": log[1]})
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLogs:
+    """What a purge depends on. `logs` has no partitions whose leaders did not answer."""
+
+    topic_id: str
+    policy: str | None
+    logs: dict[int, range]
+
+
+def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
+    """Raises GatewayError."""
+    found = gateway.admin.describe_topic(topic)
+    logs = gateway.groups.log_ranges([(topic, each.partition) for each in found.partitions])
+    return TopicLogs(
+        found.topic_id, _policy(gateway, topic), {number: log for (_t, number), log in logs.items()}
+    )
+
+
+def not_purged(topic: str, policy: str | None) -> str:
+    """Why records of the topic cannot be deleted; empty if they can."""
+    if not policy or "delete" in policy:
+        return ""
+    text = _(
+        "The cleanup.policy of “%(name)s” is “%(policy)s”. Kafka deletes records only of topics "
+        "whose policy contains “delete”."
+    )
+    return text % {"name": topic, "policy": policy}
+
+
+def _policy(gateway: Gateway, topic: str) -> str | None:
+    configs = gateway.admin.describe_configs(topic)
+    return next((each.value for each in configs if each.name == "cleanup.policy"), None)
 
 
 def _numbers(params: Params) -> list[int]:

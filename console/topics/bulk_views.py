@@ -1,0 +1,72 @@
+"""The form of a change to the topics that were selected in the list; it makes one plan."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
+from console.actions import registry
+from console.actions.draft import PlanRefused
+from console.topics.changes.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
+from console.topics.forms import SelectionForm
+from console.topics.services import propose_bulk
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+
+ACTIONS = (ConfigureTopics.name, PurgeTopics.name, DeleteTopics.name)
+
+
+@require_POST
+@requires("topic.configure")
+def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """The first POST comes from the list and shows the form; the second one makes the plan."""
+    action, names = request.POST.get("action", ""), sorted(set(request.POST.getlist("topic")))
+    context: dict[str, Any] = {
+        "topic": "",
+        "action": action,
+        "names": names,
+        "title": _("Change topics"),
+    }
+    if reason := _reason(request, action, names):
+        return render(request, "topics/selection.html", {**context, "reason": reason}, status=422)
+    form = SelectionForm(request.POST if "plan" in request.POST else None, action)
+    context |= {"title": registry.find(action).title(""), "form": form}
+    status = 200
+    if form.is_bound:
+        status = 422
+        if form.is_valid():
+            try:
+                plan = propose_bulk(
+                    request.principal, request.cluster, action, names, form.configs()
+                )
+            except PlanRefused as error:
+                form.add_error(None, str(error))
+            except GatewayError as error:
+                text = _("The cluster could not be read: %(why)s")
+                form.add_error(None, text % {"why": sentence(error.message)})
+                status = 503 if error.retriable else 422
+            else:
+                return redirect("plan", request.cluster.slug, plan.pk)
+    return render(request, "topics/selection.html", context, status=status)
+
+
+def _reason(request: ClusterRequest, action: str, names: list[str]) -> str:
+    """Why these topics cannot be changed, or ""."""
+    if request.cluster.read_only:
+        return _(
+            "This cluster is read-only in this console. An admin can change that under Clusters."
+        )
+    if action not in ACTIONS:
+        return _("Choose what to do with the topics.")
+    if not names:
+        return _("Select at least one topic in the list.")
+    if len(names) > TOPICS_MAX:
+        return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
+    verb = registry.find(action).verb
+    if not all(request.rights.may(verb, name) for name in names):
+        return _("Your role does not include this change for all of these topics.")
+    return ""

@@ -1,0 +1,27 @@
+// The selected rows of a live table: they stay selected when a tick replaces the rows.
+//   <form data-selection="id_of_the_table" id="x">… <b data-selected> …</form>, boxes with form="x"
+for (const bar of document.querySelectorAll("[data-selection]")) {
+  const table = () => document.getElementById(bar.dataset.selection);
+  const boxes = () => [...table().querySelectorAll(`input[form="${bar.id}"]`)];
+  const all = bar.querySelector("[data-select-all]");
+  const chosen = new Set();
+
+  function show() {
+    for (const box of boxes()) if (box.checked !== chosen.has(box.value)) box.checked = chosen.has(box.value);
+    const shown = boxes().filter((box) => box.checked).length;
+    bar.querySelector("[data-selected]").textContent = shown;
+    all.checked = shown > 0 && shown === boxes().length;
+    all.indeterminate = shown > 0 && !all.checked;
+    for (const button of bar.querySelectorAll("button")) button.disabled = !shown;
+  }
+
+  document.addEventListener("change", ({ target }) => {
+    if (target === all) for (const box of boxes()) chosen[all.checked ? "add" : "delete"](box.value);
+    else if (target.getAttribute("form") === bar.id) chosen[target.checked ? "add" : "delete"](target.value);
+    else return;
+    show();
+  });
+  new MutationObserver(show).observe(table().parentElement, { childList: true, subtree: true, attributes: true,
+    attributeFilter: ["checked", "value"] });
+  show();
+}
