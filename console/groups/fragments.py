@@ -40,6 +40,10 @@ def context(
         "at_ms": snapshot.at_ms,
         "told_at_ms": group.told_at_ms or snapshot.at_ms,
         "members": first,
+        "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
+        # Of topics outside of the scope not even the number of partitions is told.
+        "hides_topics": snapshot.hides_topics_of(name),
+        "rebalances_since_ms": snapshot.columns.rebalances.since_ms,
         "members_left_out": _left_out(count),
         "topics": topics,
         "topics_left_out": _left_out(group.topics),

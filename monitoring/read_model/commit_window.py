@@ -20,7 +20,7 @@ _PARTITION_BITS = 21
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class Rows:
     """What the rows are: their group, topic and partition."""
 
     groups: GroupColumns
@@ -30,14 +30,14 @@ class _Rows:
     partition: np.ndarray
 
     @classmethod
-    def of(cls, groups: GroupColumns) -> "_Rows":
+    def of(cls, groups: GroupColumns) -> "Rows":
         counts = np.diff(groups.starts)
         pair = np.empty(len(groups.order), dtype=np.int64)
         pair[groups.order] = np.repeat(np.arange(len(counts)), counts)
         partition = pc.fill_null(groups.table["partition"], 0).to_numpy().astype(np.int64)
         return cls(groups, pair, groups.group[pair], groups.topic[pair], partition)
 
-    def equal(self, other: "_Rows") -> bool:
+    def equal(self, other: "Rows") -> bool:
         return (
             self.groups.groups is other.groups.groups
             and self.groups.topics is other.groups.topics
@@ -46,7 +46,7 @@ class _Rows:
             and np.array_equal(self.partition, other.partition)
         )
 
-    def rows_in(self, other: "_Rows") -> tuple[np.ndarray, np.ndarray]:
+    def rows_in(self, other: "Rows") -> tuple[np.ndarray, np.ndarray]:
         """For each row its number in `other`, and whether it is there."""
         group = np.append(other.groups.groups.codes_in(self.groups.groups), -1)[other.group]
         topic = np.append(other.groups.topics.codes_in(self.groups.topics), -1)[other.topic]
@@ -77,14 +77,14 @@ class _Observation:
 class CommitWindow:
     """The observations, the newest last; it is replaced with each tick."""
 
-    rows: _Rows
+    rows: Rows
     observations: tuple[_Observation, ...]
 
     @classmethod
     def of(
         cls, groups: GroupColumns, at_ms: int, previous: "CommitWindow | None" = None
     ) -> "CommitWindow":
-        rows = _Rows.of(groups)
+        rows = Rows.of(groups)
         # Copies: a view would keep the whole tick in memory.
         committed, end = (
             np.array(pc.fill_null(groups.table[name], flow.UNKNOWN), dtype=np.int64)

@@ -12,6 +12,7 @@ import numpy as np
 from monitoring.read_model.commit_window import CommitWindow
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
+from monitoring.read_model.rebalances import Rebalances
 from monitoring.ticks.tick import Tick
 
 _BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "cpu_seconds")
@@ -28,6 +29,7 @@ class TickColumns:
     topics: TopicColumns
     groups: GroupColumns
     commits: CommitWindow
+    rebalances: Rebalances
     topic_of_pair: np.ndarray  # per pair, the topic's code in `topics`; −1 = it does not exist
 
     @classmethod
@@ -35,6 +37,8 @@ class TickColumns:
         partitions = PartitionColumns.of(tick, previous.partitions if previous else None)
         groups = GroupColumns.of(tick, previous.groups if previous else None)
         growth = partitions.growth(previous.partitions if previous else None)
+        commits = CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None)
+        rebalanced = previous.rebalances if previous else None
         # The last code is for pairs without a topic.
         codes = np.append(groups.topics.codes_in(partitions.topics), -1)
         return cls(
@@ -44,7 +48,8 @@ class TickColumns:
             broker_growth=_broker_growth(tick, previous.tick if previous else None),
             topics=TopicColumns.of(partitions, growth),
             groups=groups,
-            commits=CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None),
+            commits=commits,
+            rebalances=Rebalances.of(commits.rows, tick.at_ms, rebalanced),
             topic_of_pair=codes[groups.topic],
         )
 

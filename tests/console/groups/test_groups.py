@@ -174,3 +174,18 @@ def test_members_have_their_assigned_partitions(sampled, client_of, viewer):
     sample_next(groups=[GROUPS[0] | {"partition": number} for number in numbers])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
     assert "orders 0–2, 5" in page
+
+
+def test_rebalances_are_listed_with_what_they_moved(redis_server, clusters, client_of, viewer):
+    first = tick_now() - 2
+    sample(number=first)
+    sample(
+        number=first + 1,
+        groups=[GROUPS[0] | {"members": 2}, GROUPS[1] | {"members": 2, "member_id": "m-2"}],
+    )
+    page = " ".join(client_of(viewer).get("/c/local/groups/billing").content.decode().split())
+    assert "<td> 1 → 2 </td> <td>1</td>" in page
+
+
+def test_a_group_without_rebalances_says_so(sampled, client_of, viewer):
+    assert "None was seen." in client_of(viewer).get("/c/local/groups/billing").content.decode()
