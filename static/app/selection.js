@@ -9,7 +9,8 @@ for (const bar of document.querySelectorAll("[data-selection]")) {
   function show() {
     for (const box of boxes()) if (box.checked !== chosen.has(box.value)) box.checked = chosen.has(box.value);
     const shown = boxes().filter((box) => box.checked).length;
-    bar.querySelector("[data-selected]").textContent = shown;
+    const count = bar.querySelector("[data-selected]");
+    if (count.textContent !== String(shown)) count.textContent = shown; // the bar is observed, too
     all.checked = shown > 0 && shown === boxes().length;
     all.indeterminate = shown > 0 && !all.checked;
     for (const button of bar.querySelectorAll("button")) button.disabled = !shown;
