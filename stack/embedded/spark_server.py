@@ -8,7 +8,8 @@ Spark runs queries of users, so it gets no secrets: only the variables in `KEPT_
 passed on, and its token comes from a file of mode 0600, not from an argument that `ps` shows.
 
 Besides the port of Spark Connect, Spark listens on two more: the driver's RPC and its block
-manager. They require a secret (`spark.authenticate`, by SASL). With a local master Spark generates
+manager, on 127.0.0.1, with an external cluster on an address that its executors reach. They require
+a secret (`spark.authenticate`, by SASL). With a local master Spark generates
 it in memory. `spark.network.crypto` stays off: with it, queries through Connect hung.
 """
 
@@ -17,10 +18,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 import pyspark
 from django.core.exceptions import ImproperlyConfigured
@@ -53,13 +56,13 @@ def environment(environ: Mapping[str, str], java_home: Path) -> dict[str, str]:
 
 def properties(config: SparkConfig, secret: str) -> dict[str, str]:
     """The content of Spark's properties file."""
-    temporary = config.home / "tmp"
+    temporary, address = config.home / "tmp", driver_address(config.master)
     return {
         "spark.app.name": "aerie",
         "spark.master": config.master,
         "spark.driver.memory": config.memory,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": address,
+        "spark.driver.host": address,
         "spark.driver.extraJavaOptions": (
             f'-XX:+UseSerialGC -XX:MaxDirectMemorySize={_BUFFERS} "-Djava.io.tmpdir={temporary}"'
         ),
@@ -79,6 +82,27 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     } | _authentication(config)
+
+
+def driver_address(master: str) -> str:
+    """The address at which executors reach the driver: with a local master 127.0.0.1, with
+    `spark://HOST:PORT` that of this machine on the way to HOST; otherwise that of its host name.
+
+    Raises LookupError if a name has no address.
+    """
+    if _LOCAL_MASTER.fullmatch(master):
+        return "127.0.0.1"
+    parts = urlsplit(master.split(",")[0])
+    host, port = (parts.hostname, parts.port) if parts.scheme == "spark" else (None, None)
+    try:
+        if host is None:
+            return socket.gethostbyname(socket.gethostname())
+        family, kind, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(target)  # of UDP: sends nothing
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise LookupError(f"SPARK_MASTER {master} cannot be reached: {error}") from error
 
 
 def _authentication(config: SparkConfig) -> dict[str, str]:
@@ -127,10 +151,10 @@ def main() -> NoReturn:
     try:
         config = from_settings()
         java_home = find_java_home(os.environ)
+        exit_if_port_taken(config.port)
+        command = prepare(config)
     except (ImproperlyConfigured, LookupError) as error:
         sys.exit(f"Spark: {error}")
-    exit_if_port_taken(config.port)
-    command = prepare(config)
     clean = environment(os.environ, java_home)
     os.chdir(config.home)  # Connect creates its folder `artifacts` in the working directory
     os.execve(command[0], command, clean)

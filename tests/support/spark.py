@@ -28,8 +28,8 @@ _LAUNCHER = """
 from stack.embedded import spark_server
 told, key = spark_server.properties, "spark.driver.extraJavaOptions"
 def properties(*arguments):
-    values = told(*arguments)
-    return values | {key: "-XX:TieredStopAtLevel=1 " + values[key]}
+    values, once = told(*arguments), "-XX:TieredStopAtLevel=1"
+    return values | {key: f"{once} {values[key]}", "spark.executor.extraJavaOptions": once}
 spark_server.properties = properties
 spark_server.main()
 """
@@ -49,6 +49,7 @@ class SparkServer:
             "DJANGO_SETTINGS_MODULE": "console.settings",
             "AERIE_DATA": str(self.config.home.parent),
             "SPARK_CONNECT_PORT": str(self.config.port),
+            "SPARK_MASTER": self.config.master,
             "AERIE_ADMIN_PASSWORD": "must-not-be-passed-on",
         }
         with self.log.open("wb") as log:

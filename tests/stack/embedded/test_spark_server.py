@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from monitoring.spark.config import SparkConfig, token
-from stack.embedded.spark_server import environment, prepare, properties
+from stack.embedded.spark_server import driver_address, environment, prepare, properties
 from tests.support.spark import REPOSITORY, SparkServer
 
 
@@ -58,6 +58,13 @@ def test_the_secret_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
     assert "spark.authenticate" not in properties(config, "token")
     config.cluster_secret_file.write_text("of the cluster\n")
     assert properties(config, "token")["spark.authenticate.secret"] == "of the cluster"
+
+
+def test_executors_of_a_cluster_reach_the_driver_from_their_side() -> None:
+    assert driver_address("local[2]") == "127.0.0.1"
+    assert driver_address("spark://127.0.0.1:7077,127.0.0.9:7077") == "127.0.0.1"
+    with pytest.raises(LookupError, match="cannot be reached"):
+        driver_address("spark://no-such-host.invalid:7077")
 
 
 def rpc_answer(port: int) -> bytes:
