@@ -28,7 +28,13 @@ class TopicsConfig(AppConfig):
         register(DeleteTopics())
         pages = ("q", "sort", "page")
         for name, verb, template, context, params in (
-            ("topics", "topic.view", "topics/table.html", tables.topics, (*pages, "internal")),
+            (
+                "topics",
+                "topic.view",
+                "topics/table.html",
+                tables.topics,
+                (*pages, "internal", "columns", "show"),
+            ),
             ("topic", "topic.view", "topics/partitions.html", tables.partitions, pages),
             ("readers", "group.view", "topics/readers.html", tables.readers, pages),
         ):

@@ -6,8 +6,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.groups import states
 from console.live import snapshot_cache
+from console.topics import topic_list
 from console.ui.table import Column, Table
+from monitoring.lag.flow import Flow
 from monitoring.models import Cluster
 
 PARTITIONS_PAGE_SIZE = 200
@@ -22,22 +25,31 @@ def topics(
     internal = query.get("internal") == "1"
     if not internal:
         rows = [row for row in rows if not row.is_internal]
+    chosen = query.get("show", "")
+    if chosen in topic_list.FILTERS:
+        rows = list(filter(topic_list.FILTERS[chosen], rows))
     may_select = rights.may("topic.configure") and not cluster.read_only
+    every = topic_list.columns()
+    shown = topic_list.shown(query.get("columns", ""))
     columns = [
         *([Column("select", "")] if may_select else []),
-        Column("name", _("Topic"), lambda row: row.name),
-        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
-        Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
-        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
-        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
-        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
-        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
-        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
-        Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
+        *(column for column in every if column.key in shown),
     ]
     table = Table(query, columns, "name", id="topics").show(rows, lambda row: row.name)
+    names = states.names()
+    table.map_rows(lambda row: (row, _state(row.flow, names)))
     return {
         "table": table,
+        "shown": shown,
+        "choices": [
+            (column.title, column.key in shown, table.url(columns=text, page=None))
+            for column, text in topic_list.toggles(every, shown)
+        ],
+        "filters": [
+            (title, key == chosen, table.url(show=key or None, page=None))
+            for key, title in topic_list.filter_titles()
+        ],
+        "filtered": chosen in topic_list.FILTERS,
         "at_ms": snapshot.at_ms if snapshot else None,
         "internal": internal,
         "internal_url": table.url(internal=None if internal else "1", page=None),
@@ -45,6 +57,11 @@ def topics(
         "may_purge": rights.may("topic.purge"),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }
+
+
+def _state(flow: Flow | None, names: Mapping[Flow, str]) -> tuple[str, str] | None:
+    """(name, key) of the worst state of the groups that read a topic."""
+    return None if flow is None else (names[flow], flow.key)
 
 
 def partitions(

@@ -2,10 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
 
 from monitoring.lag.flow import Flow
+from monitoring.read_model.columns import integer, number
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
+from monitoring.read_model.placement import Placement
 
 
 def _difference(one: float | None, other: float | None) -> float | None:
@@ -65,6 +70,23 @@ class BrokerRow:
         return _used_percent(self.disk_total_bytes, self.disk_free_bytes)
 
 
+@dataclass(frozen=True, slots=True)
+class TopicReaders:
+    """Of each topic: the worst Flow of its readers (−1 = none), and the largest lag of a group."""
+
+    flow: np.ndarray
+    lag: np.ndarray
+
+
+class TopicDetails(Protocol):
+    """What is computed for all topics when it is first asked for; implemented by Snapshot."""
+
+    @property
+    def topic_readers(self) -> TopicReaders: ...
+    @property
+    def placement(self) -> Placement: ...
+
+
 @dataclass(slots=True, eq=False)
 class TopicRow:
     """One topic. Its values are read from the columns on demand: there may be many topics, and a
@@ -74,6 +96,7 @@ class TopicRow:
     name: str
     groups: int  # the number of groups that read it
     _columns: TopicColumns
+    _details: TopicDetails
     _code: int
 
     @property
@@ -114,6 +137,30 @@ class TopicRow:
     @property
     def bytes_out_rate(self) -> PartialSum:
         return self._columns.bytes_out_rate[self._code]
+
+    @property
+    def flow(self) -> Flow | None:
+        """The worst state of a partition in a group that reads it; None = no group reads it."""
+        code = int(self._details.topic_readers.flow[self._code])
+        return None if code < 0 else Flow(code)
+
+    @property
+    def lag(self) -> int | None:
+        """The largest lag of a group."""
+        return integer(self._details.topic_readers.lag[self._code])
+
+    @property
+    def spread(self) -> float | None:
+        """A ratio, as are skew and leader skew (placement.py)."""
+        return number(self._details.placement.spread[self._code])
+
+    @property
+    def skew(self) -> float | None:
+        return number(self._details.placement.skew[self._code])
+
+    @property
+    def leader_skew(self) -> float | None:
+        return number(self._details.placement.leader_skew[self._code])
 
     @property
     def under_replicated(self) -> int:

@@ -20,6 +20,7 @@ from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.placement import Placement
 from monitoring.read_model.rows import (
     BrokerRow,
     GroupOnTopicRow,
@@ -28,6 +29,7 @@ from monitoring.read_model.rows import (
     LogDirRow,
     PartitionRow,
     TopicOfGroupRow,
+    TopicReaders,
     TopicRow,
     Totals,
 )
@@ -139,7 +141,26 @@ class Snapshot:
     def _topic_rows(self, codes: np.ndarray) -> list[TopicRow]:
         columns, names = self.columns.topics, self.columns.topics.names
         group_counts = zip(codes.tolist(), self._group_counts[codes].tolist(), strict=True)
-        return [TopicRow(names[code], count, columns, code) for code, count in group_counts]
+        return [TopicRow(names[code], count, columns, self, code) for code, count in group_counts]
+
+    @cached_property
+    def placement(self) -> Placement:
+        """How evenly each topic lies on the brokers."""
+        return Placement.of(self.columns.partitions, len(self.tick.brokers))
+
+    @cached_property
+    def topic_readers(self) -> TopicReaders:
+        """Per topic: the worst state of a partition that a group reads, and the largest lag of a
+        group."""
+        n, pairs = len(self.columns.topics.names), self.columns.topic_of_pair
+        commits, sums = self.columns.commits, self.columns.groups.sums
+        rows = np.flatnonzero(self._row_mask & (pairs[commits.rows.pair] >= 0))
+        flow = np.full(n, -1)
+        np.maximum.at(flow, pairs[commits.rows.pair[rows]], commits.flows[rows])
+        shown = np.flatnonzero(self._pair_mask & (pairs >= 0) & (sums.known > 0))
+        lag = np.full(n, np.nan)
+        np.fmax.at(lag, pairs[shown], sums.lag[shown].astype(float))
+        return TopicReaders(flow, lag)
 
     @cached_property
     def _group_counts(self) -> np.ndarray:
