@@ -156,6 +156,14 @@ def tick(cluster: Synthetic, number: int) -> Tick:
     )
 
 
+def _sorted(keys: Keys) -> Keys:
+    """By the first key column, then by the next ones, as the roll-up sorts."""
+    if not keys:
+        return keys
+    order = np.lexsort([*keys.values()][::-1])
+    return {name: values[order] for name, values in keys.items()}
+
+
 def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
     """Levels up to `hour_ms`, raw files behind it, then ticks in Redis; the time of the end."""
     from monitoring.history import table_specs, writer
@@ -170,17 +178,18 @@ def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
     of_group = {"group": np.array(cluster.groups)[rows["group"][1]],
                 "topic": np.array(cluster.topics)[rows["topic"][1]],
                 "partition": rows["partition"]}  # fmt: skip
+    of_table = (
+        (table_specs.CLUSTER, {}),
+        (table_specs.TOPICS, {"topic": np.array(cluster.topics)}),
+        (table_specs.GROUPS, {"group": np.array(cluster.groups)}),
+        (table_specs.PARTITIONS, of_partition),
+        (table_specs.GROUP_PARTITIONS, of_group),
+    )
     for level, days in ((MINUTE, MINUTE_DAYS), (HOUR, HOUR_DAYS)):
         from_ms = hour_ms - days * DAY_MS
         write_ticks(root, level, from_ms, hour_ms)
-        for table, keys in (
-            (table_specs.CLUSTER, {}),
-            (table_specs.TOPICS, {"topic": np.array(cluster.topics)}),
-            (table_specs.GROUPS, {"group": np.array(cluster.groups)}),
-            (table_specs.PARTITIONS, of_partition),
-            (table_specs.GROUP_PARTITIONS, of_group),
-        ):
-            write_level(root, level, table, keys, from_ms, hour_ms)
+        for table, keys in of_table:
+            write_level(root, level, table, _sorted(keys), from_ms, hour_ms)
     first = hour_ms // INTERVAL_MS
     end = first + RAW_MINUTES * 60_000 // INTERVAL_MS
     for start in range(first, end, TICKS_A_FILE):

@@ -1,7 +1,8 @@
 """The raw rows of one key in the live window, made as the history worker makes them (changes.py).
 
 A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
-the keys that were asked for last, and only ticks that are new are decoded.
+the keys that were asked for last, and only ticks that are new are decoded. The decoded tables of
+the newest ticks stay in memory, too, for the charts of other keys.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +25,7 @@ from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick, decode
 
 _KEYS_MAX = 64
+_DECODED_BYTES_MAX = 96 << 20  # of decoded ticks: a minute of 40,000 partitions and 2,000 groups
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
 Key = Mapping[str, str | int]
 
@@ -32,14 +35,15 @@ class _Made:
     """The rows of one key from the ticks that began at `begin_ms` or later."""
 
     begin_ms: int
-    encoder: TickEncoder = field(default_factory=TickEncoder)
-    ticks: list[pa.Table] = field(default_factory=list)
-    rows: list[pa.Table] = field(default_factory=list)
+    encoder: TickEncoder = attribute(default_factory=TickEncoder)
+    ticks: list[pa.Table] = attribute(default_factory=list)
+    rows: list[pa.Table] = attribute(default_factory=list)
     last_start_ms: int = -1
     last_sum: int = 0  # of the newest tick's content: a Redis that was emptied has another
 
 
 _made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
+_decoded: OrderedDict[tuple[object, ...], Tick] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -75,7 +79,7 @@ def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
         content = zlib.crc32(fields[b"meta"], content)
         if content == made.last_sum:
             continue
-        tick = decode(fields, _tables(table, key))
+        tick = _tick(slug, content, fields, _tables(table, key))
         if tick.start_ms <= made.last_start_ms:
             return _continued(_Made(made.begin_ms), slug, table, key)
         encoded = made.encoder.encode(_only(tick, key))
@@ -89,6 +93,18 @@ def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
         made.ticks = [one for one in made.ticks if one["at_ms"][0].as_py() >= oldest_ms]
         made.rows = [_from_row_at(pa.concat_tables(made.rows), oldest_ms)] if made.rows else []
     return made
+
+
+def _tick(slug: str, content: int, fields: Mapping[bytes, bytes], tables: tuple[str, ...]) -> Tick:
+    """The tick with these tables, from memory if a chart has read it already."""
+    name = (slug, fields[b"tick"], content, tables)
+    tick = _decoded.pop(name, None) or decode(fields, tables)
+    _decoded[name] = tick
+    size_bytes = sum(each.partitions.nbytes + each.groups.nbytes for each in _decoded.values())
+    while size_bytes > _DECODED_BYTES_MAX:
+        _name, oldest = _decoded.popitem(last=False)
+        size_bytes -= oldest.partitions.nbytes + oldest.groups.nbytes
+    return tick
 
 
 def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
@@ -117,7 +133,13 @@ def _named(rows: pa.Table, column: str, name: str) -> pa.Table:
     """The rows with that name; names are looked for in the dictionary, which is short."""
     of = rows[column].combine_chunks() if rows[column].num_chunks != 1 else rows[column].chunk(0)
     code = of.dictionary.index(name).as_py() if len(of) else -1
-    return rows.filter(pc.equal(of.indices, code)) if code >= 0 else rows.slice(0, 0)
+    found = rows.filter(pc.equal(of.indices, code)) if code >= 0 else rows.slice(0, 0)
+    # The few rows still have the names of all topics and groups: an encoder would number them all.
+    for place, field in enumerate(found.schema):
+        if pa.types.is_dictionary(field.type):
+            names = found.column(place).cast(field.type.value_type)
+            found = found.set_column(place, field, names.cast(field.type))
+    return found
 
 
 def _of_key(rows: pa.Table, key: Key) -> pa.Table:
@@ -133,3 +155,4 @@ def forget() -> None:
     """For tests: nothing is known."""
     with _lock:
         _made.clear()
+        _decoded.clear()
