@@ -92,8 +92,9 @@ class TickEncoder:
         self._names = KeyNames()
         self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
 
-    def encode(self, tick: Tick) -> dict[str, pa.Table]:
-        """The rows to be stored for the next tick, by table; tables without rows are left out."""
+    def encode(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
+        """The rows to be stored for the next tick, by table, or those of one table; tables without
+        rows are left out."""
         if not tick.ok:
             return {TICKS: _tick_row(tick, None)}
         since_ms = tick.at_ms - self.last_at_ms
@@ -103,9 +104,10 @@ class TickEncoder:
         found = {TICKS: _tick_row(tick, since_ms if is_rated else None)}
         for rows in self._rows(tick, Step(is_first=is_first, is_rated=is_rated)):
             name, last = rows.table.name, self._last[rows.table.name]
-            changed = changed_rows(rows, last, self._names, tick.at_ms, is_rated, is_complete)
-            if len(changed):
-                found[name] = changed
+            if only in (None, name):
+                changed = changed_rows(rows, last, self._names, tick.at_ms, is_rated, is_complete)
+                if len(changed):
+                    found[name] = changed
             self._last[name] = rows
         self.last_at_ms = tick.at_ms
         return found

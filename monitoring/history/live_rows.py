@@ -43,7 +43,7 @@ class _Made:
 
 
 _made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
-_decoded: OrderedDict[tuple[object, ...], Tick] = OrderedDict()
+_decoded: OrderedDict[tuple[object, ...], tuple[Tick, int]] = OrderedDict()  # with its bytes
 _lock = threading.Lock()
 
 
@@ -82,7 +82,7 @@ def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
         tick = _tick(slug, content, fields, _tables(table, key))
         if tick.start_ms <= made.last_start_ms:
             return _continued(_Made(made.begin_ms), slug, table, key)
-        encoded = made.encoder.encode(_only(tick, key))
+        encoded = made.encoder.encode(_only(tick, key), table.name)
         made.ticks.append(encoded[TICKS])
         if table.name in encoded:
             made.rows.append(_of_key(encoded[table.name], key))
@@ -98,13 +98,14 @@ def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
 def _tick(slug: str, content: int, fields: Mapping[bytes, bytes], tables: tuple[str, ...]) -> Tick:
     """The tick with these tables, from memory if a chart has read it already."""
     name = (slug, fields[b"tick"], content, tables)
-    tick = _decoded.pop(name, None) or decode(fields, tables)
-    _decoded[name] = tick
-    size_bytes = sum(each.partitions.nbytes + each.groups.nbytes for each in _decoded.values())
-    while size_bytes > _DECODED_BYTES_MAX:
-        _name, oldest = _decoded.popitem(last=False)
-        size_bytes -= oldest.partitions.nbytes + oldest.groups.nbytes
-    return tick
+    found = _decoded.pop(name, None)
+    if found is None:
+        tick = decode(fields, tables)
+        found = tick, tick.partitions.nbytes + tick.groups.nbytes
+    _decoded[name] = found
+    while sum(size_bytes for _tick, size_bytes in _decoded.values()) > _DECODED_BYTES_MAX:
+        _decoded.popitem(last=False)
+    return found[0]
 
 
 def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
