@@ -28,15 +28,17 @@ class ResetForm(forms.Form):
     how = forms.ChoiceField(
         label=_("Move to"),
         choices=[
-            (How.EARLIEST, _("Earliest: the start of the log")),
-            (How.LATEST, _("Latest: the end of the log")),
-            (How.OFFSET, _("An offset")),
-            (How.TIME, _("A time")),
-            (How.DURATION, _("A duration ago")),
-            (How.SHIFT, _("Shift by a number of offsets")),
-            (How.FILE, _("Offsets of a file")),
-            (How.GROUP, _("Offsets of another group")),
+            (How.EARLIEST, _("Earliest")),
+            (How.LATEST, _("Latest")),
+            (How.OFFSET, _("Offset")),
+            (How.TIME, _("Time")),
+            (How.DURATION, _("Duration ago")),
+            (How.SHIFT, _("Shift")),
+            (How.FILE, _("From a file")),
+            (How.GROUP, _("Copy a group")),
         ],
+        initial=How.EARLIEST,
+        widget=forms.RadioSelect(attrs={"class": "btn-check"}),
     )
     offset = forms.IntegerField(
         label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False

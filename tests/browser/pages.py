@@ -17,6 +17,7 @@ PAGES = [
 ]  # fmt: skip
 FOR_OPERATORS = [
     "/c/local/create-topic", "/c/local/topics/orders/add-partitions",
+    "/c/local/group-reset/billing", "/c/local/group-offsets-delete/billing",
     "/c/local/alerts/rules/add", "/c/local/alerts/rules/1", "/c/local/reports/new",
     "/c/local/pipeline",
 ]  # fmt: skip
@@ -27,6 +28,7 @@ FOR_ADMINS = [
     "/clusters/local/edit",
     "/c/local/topics/orders/delete",
     "/c/local/topics/orders/purge",
+    "/c/local/group-delete/billing",
 ]
 
 
