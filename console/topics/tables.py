@@ -74,6 +74,12 @@ def partitions(
         Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
         Column("leader", _("Leader"), lambda row: row.leader, numeric=True),
         Column("replicas", _("Replicas")),
+        Column(
+            "isr",
+            _("In sync"),
+            lambda row: len(row.isr) - len(row.replicas),
+            exported=lambda row: len(row.isr),
+        ),
         Column("start", _("Log start offset"), lambda row: row.log_start_offset, numeric=True),
         Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
         Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
