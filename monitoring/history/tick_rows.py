@@ -161,6 +161,9 @@ class TickRows:
         return (self.state_of(rows) & self.table.counter_bit(counter)) > 0
 
 
+_SUM_MAX = float(2**62)  # below the limit by more than a float is inexact
+
+
 def bits_of(table: Table, flags: dict[str, Flags]) -> Longs:
     """The bits of counters for which the flags are set."""
     bits = np.zeros(len(next(iter(flags.values()))), dtype=np.int64)
@@ -186,10 +189,15 @@ class Sums:
         return np.bincount(self.code[mask], minlength=self.count).astype(np.int64)
 
     def total(self, values: Values, of: Flags | None = None) -> Values:
-        """The sums over the parts of `of`; known if each of them is known, and there is one."""
+        """The sums over the parts of `of`; known if each of them is known, and there is one.
+
+        A sum beyond 64 bits is unknown.
+        """
         parts = np.ones(len(self.code), dtype=bool) if of is None else of
         known = (self.parts(parts) > 0) & (self.parts(parts & ~values.known) == 0)
-        return Values(np.where(known, self.amount(np.where(parts, values.of, 0)), 0), known)
+        of_parts = np.where(parts, values.of, 0)
+        known &= np.bincount(self.code, np.abs(of_parts, dtype=np.float64), self.count) < _SUM_MAX
+        return Values(np.where(known, self.amount(of_parts), 0), known)
 
     def every(self, mask: Flags, of: Flags | None = None) -> Flags:
         """Whether the mask marks all parts of `of`, and there is one."""

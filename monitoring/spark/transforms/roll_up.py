@@ -23,6 +23,7 @@ from monitoring.history.table_specs import EXISTS, Table
 from monitoring.spark.transforms.buckets import Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows
+_SUM_MAX = float(2**62)  # below the limit by more than a double is inexact
 
 
 def from_raw(rows: DataFrame, table: Table, ticks: Sequence[Bucket]) -> DataFrame:
@@ -140,13 +141,18 @@ def _gauge_columns(gauge: str) -> list[Column]:
     # A sample before the first row has the value before it; least and greatest skip null.
     held = F.when(F.col("first_sampled_ms") < F.col("first_ms"), before)
     total = F.col("total_samples")
+    high = F.greatest(f"{gauge}_high", held)
+    samples = F.col(f"{gauge}_samples") + _known(before) * total
+    # Of a sum that may be beyond 64 bits no sample is counted: its mean is unknown.
+    is_too_large = high.cast("double") * samples > F.lit(_SUM_MAX)
+    gauge_sum = F.col(f"{gauge}_sum") + _or_zero(before) * total
     return [
         before,
         F.col(f"{gauge}_last"),
         F.least(f"{gauge}_low", held).alias(f"{gauge}_low"),
-        F.greatest(f"{gauge}_high", held).alias(f"{gauge}_high"),
-        (F.col(f"{gauge}_sum") + _or_zero(before) * total).alias(f"{gauge}_sum"),
-        (F.col(f"{gauge}_samples") + _known(before) * total).alias(f"{gauge}_samples"),
+        high.alias(f"{gauge}_high"),
+        F.when(is_too_large, 0).otherwise(gauge_sum).alias(f"{gauge}_sum"),
+        F.when(is_too_large, 0).otherwise(samples).alias(f"{gauge}_samples"),
     ]
 
 

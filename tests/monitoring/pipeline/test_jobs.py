@@ -2,16 +2,19 @@ import pytest
 
 from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
-from monitoring.history.table_specs import TABLES, TICKS
+from monitoring.history.stored_rows import read_file
+from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline import coverage, jobs, workspace
 from monitoring.pipeline.plan import RollUpJob, merges, roll_ups
 from tests.monitoring.pipeline.made_history import (
     START_MS,
+    STEP_MS,
     raw_rows,
     rows_of_levels,
     ticks,
     write,
 )
+from tests.monitoring.tick_factory import make_tick
 
 pytestmark = pytest.mark.spark
 KEPT = dict.fromkeys(LEVELS, 0)
@@ -119,3 +122,34 @@ def test_an_hour_of_gaps_has_ticks_and_no_rows(root, spark):
     found = rows_of_levels(root)
     assert found["minute ticks"]
     assert not found["minute partitions"]
+
+
+def test_offsets_near_the_limit_leave_the_other_rows_as_they_are(root, spark):
+    largest, made = 2**63 - 1, []
+    for number in range(12):
+        ends = {"a": 100 * number, "huge": largest - 12 + number}
+        keys = [{"topic": topic, "partition": part} for topic in ends for part in (0, 1)]
+        rows = [key | {"leader": 1, "log_start_offset": 0, "log_end_offset": ends[key["topic"]]}
+                for key in keys]  # fmt: skip
+        groups = [key | {"group": key["topic"], "committed_offset": 0,
+                         "log_end_offset": ends[key["topic"]]} for key in keys]  # fmt: skip
+        at = START_MS // STEP_MS + number
+        made.append(make_tick(at, partitions=rows, groups=groups, interval_ms=STEP_MS))
+    write(root, made)
+    do(spark, root, RollUpJob(START_MS, (MINUTE, HOUR)))
+
+    def of_hour(table, key):
+        schema = schema_of(table, is_raw=False)
+        [(place, file)] = reader.files(root, "local", HOUR, table, START_MS, START_MS + HOUR_MS)
+        found = read_file(root, root.path(*place.folder, file.name), schema).to_pylist()
+        return next(row for row in found if row[key[0]] == key[1])
+
+    def lag(row):
+        return [row[f"lag_{name}"] for name in ("last", "high", "sum", "samples")]
+
+    assert lag(of_hour("groups", ("group", "a"))) == [2200, 2200, 2 * 6600, 12]
+    assert of_hour("topics", ("topic", "a"))["records"] == 2200
+    assert of_hour("topics", ("topic", "huge"))["records"] == 22
+    huge = of_hour("group_partitions", ("topic", "huge"))
+    assert lag(huge) == [largest - 1, largest - 1, 0, 0]  # no mean
+    assert lag(of_hour("groups", ("group", "huge"))) == [None, None, 0, 0]
