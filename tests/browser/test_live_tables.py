@@ -198,3 +198,16 @@ def test_focus_selection_and_place_on_the_page_survive_a_tick(page_as):
     tick(1500)
     expect(page.locator("#topics")).to_contain_text("3\u202f000")
     assert page.evaluate(kept) == before
+
+
+def test_selected_topics_stay_selected_when_a_tick_comes(page_as):
+    page = page_as("operator")
+    page.goto("/c/local/topics?columns=offsets")
+    box = page.get_by_label("Select orders")
+    box.check()
+    expect(page.locator("[data-selected]")).to_have_text("1")
+    tick(777)
+    row = page.locator("#topics tr", has=box)
+    expect(row).to_contain_text(re.compile("1\\D?554"))
+    expect(box).to_be_checked()
+    expect(page.locator("#selection button").first).to_be_enabled()
