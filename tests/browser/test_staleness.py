@@ -69,7 +69,7 @@ def test_partitions_without_a_leader_are_reported_with_a_way_to_them(page_as):
     banner.locator("a").first.click()
     row = page.locator("#topics tbody tr").first
     expect(row).to_contain_text("1 offline")
-    expect(row.locator(".at-least").first).to_have_text("≥ 100")
+    expect(row.locator(".at-least").first).to_have_text("≥ 4.88\u202fKiB")
     expect(row.locator(".at-least").first).to_have_attribute(
         "title", "1 of 2 partitions is not known."
     )
