@@ -172,7 +172,8 @@ def _rolled_up(
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
     from monitoring.spark.transforms.buckets import Bucket
 
-    found: LevelTables = {RAW: dict(raw)}
+    # In one piece: a filter of thousands of pieces takes 20 times as long.
+    found: LevelTables = {RAW: {name: rows.combine_chunks() for name, rows in raw.items()}}
     mark = uuid.uuid4().hex
     locations = _spark_input(space, raw, mark)
     for level in levels:
