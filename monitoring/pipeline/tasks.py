@@ -49,8 +49,8 @@ def refresh() -> None:
     for cluster in Cluster.objects.all():
         try:
             service.refresh(cluster)
-        except (OSError, ValueError) as error:
-            log.error("history of %s: %s", cluster.slug, error)
+        except Exception:  # the history of one cluster must not stop that of the others
+            log.exception("the history of %s could not be refreshed", cluster.slug)
     service.drop_old_runs()
 
 
