@@ -144,8 +144,13 @@ def admin_client(settings: ClientSettings, timeout_s: int) -> Iterator[AdminClie
 
 
 def _topic_id(description: Uuid | None) -> str:
-    """The id in Kafka's text format; empty for zeros, which brokers without topic ids send."""
-    return "" if description is None or str(description) == _NO_TOPIC_ID else str(description)
+    """The id in Kafka's text format, which is base64 for URLs; librdkafka's is plain base64.
+
+    Empty for zeros, which brokers without topic ids send.
+    """
+    if description is None or str(description) == _NO_TOPIC_ID:
+        return ""
+    return str(description).replace("+", "-").replace("/", "_")
 
 
 def _partition(description: TopicPartitionInfo) -> PartitionDescription:
