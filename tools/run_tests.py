@@ -1,10 +1,11 @@
 """What `make test` runs: `python tools/run_tests.py [argument of pytest…]`.
 
-Most of a test is waiting for other processes, so the suite runs as two pytests at the same time:
-the broker's tests, and all others. They share nothing but the machine: each has its servers, its
-ports, its data folder. What the second says is shown when the first has ended.
+Most of a test is waiting for other processes, so the suite runs as three pytests at the same
+time: the broker's tests, those of monitoring, and all others. They share nothing but the machine:
+each has its servers, its ports, its data folder. What the others say is shown when the first has
+ended.
 
-Tests that failed there run once more when both have ended, with nothing beside them: what fails
+Tests that failed there run once more when all have ended, with nothing beside them: what fails
 only on a busy machine is named, and fails the run no more. That holds for a few failures in calls
 and set-ups. A failed teardown is final: at the end of a run one checks what all tests wrote.
 
@@ -22,27 +23,29 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 OF_THE_BROKER = ("tests/brokerd", "tests/crash", "tests/interop")
-HALVES = (OF_THE_BROKER, ("tests", *(f"--ignore={folder}" for folder in OF_THE_BROKER)))
+OF_MONITORING = ("tests/monitoring",)
+OTHERS = ("tests", *(f"--ignore={folder}" for folder in (*OF_THE_BROKER, *OF_MONITORING)))
+PARTS = (OF_THE_BROKER, OF_MONITORING, OTHERS)
 PYTEST = (sys.executable, "-m", "pytest", "-q")
 RETRIED_MAX = 10
 _TESTS_FAILED = 1
 _INTERRUPTED = 130
 
 
-def run_and_retry(halves: Sequence[Sequence[str]]) -> int:
-    """Run the halves, then those tests again that failed; the exit code."""
+def run_and_retry(parts: Sequence[Sequence[str]]) -> int:
+    """Run the parts, then those tests again that failed; the exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        records = [Path(folder, str(number)) for number in range(len(halves))]
+        records = [Path(folder, str(number)) for number in range(len(parts))]
         recorded = [
-            [*half, "-o", f"cache_dir={record}", f"--junitxml={record}.xml"]
-            for half, record in zip(halves, records, strict=True)
+            [*part, "-o", f"cache_dir={record}", f"--junitxml={record}.xml"]
+            for part, record in zip(parts, records, strict=True)
         ]
         code = run(recorded)
         if code != _TESTS_FAILED or not all(may_retry(record) for record in records):
             return code
         again = [
-            run([[*half, "--last-failed", "--last-failed-no-failures=none"]])
-            for half, record in zip(recorded, records, strict=True)
+            run([[*part, "--last-failed", "--last-failed-no-failures=none"]])
+            for part, record in zip(recorded, records, strict=True)
             if _failed(record)
         ]
     return max(again, default=code)
@@ -73,17 +76,17 @@ def _failed(record: Path) -> list[str]:
     return list(json.loads(cache.read_text())) if cache.is_file() else []
 
 
-def run(halves: Sequence[Sequence[str]]) -> int:
+def run(parts: Sequence[Sequence[str]]) -> int:
     """Run pytest once with each of these arguments, all at the same time."""
     with tempfile.TemporaryDirectory() as folder:
-        logs = [Path(folder, str(number)) for number in range(1, len(halves))]
-        first, *others = halves
+        logs = [Path(folder, str(number)) for number in range(1, len(parts))]
+        first, *others = parts
         running = [subprocess.Popen([*PYTEST, *first], cwd=ROOT)]
-        for half, log in zip(others, logs, strict=True):
+        for part, log in zip(others, logs, strict=True):
             with log.open("wb") as output:
                 running.append(
                     subprocess.Popen(
-                        [*PYTEST, *half], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
+                        [*PYTEST, *part], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
                     )
                 )
         code = _ended(running)
@@ -105,4 +108,4 @@ def _ended(running: Sequence["subprocess.Popen[bytes]"]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run([sys.argv[1:]]) if sys.argv[1:] else run_and_retry(HALVES))
+    sys.exit(run([sys.argv[1:]]) if sys.argv[1:] else run_and_retry(PARTS))

@@ -1,4 +1,4 @@
-"""The two halves that `make test` runs at the same time."""
+"""The parts that `make test` runs at the same time."""
 
 import os
 import signal
@@ -13,11 +13,12 @@ from tools import run_tests
 ROOT = Path(run_tests.__file__).parent.parent
 
 
-def test_every_file_of_tests_is_in_just_one_half() -> None:
-    first, (everything, *ignored) = run_tests.HALVES
-    assert ignored == [f"--ignore={folder}" for folder in first]
+def test_every_file_of_tests_is_in_just_one_part() -> None:
+    *parts, (everything, *ignored) = run_tests.PARTS
+    folders = [folder for part in parts for folder in part]
+    assert ignored == [f"--ignore={folder}" for folder in folders]
     assert everything == "tests"
-    assert all((ROOT / folder).is_dir() for folder in first)
+    assert all((ROOT / folder).is_dir() for folder in folders)
 
 
 @pytest.mark.parametrize("codes", [(0, 0), (1, 0), (0, 1)])
