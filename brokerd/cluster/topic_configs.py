@@ -16,10 +16,13 @@ from brokerd.log.log_config import TOPIC_KEYS, effective_values
 
 
 class Kept(NamedTuple):
-    """A setting of Kafka's that is taken, kept and told, and has no effect here."""
+    """A setting of Kafka that this broker accepts, stores and returns, and that has no effect."""
 
     kind: str
     pattern: str
+    default: str = ""
+    broker_key: str = ""
+    """The broker setting that is its default, if there is one."""
 
 
 _REPLICAS = r"\*|(\d+:\d+(,\d+:\d+)*)?"
@@ -28,14 +31,19 @@ _VERSIONS = r"1\.[01]|2\.[0-8]|3\.\d|4\.0"
 WITHOUT_EFFECT: Mapping[str, Kept] = {
     "follower.replication.throttled.replicas": Kept("list", _REPLICAS),
     "leader.replication.throttled.replicas": Kept("list", _REPLICAS),
-    "local.retention.bytes": Kept("int", r"-[12]|\d{1,18}"),
-    "local.retention.ms": Kept("int", r"-[12]|\d{1,18}"),
-    "message.downconversion.enable": Kept("bool", "true|false"),
-    "message.format.version": Kept("string", rf"({_OLD_VERSIONS}|{_VERSIONS})(\.\d+|-IV\d+)?"),
-    "remote.log.copy.disable": Kept("bool", "false"),
-    "remote.log.delete.on.disable": Kept("bool", "false"),
-    "remote.storage.enable": Kept("bool", "false"),
-}
+    "local.retention.bytes": Kept("int", r"-[12]|\d{1,18}", "-2", "log.local.retention.bytes"),
+    "local.retention.ms": Kept("int", r"-[12]|\d{1,18}", "-2", "log.local.retention.ms"),
+    "message.downconversion.enable": Kept(
+        "bool", "true|false", "true", "log.message.downconversion.enable"
+    ),
+    "message.format.version": Kept(
+        "string", rf"({_OLD_VERSIONS}|{_VERSIONS})(\.\d+|-IV\d+)?", "3.0-IV1",
+        "log.message.format.version",
+    ),
+    "remote.log.copy.disable": Kept("bool", "false", "false"),
+    "remote.log.delete.on.disable": Kept("bool", "false", "false"),
+    "remote.storage.enable": Kept("bool", "false", "false"),
+}  # fmt: skip
 """Records are always stored and served as v2, there is no tiered storage to turn on, and replicas
 are not throttled yet."""
 TEXT_MAX = 128 * 1024

@@ -8,6 +8,7 @@ Invariants besides those of `stored_log`:
   of a record passes through here.
 """
 
+import os
 from collections.abc import Sequence
 from typing import Final
 
@@ -238,6 +239,21 @@ class PartitionLog(CleanableLog):
         was deleted and is there yet. Raises as `offset_for_timestamp`."""
         self.check_end(patient=patient)
         return search.largest(self._segments, patient=patient)
+
+    @tells_of_errors
+    def segment_times(self, now_ms: int, *, patient: bool = True) -> list[tuple[int, int]]:
+        """(first offset, ms since the epoch when it was last written) of each segment, oldest
+        first, and the log end with `now_ms` if the last segment holds anything. Raises as
+        `offset_for_timestamp`."""
+        self.check_end(patient=patient)
+        start = self.log_start_offset
+        times = [
+            (max(each.base_offset, start), int(os.stat(each.file.path).st_mtime * 1000))
+            for each in self._segments
+        ]
+        if self._segments.active.size_bytes:
+            times.append((self.log_end_offset, now_ms))
+        return times
 
     def active_producers(self) -> dict[int, ProducerEntry]:
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""

@@ -1,34 +1,59 @@
-"""ListOffsets v0, which has several offsets for each partition and which kio does not know.
+"""ListOffsets v0, which answers with several offsets of a partition, and which kio does not know.
 
-It is not offered and not served; a client that was told to take the broker for one of Kafka 0.9
-sends it all the same, and is to find UNSUPPORTED_VERSION where it looks for an error. Request:
-replica id, then topics with partitions (index i32, timestamp i64, most offsets i32). Response:
-topics with partitions (index i32, error i16, array of i64).
+Request: replica id, then topics with partitions (index i32, timestamp i64, highest number of
+offsets i32). Response: topics with partitions (index i32, error i16, array of i64).
 """
 
 from struct import Struct
+from typing import NamedTuple
 
-from brokerd.errors import ErrorCode
 from brokerd.protocol.framing import Reader
 
 _INT32 = Struct(">i")
-_ASKED = Struct(">iqi")
+_PARTITION = Struct(">iqi")
+_ANSWER = Struct(">ihi")
 _NAME = Struct(">h")
-_REFUSED = Struct(">ihi")
 
 
-def encode_refusal(frame: memoryview, position: int, error: ErrorCode) -> bytes:
-    """The response's body to the request whose body starts at `position`; KafkaError if it does
-    not parse."""
-    reader = Reader(frame, position, flexible=False)
+class RequestedPartition(NamedTuple):
+    """A partition, a timestamp in ms (-1 latest, -2 earliest), and how many offsets at most."""
+
+    partition_index: int
+    timestamp: int
+    max_num_offsets: int
+
+
+RequestedTopic = tuple[str, list[RequestedPartition]]
+
+
+def decode_request(body: memoryview) -> list[RequestedTopic]:
+    """The topics of a request. Raises KafkaError where it does not parse."""
+    reader = Reader(body, 0, flexible=False)
     reader.struct(_INT32)
-    topics = reader.count()
-    out = bytearray(_INT32.pack(topics))
-    for _ in range(topics):
-        name = (reader.text() or "").encode()
-        partitions = reader.count()
-        out += _NAME.pack(len(name)) + name + _INT32.pack(partitions)
-        for _ in range(partitions):
-            index, _, _ = reader.struct(_ASKED)
-            out += _REFUSED.pack(index, int(error), 0)
-    return bytes(out)
+    return [
+        (
+            reader.text() or "",
+            [RequestedPartition(*reader.struct(_PARTITION)) for _ in range(reader.count())],
+        )
+        for _ in range(reader.count())
+    ]
+
+
+def encode_partition(fields: dict[str, object]) -> bytes:
+    """The answer for one partition: `partition_index`, `error_code`, and `offsets` if there are."""
+    offsets = fields.get("offsets") or []
+    assert isinstance(offsets, list)
+    head = _ANSWER.pack(fields["partition_index"], fields["error_code"], len(offsets))
+    return head + b"".join(offset.to_bytes(8, "big", signed=True) for offset in offsets)
+
+
+def encode_response(topics: list[dict[str, object]]) -> bytes:
+    """The body of a response; each topic has its `name` and its encoded `partitions`."""
+    parts = [_INT32.pack(len(topics))]
+    for topic in topics:
+        name, partitions = topic["name"], topic["partitions"]
+        assert isinstance(name, str)
+        assert isinstance(partitions, list)
+        encoded = name.encode()
+        parts += [_NAME.pack(len(encoded)), encoded, _INT32.pack(len(partitions)), *partitions]
+    return b"".join(parts)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol import messages
+from brokerd.protocol import list_offsets_v0, messages
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
 from brokerd.turns import in_thread
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from brokerd.server.context import Reply, RequestContext
 
 logger = logging.getLogger(__name__)
+
+
+_OWN_DECODERS: Mapping[tuple[int, int], Callable[[memoryview], Any]] = {
+    (ApiKey.LIST_OFFSETS, 0): list_offsets_v0.decode_request,
+}
+"""Requests that kio does not know, by API and version."""
+
+
+def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
+    """The request in a frame without its header. Raises KafkaError where it does not parse."""
+    own_decoder = _OWN_DECODERS.get((api_key, version))
+    if own_decoder is not None:
+        return own_decoder(memoryview(body))
+    return messages.decode_request(api_key, version, body)
 
 
 def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:

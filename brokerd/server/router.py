@@ -22,14 +22,18 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import FETCH
-from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
-from brokerd.protocol.list_offsets_v0 import encode_refusal
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
-from brokerd.server.dispatch import as_kafka_error, error_frame, made, reply_frame
+from brokerd.server.dispatch import (
+    as_kafka_error,
+    decode_request,
+    error_frame,
+    made,
+    reply_frame,
+)
 from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound
@@ -229,7 +233,7 @@ class Router:
         self, connection: Connection, context: RequestContext, body: memoryview
     ) -> None:
         try:
-            request = messages.decode_request(context.api_key, context.api_version, body)
+            request = decode_request(context.api_key, context.api_version, body)
         except KafkaError as error:
             connection.end(str(error))
             return
@@ -269,7 +273,7 @@ class Router:
             decode = partial(decode_fetch, view, header.body_position, context.api_version)
         else:
             body = bytes(frame[header.body_position :])
-            decode = partial(messages.decode_request, context.api_key, context.api_version, body)
+            decode = partial(decode_request, context.api_key, context.api_version, body)
         self._begin(self._finish_large(connection, slot, context, header, [decode], since))
 
     async def _finish_large(
@@ -345,31 +349,15 @@ class Router:
         frame: memoryview,
     ) -> None:
         """An API or version that is not served. As in Kafka the connection ends: a client asks what
-        is served first, and in an unknown form nothing can be said. Three forms are known."""
+        is served first, and in an unknown form nothing can be said. Two forms are known."""
         if context.api_key == ApiKey.API_VERSIONS:
             # Clients probe with their newest version; the answer is always v0.
             v0 = replace(context, api_version=0)
             connection.output.add(reply_frame(v0, refused_api_versions()))
         elif context.api_key == ApiKey.PRODUCE and 0 <= context.api_version < PRODUCE_VERSION_MIN:
             refuse_old_produce(connection, header, frame)
-        elif context.api_key == ApiKey.LIST_OFFSETS and context.api_version == 0:
-            self._refuse_old_list_offsets(connection, context, header, frame)
         else:
             connection.end(f"API {context.api_key} version {context.api_version} is not served")
-
-    def _refuse_old_list_offsets(
-        self,
-        connection: Connection,
-        context: RequestContext,
-        header: RequestHeader,
-        frame: memoryview,
-    ) -> None:
-        try:
-            body = encode_refusal(frame, header.body_position, ErrorCode.UNSUPPORTED_VERSION)
-        except KafkaError as error:
-            connection.end(str(error))
-            return
-        connection.output.add(reply_frame(context, body))
 
     def unreadable(self, error: UnreadableError) -> None:
         """A file of a log could not be read while a reply was sent: as for any other read, its log

@@ -1,5 +1,6 @@
 """The same requests to Apache Kafka and to brokerd: the same answers, error for error."""
 
+import struct
 import time
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -320,6 +321,58 @@ def test_brokerd_answers_as_apache_kafka(ports: tuple[int, int], number: int) ->
             answers.append(plain(wire.ask(key, version, asked)))
     by_kafka, by_brokerd = answers
     assert by_brokerd == by_kafka, f"{key.name} {version}: {by_brokerd} instead of {by_kafka}"
+
+
+@pytest.mark.parametrize("version", [1, 3, 6])
+def test_the_message_beside_a_coordinator_is_that_of_apache_kafka(
+    ports: tuple[int, int], version: int
+) -> None:
+    key = {"coordinator_keys": ["none"]} if version >= 4 else {"key": "none"}
+    messages = []
+    for port in ports:
+        with Wire(port) as wire:
+            answer = wire.ask(ApiKey.FIND_COORDINATOR, version, {"key_type": 0, **key})
+            messages.append((answer.coordinators[0] if version >= 4 else answer).error_message)
+    assert messages[1] == messages[0]
+
+
+OLD_LIST_OFFSETS = [
+    (name, partition, timestamp, most)
+    for name, partition, timestamps in (
+        ("rolled", 0, (-1, -2, -3, 0, 4_000_000_000_000)), ("rolled", 1, (-1, -2)),
+        ("rolled", 9, (-1,)), ("nowhere", 0, (-1,)),
+    )
+    for timestamp in timestamps
+    for most in (100, 2, 1, 0)
+]  # fmt: skip
+
+
+def old_list_offsets(wire: Wire, name: str, partition: int, timestamp: int, most: int) -> bytes:
+    """The answer in version 0, which no client library writes any more."""
+    head = struct.pack(">hhih", ApiKey.LIST_OFFSETS, 0, 5, -1)
+    body = struct.pack(">iih", -1, 1, len(name)) + name.encode()
+    body += struct.pack(">iiqi", 1, partition, timestamp, most)
+    wire.send(struct.pack(">i", len(head) + len(body)) + head + body)
+    return wire.frame()
+
+
+def test_offsets_of_segments_are_those_of_apache_kafka(ports: tuple[int, int]) -> None:
+    """`rolled` has a record in each of five segments, and an empty partition."""
+    answers = []
+    for port in ports:
+        with Wire(port) as wire:
+            small = [{"name": "segment.bytes", "value": "150"}]
+            new = {"name": "rolled", "num_partitions": 2, "replication_factor": 1, "configs": small}
+            wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [new], "timeout": 20_000})
+            wait_until(lambda wire=wire: leader_epoch(wire, "rolled") >= 0)
+            for number in range(5):
+                batch = encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v" * 50)])
+                topic = {"name": "rolled",
+                         "partition_data": [{"index": 0, "records": bytes(batch)}]}  # fmt: skip
+                wire.ask(ApiKey.PRODUCE, 8, {"acks": -1, "timeout": 5000, "topic_data": [topic]})
+            answers.append([old_list_offsets(wire, *asked) for asked in OLD_LIST_OFFSETS])
+    assert answers[1] == answers[0]
+    assert struct.unpack(">5q", answers[0][0][-40:]) == (4, 3, 2, 1, 0)
 
 
 def leader_epoch(wire: Wire, topic: str) -> int:

@@ -16,7 +16,9 @@ from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
 from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
-from brokerd.config_tls import PREFIX
+from brokerd.config_fixed import FIXED_DOCUMENTATION, FIXED_SETTINGS
+from brokerd.config_tls import KEYS as TLS_KEYS
+from brokerd.config_tls import PREFIX, PROTOCOLS
 from brokerd.config_values import java_double
 from brokerd.limits import INT32_MAX
 from brokerd.log.log_config import TOPIC_KEYS, TopicKey, effective_values
@@ -44,6 +46,8 @@ _ONE_SETTING = (
 _SYNONYMS = {name: names for names in _ONE_SETTING for name in names} | {
     "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
 }
+_STATIC_NAMES = {"node.id": "broker.id"}
+"""Settings that are returned with the value of another one of the properties file."""
 _DEFAULTS: Mapping[str, str | None] = {
     "advertised.listeners": None,
     "broker.rack": None,
@@ -61,6 +65,15 @@ _DEFAULTS: Mapping[str, str | None] = {
     "log.roll.jitter.hours": "0",
     "log.roll.jitter.ms": None,
     "log.roll.ms": None,
+    "node.id": "-1",
+    **dict.fromkeys(TLS_KEYS),
+    "ssl.cipher.suites": "",
+    "ssl.client.auth": "none",
+    "ssl.enabled.protocols": ",".join(PROTOCOLS),
+    "ssl.keystore.type": "JKS",
+    "ssl.protocol": PROTOCOLS[-1],
+    "ssl.truststore.type": "JKS",
+    **FIXED_SETTINGS,
 }
 """Defaults that are not those of a field of BrokerConfig: None is told as null."""
 
@@ -85,8 +98,8 @@ def topic_entries(
         if wanted is None or name in wanted
     ]
     entries += [
-        _kept_entry(name, config[name])
-        for name in sorted(WITHOUT_EFFECT.keys() & config.keys())
+        _kept_entry(name, config, settings)
+        for name in sorted(WITHOUT_EFFECT)
         if wanted is None or name in wanted
     ]
     return entries
@@ -105,10 +118,16 @@ def _topic_entry(
     return entry
 
 
-def _kept_entry(name: str, text: str) -> Entry:
-    kind = _KINDS.get(WITHOUT_EFFECT[name].kind, ConfigType.LONG)
-    value = _normal(kind, text)
-    entry = _entry(name, value, kind, [_synonym(name, value, Source.DYNAMIC_TOPIC)])
+def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
+    kept = WITHOUT_EFFECT[name]
+    kind = _KINDS.get(kept.kind, ConfigType.LONG)
+    synonyms = []
+    if name in config:
+        synonyms.append(_synonym(name, _normal(kind, config[name]), Source.DYNAMIC_TOPIC))
+    if kept.broker_key:
+        synonyms += _broker_synonyms(kept.broker_key, settings)
+    value = synonyms[0]["value"] if synonyms else kept.default
+    entry = _entry(name, value, kind, synonyms)
     entry["documentation"] = KEPT_DOCUMENTATION
     return entry
 
@@ -156,6 +175,8 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
 def _broker_documentation(name: str) -> str | None:
     if name in BROKER_DOCUMENTATION:
         return BROKER_DOCUMENTATION[name]
+    if name in FIXED_SETTINGS:
+        return FIXED_DOCUMENTATION
     topic_name = _FOR_TOPICS.get(name)
     if topic_name is None:
         return None
@@ -180,7 +201,7 @@ def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
         (Source.DYNAMIC_BROKER, settings.own.get),
         (Source.DYNAMIC_DEFAULT_BROKER, settings.defaults.get),
-        (Source.STATIC_BROKER, settings.static.raw.get),
+        (Source.STATIC_BROKER, lambda each: settings.static.raw.get(_STATIC_NAMES.get(each, each))),
         (Source.DEFAULT, default_text),
     )
     found = [

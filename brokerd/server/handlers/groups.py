@@ -61,7 +61,9 @@ async def find_coordinator(broker: Broker, context: RequestContext, request: Any
         await in_turns_awaited(request.coordinator_keys, find)
         return {"coordinators": rows}
     key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
-    return await _find(broker, context, key_type, request.key)
+    answer = await _find(broker, context, key_type, request.key)
+    # Kafka names the error "NONE", too, and only in these versions.
+    return {"error_message": "NONE", **answer} if context.api_version >= 1 else answer
 
 
 def _item(context: RequestContext, array: str, row: Fields) -> bytes:

@@ -12,6 +12,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.context import ColdHandler, Fields, RequestContext
@@ -19,10 +20,12 @@ from brokerd.server.handlers.partition_answers import answer_partitions
 from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
+    from brokerd.protocol.list_offsets_v0 import RequestedPartition, RequestedTopic
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
+    from brokerd.server.context import Reply
 
 LATEST = -1
 EARLIEST = -2
@@ -33,10 +36,10 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 """The version from which on each stands for what it does."""
 
 
-def list_offsets(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """One offset per partition asked for; errors are per partition."""
+def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+    """One offset per partition asked for, in v0 several; errors are per partition."""
+    if context.api_version == 0:
+        return _list_offsets_v0(broker, context, request)
     version = context.api_version
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
     once: set[tuple[str, int]] = set()
@@ -118,6 +121,50 @@ def _offset_at(
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found
+
+
+def _list_offsets_v0(
+    broker: Broker, context: RequestContext, topics: Sequence[RequestedTopic]
+) -> bytes | Awaitable[bytes]:
+    answer = answer_partitions(
+        broker.cold_reads, context, topics, partial(_segment_offsets, broker),
+        encode=list_offsets_v0.encode_partition,
+    )  # fmt: skip
+    return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
+
+
+def _encode_v0(answer: Fields) -> bytes:
+    return list_offsets_v0.encode_response(answer["topics"])
+
+
+async def _encode_v0_later(answer: Awaitable[Fields]) -> bytes:
+    return _encode_v0(await answer)
+
+
+def _segment_offsets(
+    broker: Broker, topic: str, asked: RequestedPartition, *, patient: bool
+) -> Fields:
+    """Where the segments begin that were last written by a time, newest first (Kafka's
+    UnifiedLog.legacyFetchOffsetsBefore)."""
+    try:
+        if asked.timestamp < EARLIEST:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+        partition = broker.leader_of(topic, asked.partition_index, -1)
+        points = partition.log.segment_times(broker.clock.now_ms(), patient=patient)
+    except KafkaError as error:
+        return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+    if asked.timestamp == EARLIEST:
+        points = points[:1]
+    elif asked.timestamp != LATEST:
+        while points and points[-1][1] > asked.timestamp:
+            points.pop()
+    end = partition.high_watermark
+    offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": 0,
+        "offsets": offsets[: max(asked.max_num_offsets, 0)],
+    }
 
 
 def offset_for_leader_epoch(

@@ -325,14 +325,14 @@ async def test_what_is_sent_behind_a_large_request_waits_while_it_is_decoded_and
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_decode = threading.Event()
-    decode = router_module.messages.decode_request
+    decode = router_module.decode_request
 
     def slow(key: int, version: int, view: Any) -> Any:
         if key == ApiKey.JOIN_GROUP:
             assert may_decode.wait(10)
         return decode(key, version, view)
 
-    monkeypatch.setattr(router_module.messages, "decode_request", slow)
+    monkeypatch.setattr(router_module, "decode_request", slow)
     bench.may_join.set()
     reader, writer = await bench.connect()
     writer.write(join(LARGE_BYTES) + HEARTBEAT)

@@ -4,11 +4,15 @@ from typing import Any
 
 import pytest
 
+from brokerd.cluster.topic_configs import WITHOUT_EFFECT
 from brokerd.config import parse
 from brokerd.config_dynamic import BrokerSettings
 from brokerd.log.log_config import TOPIC_KEYS
 from brokerd.server.handlers.config_entries import broker_entries, default_entries, topic_entries
 
+PEM_TEXTS = {
+    "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.truststore.certificates",
+}  # fmt: skip
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
 
@@ -87,7 +91,27 @@ def test_every_setting_has_words_and_a_type() -> None:
     for entry in broker_entries(settings(), None):
         assert entry["documentation"], entry["name"]
         assert entry["config_type"], entry["name"]
-        assert not entry["is_sensitive"], entry["name"]
+        is_secret = "password" in entry["name"] or entry["name"] in PEM_TEXTS
+        assert entry["is_sensitive"] == is_secret, entry["name"]
     told = topic_entries({}, settings(), None)
-    assert {each["name"] for each in told} == set(TOPIC_KEYS)
+    assert {each["name"] for each in told} == TOPIC_KEYS.keys() | WITHOUT_EFFECT.keys()
     assert all(each["documentation"] for each in told)
+
+
+def test_a_setting_without_effect_has_its_default_until_somebody_sets_it() -> None:
+    assert one(topic_entries({}, settings(), None), "local.retention.ms")["value"] == "-2"
+    given = settings(defaults={"log.local.retention.ms": "5"})
+    entry = one(topic_entries({"local.retention.ms": "6"}, given, None), "local.retention.ms")
+    assert synonyms(entry) == [
+        ("local.retention.ms", "6", 1),
+        ("log.local.retention.ms", "5", 3),
+        ("log.local.retention.ms", "-2", 5),
+    ]
+
+
+def test_tools_find_the_version_of_the_protocol_and_the_id_of_the_node() -> None:
+    entries = broker_entries(settings(), ["inter.broker.protocol.version", "node.id"])
+    assert [(each["name"], each["value"]) for each in entries] == [
+        ("inter.broker.protocol.version", "3.9-IV0"),
+        ("node.id", "1"),
+    ]
