@@ -63,6 +63,9 @@ _PROCESSES = {
     "calls_full": gettext_noop(
         "%(n)d requests to clusters are waiting for answers already. Try it again in a moment"
     ),
+    "searches_full": gettext_noop(
+        "%(n)d searches are running already. Stop one, or try it again in a moment"
+    ),
     "not_decoded_in_time": gettext_noop(
         "the cluster's answers could not be read within %(seconds)s seconds"
     ),
@@ -74,6 +77,8 @@ _PROCESSES = {
 # --- Records ----------------------------------------------------------------------------------
 _RECORDS = {
     "offset_needs_partition": gettext_noop("an offset needs a partition"),
+    "topic_not_on_cluster": gettext_noop("the cluster has no topic %(topic)s"),
+    "partition_no_leader": gettext_noop("the partition has no leader"),
     "no_partition": gettext_noop("topic %(topic)s has no partition %(partition)d"),
     "offsets_held": gettext_noop(
         "partition %(partition)d of %(topic)s holds offsets %(first)d to %(last)d"

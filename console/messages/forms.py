@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.messages.masking import WILDCARDS_MAX, is_target, wrong_character
 from console.messages.models import MaskingRule
 from console.messages.services import Query
+from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1

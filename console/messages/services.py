@@ -16,7 +16,6 @@ from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
-from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
 from console.messages.models import MaskingRule
 from monitoring import identity
 from monitoring.gateway.browse import RecordPage, UnreadPartition
@@ -25,6 +24,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
+from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size
 from monitoring.scope import Scope
 
 MASKED = Decoded("masked", MASK, 0, preview=MASK)

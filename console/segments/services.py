@@ -9,12 +9,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.messages.masking import rounded_size
 from console.messages.services import is_masked
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.rows import PartitionRow
+from monitoring.records.masking import rounded_size
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 
 PAGE_SIZE = 100

@@ -13,11 +13,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from struct import error as StructError
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway.broker_stats import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.channel import Channel
@@ -26,6 +25,9 @@ from monitoring.gateway.wire.limits import Refusals, check_limit
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.reasons import Reason
+
+if TYPE_CHECKING:  # it needs Django, which the process of a search does not load
+    from monitoring.gateway.broker_stats import CounterSource
 
 _GROUPS_PER_REQUEST = 1000
 _LARGE_BYTES = 256 * 1024
@@ -59,7 +61,7 @@ class ClusterReader:
     def __init__(
         self,
         settings: ClientSettings,
-        counters: CounterSource | None,
+        counters: "CounterSource | None",
         now_ms: Callable[[], int],
     ) -> None:
         """The reader owns `counters` and closes it. Without it, sizes come from DescribeLogDirs."""

@@ -10,13 +10,13 @@ from console.accounts.principal import Principal
 from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
-from console.messages.masking import MASK_BYTES
 from console.messages.models import MaskingRule
 from console.messages.services import MASKED, Query, copy_masking_rules, read, read_whole
 from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
+from monitoring.records.masking import MASK_BYTES
 from stack.demo.topics import BROKERD_EVENTS
 from tests.console.conftest import a_user
 from tests.support.live_cluster import LiveCluster

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.messages.masking import MASK, is_target, mask, rounded_size
 from monitoring.gateway.records import RecordRow
+from monitoring.records.masking import MASK, is_target, mask, rounded_size
 
 
 def a_record(**parts):

@@ -1,0 +1,62 @@
+"""Fetch v4 of one partition, read committed.
+
+request v4  = replica i32 (-1), wait ms i32, min bytes i32, max bytes i32, isolation i8,
+              topics[name s, partitions[index i32, offset i64, max bytes i32]]
+response v4 = throttle i32, topics[name s, partitions[index i32, error i16, high watermark i64,
+              last stable offset i64, aborted[producer id i64, first offset i64], records]]
+"""
+
+from struct import Struct
+from typing import NamedTuple
+
+from monitoring.gateway.wire.connection import frame
+from monitoring.gateway.wire.cursor import Cursor
+
+API_KEY, VERSION = 1, 4
+_READ_COMMITTED = 1
+_HEAD = Struct(">iiiibi")
+_I16, _I32 = Struct(">h"), Struct(">i")
+_PARTITION = Struct(">iqi")
+_WAIT_MS = 500
+
+
+class FetchedRecords(NamedTuple):
+    """One partition's answer; `aborted` are (producer id, first offset)."""
+
+    error: int
+    last_stable_offset: int
+    aborted: tuple[tuple[int, int], ...]
+    records: memoryview
+
+
+def request(topic: str, partition: int, offset: int, max_bytes: int, correlation_id: int) -> bytes:
+    """The request frame for the records of one partition from `offset` on."""
+    name = topic.encode()
+    body = b"".join(
+        (
+            _HEAD.pack(-1, _WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
+            _I16.pack(len(name)),
+            name,
+            _I32.pack(1),
+            _PARTITION.pack(partition, offset, max_bytes),
+        )
+    )
+    return frame(API_KEY, VERSION, correlation_id, body)
+
+
+def decode(answer: bytes) -> FetchedRecords:
+    """Raises ValueError, KafkaError, OverLimit or struct.error if the response is malformed."""
+    cursor = Cursor(answer, 8)  # after correlation id and throttle time
+    if cursor.array_length(6) != 1:
+        raise ValueError("one topic was requested")
+    cursor.text()
+    if cursor.array_length(30) != 1:
+        raise ValueError("one partition was requested")
+    cursor.i32()
+    error = cursor.i16()
+    cursor.i64()
+    stable = cursor.i64()
+    aborted = tuple((cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(16)))
+    size = max(cursor.i32(), 0)
+    start = cursor.skip(size)
+    return FetchedRecords(error, stable, aborted, memoryview(answer)[start : start + size])

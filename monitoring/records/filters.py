@@ -1,0 +1,148 @@
+"""The filter of a search: conditions on one field each, and an expression in CEL. Pure.
+
+Most records of a search do not match. So a filter has a `prefilter` that finds, in the bytes of a
+whole batch, the next place that a matching record can contain (scan.py). Regular expressions are
+RE2's, whose time grows only linearly with the length of the text.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import re2
+
+from monitoring.gateway.records import RecordRow
+from monitoring.records.expression import Expression, ExpressionInvalid
+
+FIELDS = ("any", "key", "value", "header_name", "header_value")
+OPERATORS = ("contains", "not_contains", "equals", "matches")
+TEXT_LENGTH_MAX = 2_000
+_PATTERN_BYTES_MAX = 1 << 20  # of memory for one compiled regular expression
+_ASSERTIONS = ("^", "$", "\\b", "\\B", "\\A", "\\z", "(?")  # what depends on a field's limits
+_EVALUATION_ERRORS = (KeyError, TypeError, ValueError, RuntimeError, OverflowError)
+
+Prefilter = Callable[[bytes, int], int]
+"""(data, start) → the next place from `start` on that a match can contain, −1 = none."""
+
+
+class FilterInvalid(Exception):
+    """A condition or an expression that cannot be evaluated; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One field and what it must contain, equal or match."""
+
+    field: str
+    operator: str
+    text: str
+
+
+class RecordFilter:
+    """All conditions, and the expression if there is one."""
+
+    def __init__(self, conditions: Sequence[Condition] = (), expression: str = "") -> None:
+        """Raises FilterInvalid."""
+        self._conditions = [_predicate(condition) for condition in conditions]
+        try:
+            self._expression = Expression(expression) if expression.strip() else None
+        except ExpressionInvalid as error:
+            raise FilterInvalid(str(error)) from error
+        self.prefilter = _prefilter(conditions, self._expression)
+        self.failures = 0  # records for which the expression failed
+        self.first_failure = ""
+
+    def accepts(self, row: RecordRow) -> bool:
+        """Whether a record matches; one on which the expression fails is counted and does not."""
+        if not all(condition(row) for condition in self._conditions):
+            return False
+        if self._expression is None:
+            return True
+        try:
+            return self._expression.accepts(row)
+        except _EVALUATION_ERRORS as error:
+            self.failures += 1
+            if not self.first_failure:
+                why = f"no field {error}" if isinstance(error, KeyError) else str(error)
+                self.first_failure = f"partition {row.partition}, offset {row.offset}: {why}"
+            return False
+
+
+def _predicate(condition: Condition) -> Callable[[RecordRow], bool]:
+    if condition.field not in FIELDS or condition.operator not in OPERATORS:
+        raise FilterInvalid(f"{condition.field} {condition.operator} is not a condition.")
+    if not 0 < len(condition.text) <= TEXT_LENGTH_MAX:
+        raise FilterInvalid(f"A condition needs a text of 1 to {TEXT_LENGTH_MAX} characters.")
+    values = _VALUES[condition.field]
+    test = _test(condition)
+    if condition.operator == "not_contains":
+        return lambda row: not any(test(value) for value in values(row))
+    return lambda row: any(test(value) for value in values(row))
+
+
+def _test(condition: Condition) -> Callable[[bytes], bool]:
+    text = condition.text.encode()
+    if condition.operator in ("contains", "not_contains"):
+        return lambda value: text in value
+    if condition.operator == "equals":
+        return lambda value: value == text
+    search = _compiled(condition.text).search
+    return lambda value: search(value) is not None
+
+
+def _compiled(pattern: str) -> "re2._Regexp[bytes]":
+    options = re2.Options()
+    options.max_mem = _PATTERN_BYTES_MAX
+    options.log_errors = False
+    try:
+        return re2.compile(pattern.encode(), options)
+    except re2.error as error:
+        why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise FilterInvalid(f"The regular expression is not valid: {why}") from error
+
+
+def _prefilter(conditions: Sequence[Condition], expression: Expression | None) -> Prefilter | None:
+    """None = every record is decoded."""
+    for condition in conditions:
+        if condition.operator in ("contains", "equals"):
+            return _finder((condition.text.encode(),))
+    for condition in conditions:
+        has_assertion = any(each in condition.text for each in _ASSERTIONS)
+        if condition.operator == "matches" and not has_assertion:
+            return _pattern_finder(condition.text)
+    if expression is not None and expression.texts:
+        return _finder(expression.texts)
+    return None
+
+
+def _finder(texts: tuple[bytes, ...]) -> Prefilter:
+    if len(texts) == 1:
+        return lambda data, start: data.find(texts[0], start)
+
+    def find(data: bytes, start: int) -> int:
+        found = [at for at in (data.find(text, start) for text in texts) if at >= 0]
+        return min(found, default=-1)
+
+    return find
+
+
+def _pattern_finder(pattern: str) -> Prefilter:
+    search = _compiled(pattern).search
+
+    def find(data: bytes, start: int) -> int:
+        found = search(data, start)
+        return -1 if found is None else found.start()
+
+    return find
+
+
+def _any_value(row: RecordRow) -> list[bytes]:
+    return _VALUES["key"](row) + _VALUES["value"](row) + _VALUES["header_value"](row)
+
+
+_VALUES: dict[str, Callable[[RecordRow], list[bytes]]] = {
+    "any": _any_value,
+    "key": lambda row: [] if row.key is None else [row.key],
+    "value": lambda row: [] if row.value is None else [row.value],
+    "header_name": lambda row: [name.encode() for name, _value in row.headers],
+    "header_value": lambda row: [value for _name, value in row.headers if value is not None],
+}

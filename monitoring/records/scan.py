@@ -1,0 +1,74 @@
+"""Finds the matching records of a batch. Pure.
+
+Most batches of a search have no match. So the bytes of the whole batch are searched first, and only
+records that can match are decoded.
+"""
+
+from collections.abc import Iterator
+
+from brokerd.errors import KafkaError
+from brokerd.protocol.records import BatchHeader
+from brokerd.protocol.varint import read_varint
+from monitoring.gateway.records import RecordRow
+from monitoring.records.filters import Prefilter
+
+
+def candidates(
+    partition: int, header: BatchHeader, data: bytes, prefilter: Prefilter | None
+) -> Iterator[RecordRow]:
+    """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
+
+    Raises KafkaError, ValueError or IndexError if a record is damaged.
+    """
+    end = found = 0
+    if prefilter is not None:
+        found = prefilter(data, 0)
+    for _ in range(header.count):
+        if found < 0:
+            return
+        size, start = read_varint(data, end)
+        end = start + size
+        if size < 0 or end > len(data):
+            raise ValueError("a record ends outside its batch")
+        if found < end:
+            yield decode(partition, header, data, start, end)
+            found = end if prefilter is None else prefilter(data, end)
+
+
+def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: int) -> RecordRow:
+    """One record. Raises KafkaError or ValueError if it is damaged."""
+    time_delta, at = read_varint(data, start + 1)  # behind the attributes
+    offset_delta, at = read_varint(data, at)
+    key, at = _field(data, at, end)
+    value, at = _field(data, at, end)
+    count, at = read_varint(data, at)
+    if not 0 <= count <= end - at:
+        raise ValueError(f"{count} headers in {end - at} bytes")
+    headers = []
+    for _ in range(count):
+        name, at = _field(data, at, end)
+        content, at = _field(data, at, end)
+        headers.append(((name or b"").decode(errors="replace"), content))
+    is_append_time = header.is_log_append_time
+    timestamp_ms = header.max_timestamp if is_append_time else header.base_timestamp + time_delta
+    return RecordRow(
+        partition,
+        header.base_offset + offset_delta,
+        timestamp_ms if timestamp_ms >= 0 else None,
+        key,
+        value,
+        tuple(headers),
+    )
+
+
+def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
+    size, at = read_varint(data, at)
+    if size < 0:
+        return None, at
+    if at + size > end:
+        raise ValueError(f"a field of {size} bytes does not fit")
+    return data[at : at + size], at + size
+
+
+DAMAGED = (KafkaError, ValueError, IndexError)
+"""What reading a damaged batch raises."""

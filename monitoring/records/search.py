@@ -1,0 +1,252 @@
+"""A search over the records of a topic: reads, filters, and reports matches and progress.
+
+It runs in a process of its own (search_process.py). Two lanes take windows of offsets in turn: one
+fetches while the other's records are scanned. Records are scanned in the order of the fetches.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
+from monitoring.gateway.records import RecordRow
+from monitoring.gateway.wire import fetch
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.connection import ByteBudget
+from monitoring.gateway.wire.metadata import Metadata
+from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.reasons import Reason
+from monitoring.records import batches, scan
+from monitoring.records.batches import AbortedTransaction
+from monitoring.records.filters import Condition, RecordFilter
+from monitoring.records.masking import mask
+from monitoring.records.plan import WINDOW_BYTES, SearchPlan, Window
+
+LANES = 2
+_TIMEOUT_S = 10.0
+_PROGRESS_S = 0.25
+_ROWS_PER_EVENT = 50
+_MATCHED_BYTES_MAX = 32 << 20  # of all matches together
+
+# Why a search ended.
+COMPLETE, LIMIT, TIME, BYTES = "complete", "limit", "time", "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to search; `spans`: partition → its offsets. `masked` are targets of masking rules."""
+
+    settings: ClientSettings
+    topic: str
+    spans: dict[int, range]
+    conditions: tuple[Condition, ...] = ()
+    expression: str = ""
+    newest_first: bool = True
+    matches_max: int = 500
+    bytes_max: int = 16 << 30
+    seconds_max: float = 300.0
+    masked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last."""
+
+    scanned: int = 0
+    matched: int = 0
+    size_bytes: int = 0
+    offsets: int = 0
+    offsets_total: int = 0
+    seconds: float = 0.0
+    failures: int = 0
+    first_failure: str = ""
+    damaged: int = 0
+    unread: dict[int, str] = field(default_factory=dict)  # partition → why
+    end: str = ""
+
+
+Event = list[RecordRow] | Progress
+Send = Callable[[Event], None]
+
+
+class Search:
+    """One search; `run` sends events until it ends."""
+
+    def __init__(self, request: SearchRequest, send: Send) -> None:
+        """Raises FilterInvalid."""
+        self._request, self._send = request, send
+        self._filter = RecordFilter(request.conditions, request.expression)
+        # With masks every record is decoded, so that the time does not reveal what is masked.
+        self._prefilter = None if request.masked else self._filter.prefilter
+        self._plan = SearchPlan(request.spans, request.newest_first)
+        self._progress = Progress(offsets_total=self._plan.offsets_total)
+        self._started_s = self._reported_s = time.monotonic()
+        self._scanner = ThreadPoolExecutor(1, "scan")
+        self._channels: dict[tuple[str, int], Channel] = {}
+        self._budget = ByteBudget()
+        self._matched_bytes = 0
+        self._leaders: dict[int, tuple[str, int]] = {}
+
+    async def run(self) -> None:
+        """Raises GatewayError if no broker answers or the topic does not exist."""
+        try:
+            await self._find_leaders()
+            await asyncio.gather(*(self._lane() for _ in range(LANES)))
+        finally:
+            self._scanner.shutdown(wait=False, cancel_futures=True)
+            for channel in self._channels.values():
+                channel.close()
+        self._report(self._end() or COMPLETE)
+
+    async def _find_leaders(self) -> None:
+        request = self._request
+        reader = ClusterReader(request.settings, None, lambda: 0)
+        try:
+            metadata = await reader.read_metadata(_TIMEOUT_S, [request.topic])
+        finally:
+            await reader.close()
+        self._leaders = _leader_addresses(metadata, request.topic)
+        if not self._leaders:
+            raise NotFound(Reason("topic_not_on_cluster", topic=request.topic))
+
+    async def _lane(self) -> None:
+        while not self._end():
+            window = self._plan.take()
+            if window is None:
+                if not self._plan.offsets_left:
+                    return
+                await asyncio.sleep(0.001)  # the other lane has the last window
+                continue
+            try:
+                await self._read(window)
+            except (GatewayError, *scan.DAMAGED) as error:
+                self._drop(window, error)
+
+    def _drop(self, window: Window, error: Exception) -> None:
+        self._plan.drop(window)
+        why: str = Reason("does_not_parse", why=str(error))
+        if isinstance(error, GatewayError):
+            why = error.message
+        unread = {**self._progress.unread, window.partition: why}
+        self._progress = replace(self._progress, unread=unread)
+
+    async def _read(self, window: Window) -> None:
+        """Read a window: one Fetch of a search from the oldest record on, else all of it."""
+        address = self._leaders.get(window.partition)
+        if address is None:
+            raise ClusterUnavailable(Reason("partition_no_leader"))
+        pieces: list[fetch.FetchedRecords] = []
+        at = window.first
+        while at < window.end:
+            fetched = await self._fetch(address, window.partition, at)
+            records, after = batches.cut(fetched.records, window.end)
+            if after is None:  # the last stable offset, or compaction left no more records
+                at = window.end
+                break
+            pieces.append(fetched._replace(records=records))
+            at = max(after, at + 1)
+            if not self._request.newest_first:
+                break
+        size_bytes = sum(len(piece.records) for piece in pieces)
+        span = range(window.first, min(at, window.end))
+        scanning = self._scan_later(window.partition, pieces, span, size_bytes)
+        self._plan.give_back(window, min(at, window.end), size_bytes)
+        await scanning
+
+    async def _fetch(
+        self, address: tuple[str, int], partition: int, offset: int
+    ) -> fetch.FetchedRecords:
+        self._budget.renew()
+        channel = self._channels.get(address)
+        if channel is None:
+            channel = Channel(*address, self._request.settings, self._budget)
+            self._channels[address] = channel
+        topic = self._request.topic
+        answer = await channel.request(
+            lambda number: fetch.request(topic, partition, offset, WINDOW_BYTES, number), _TIMEOUT_S
+        )
+        fetched = fetch.decode(answer)
+        if fetched.error:
+            raise GatewayError(Reason("kafka_error", error=fetched.error))
+        return fetched
+
+    def _scan_later(
+        self, partition: int, pieces: list[fetch.FetchedRecords], span: range, size_bytes: int
+    ) -> "asyncio.Future[None]":
+        return asyncio.get_running_loop().run_in_executor(
+            self._scanner, self._scan, partition, pieces, span, size_bytes
+        )
+
+    def _scan(
+        self, partition: int, pieces: list[fetch.FetchedRecords], span: range, size_bytes: int
+    ) -> None:
+        """Runs in the scanner's thread, one window after the other."""
+        if self._end():
+            return
+        found: list[RecordRow] = []
+        scanned = damaged = 0
+        room = self._request.matches_max - self._progress.matched
+        for piece in pieces:
+            aborted = [AbortedTransaction(*each) for each in piece.aborted]
+            for batch in batches.committed_batches(piece.records, aborted):
+                scanned += batch.header.count
+                try:
+                    found += self._matches(partition, batch, span)
+                except scan.DAMAGED:
+                    damaged += 1
+                if len(found) >= room and not self._request.newest_first:
+                    break
+        if self._request.newest_first:
+            found.reverse()
+        found = found[:room]
+        self._matched_bytes += sum(row.size_bytes for row in found)
+        progress = self._progress
+        self._progress = replace(
+            progress,
+            scanned=progress.scanned + scanned,
+            matched=progress.matched + len(found),
+            size_bytes=progress.size_bytes + size_bytes,
+            offsets=progress.offsets + len(span),
+            failures=self._filter.failures,
+            first_failure=self._filter.first_failure,
+            damaged=progress.damaged + damaged,
+        )
+        for start in range(0, len(found), _ROWS_PER_EVENT):
+            self._send(found[start : start + _ROWS_PER_EVENT])
+        if found or time.monotonic() - self._reported_s > _PROGRESS_S:
+            self._report()
+
+    def _matches(self, partition: int, batch: batches.Batch, span: range) -> list[RecordRow]:
+        masked, accepts = self._request.masked, self._filter.accepts
+        rows: Iterable[RecordRow] = scan.candidates(
+            partition, batch.header, batch.records(), self._prefilter
+        )
+        if masked:
+            rows = (mask(row, masked) for row in rows)
+        return [row for row in rows if row.offset in span and accepts(row)]
+
+    def _report(self, end: str = "") -> None:
+        self._reported_s = time.monotonic()
+        seconds = self._reported_s - self._started_s
+        self._send(replace(self._progress, seconds=seconds, end=end))
+
+    def _end(self) -> str:
+        request, progress = self._request, self._progress
+        if progress.matched >= request.matches_max or self._matched_bytes > _MATCHED_BYTES_MAX:
+            return LIMIT
+        if time.monotonic() - self._started_s > request.seconds_max:
+            return TIME
+        return BYTES if progress.size_bytes >= request.bytes_max else ""
+
+
+def _leader_addresses(metadata: Metadata, topic: str) -> dict[int, tuple[str, int]]:
+    """Partition → its leader's address; without partitions that have no leader."""
+    addresses = {broker.id: (broker.host, broker.port) for broker in metadata.brokers}
+    rows = metadata.spans.get(topic, range(0))
+    leaders = metadata.leaders[rows.start : rows.stop].tolist()
+    return {
+        number: addresses[leader] for number, leader in enumerate(leaders) if leader in addresses
+    }

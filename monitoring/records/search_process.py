@@ -1,0 +1,56 @@
+"""`python -m monitoring.records.search_process FD BYTES`: the process of one search.
+
+It receives a SearchRequest on the socket FD and sends events (search.py), then an error or None,
+and ends. It also ends when the socket closes. It may use BYTES of memory. It has a low priority, so
+that pages are not slower while somebody searches. Django is not loaded here.
+"""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import sys
+import threading
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from monitoring.gateway.errors import GatewayError
+from monitoring.records.filters import FilterInvalid
+from monitoring.records.search import Search, SearchRequest
+
+_NICE = 10
+
+
+def main(descriptor: int) -> None:
+    connection: Connection[Any, Any] = Connection(descriptor)
+    request: SearchRequest = connection.recv()
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    try:
+        asyncio.run(Search(request, connection.send).run())
+        connection.send(None)
+    except (GatewayError, FilterInvalid) as error:
+        connection.send(error)
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    except Exception:
+        connection.send(RuntimeError(traceback.format_exc()))
+
+
+def _end_with(connection: "Connection[Any, Any]") -> None:
+    with contextlib.suppress(EOFError, OSError):
+        connection.recv()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[2]), int(sys.argv[2])))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
+    os.nice(_NICE)
+    with contextlib.suppress(OSError):  # if memory runs out, the kernel kills this process first
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    with contextlib.suppress(OSError):
+        main(int(sys.argv[1]))

@@ -1,0 +1,74 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokerd.protocol.records import (
+    HEADER_BYTES,
+    LOG_APPEND_TIME,
+    Record,
+    encode_batch,
+    read_header,
+)
+from monitoring.gateway.records import RecordRow
+from monitoring.records.scan import DAMAGED, candidates
+
+TEXTS = st.one_of(st.none(), st.binary(max_size=200))
+RECORDS = st.lists(
+    st.builds(
+        Record,
+        st.just(0),
+        st.integers(0, 2**40),
+        TEXTS,
+        TEXTS,
+        st.lists(st.tuples(st.text(max_size=5), TEXTS), max_size=3).map(tuple),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def rows(records: list[Record], prefilter=None, **more: int) -> list[RecordRow]:
+    data = bytes(encode_batch(records, base_offset=100, **more))
+    header = read_header(data)
+    return list(candidates(3, header, data[HEADER_BYTES:], prefilter))
+
+
+@given(RECORDS)
+def test_records_are_decoded_as_they_were_written(records):
+    assert rows(records) == [
+        RecordRow(3, 100 + number, each.timestamp_ms, each.key, each.value, each.headers)
+        for number, each in enumerate(records)
+    ]
+
+
+@given(RECORDS, st.binary(min_size=1, max_size=2))
+def test_a_prefilter_loses_no_record_that_contains_the_text(records, text):
+    wanted = [each for each in rows(records) if text in (each.value or b"")]
+    found = rows(records, lambda data, start: data.find(text, start))
+    assert [each for each in found if text in (each.value or b"")] == wanted
+
+
+def test_records_without_the_text_are_not_decoded():
+    records = [Record(0, 0, None, b"value-%d" % number) for number in range(1000)]
+    found = rows(records, lambda data, start: data.find(b"value-777", start))
+    assert [each.offset for each in found] == [877]
+
+
+def test_the_time_of_the_log_is_that_of_the_batch():
+    records = [Record(0, 5, None, b"a"), Record(0, 9, None, b"b")]
+    assert [each.timestamp_ms for each in rows(records, attributes=LOG_APPEND_TIME)] == [9, 9]
+
+
+@given(st.binary(max_size=60))
+def test_damaged_records_raise_an_expected_error(data):
+    header = read_header(bytes(encode_batch([Record(0, 0, b"k", b"v")] * 3)))
+    with contextlib.suppress(*DAMAGED):
+        list(candidates(0, header, data, None))
+
+
+def test_a_record_that_ends_outside_its_batch_is_an_error():
+    data = bytes(encode_batch([Record(0, 0, b"k", b"value")]))
+    with pytest.raises(DAMAGED):
+        list(candidates(0, read_header(data), data[HEADER_BYTES:-1], None))

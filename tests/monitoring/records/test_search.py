@@ -1,0 +1,151 @@
+"""Searches on brokerd and on Apache Kafka, each in its process."""
+
+import os
+import threading
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
+from monitoring.gateway.records import RecordRow
+from monitoring.records import running_search
+from monitoring.records.filters import Condition, FilterInvalid
+from monitoring.records.running_search import RunningSearch
+from monitoring.records.search import BYTES, COMPLETE, LIMIT, Progress, SearchRequest
+from tests.support.waiting import wait_until
+
+COUNT = 3000
+Searches = Callable[..., tuple[list[RecordRow], Progress]]
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def start(address: str, topic: str = "searched", **more) -> RunningSearch:
+    host, _, port = address.partition(":")
+    spans = more.pop("spans", {number: range(COUNT) for number in range(len(CODECS))})
+    return RunningSearch(SearchRequest(ClientSettings(((host, int(port)),)), topic, spans, **more))
+
+
+def run(address: str, **more) -> tuple[list[RecordRow], Progress]:
+    rows: list[RecordRow] = []
+    with start(address, **more) as running:
+        for event in running.events():
+            if isinstance(event, Progress):
+                progress = event
+            else:
+                rows += event
+    return rows, progress
+
+
+def contains(text: str) -> tuple[Condition]:
+    return (Condition("value", "contains", text),)
+
+
+def fill(address: str) -> str:
+    """`searched` has a partition for each codec, each with the same records."""
+    for partition, codec in enumerate(CODECS):
+        producer = Producer({"bootstrap.servers": address, "compression.type": codec})
+        for number in range(COUNT):
+            value = b'{"number": %d, "name": "name-%04d"}' % (number, number)
+            producer.produce("searched", value, b"key", partition=partition)
+        assert producer.flush(30) == 0
+    return address
+
+
+@pytest.fixture(scope="module")
+def filled() -> dict[str, str]:
+    """Kind of broker → the address of one that has the topic `searched`."""
+    return {}
+
+
+@pytest.fixture(params=["brokerd", pytest.param("kafka", marks=pytest.mark.kafka)])
+def address(request, filled, live_cluster) -> str:
+    kind = request.param
+    if kind not in filled:
+        if kind == "brokerd":
+            found = live_cluster.brokerd.bootstrap_servers.split(",")[0]
+        else:
+            found = request.getfixturevalue("shared_kafka").address
+        topic = NewTopic("searched", len(CODECS), 1)
+        admin = AdminClient({"bootstrap.servers": found})
+        admin.create_topics([topic])["searched"].result(30)
+        filled[kind] = fill(found)
+    return filled[kind]
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_a_record_is_found_in_each_partition_whatever_its_codec(address, newest_first):
+    rows, progress = run(address, conditions=contains("name-0777"), newest_first=newest_first)
+    assert sorted((row.partition, row.offset) for row in rows) == [
+        (number, 777) for number in range(len(CODECS))
+    ]
+    assert (progress.end, progress.matched) == (COMPLETE, len(CODECS))
+    assert (progress.offsets, progress.offsets_total) == (COUNT * len(CODECS),) * 2
+    assert progress.unread == {}
+
+
+def test_records_of_one_partition_come_in_the_order_that_was_asked_for(address):
+    spans = {1: range(100, 2000)}
+    rows, _ = run(address, spans=spans, matches_max=5000, newest_first=True)
+    assert [row.offset for row in rows] == list(range(1999, 99, -1))
+    rows, progress = run(address, spans=spans, matches_max=5000, newest_first=False)
+    assert [row.offset for row in rows] == list(range(100, 2000))
+    assert progress.end == COMPLETE
+
+
+def test_an_expression_finds_what_it_says(address):
+    rows, progress = run(address, expression="record.value.number == 5 || record.offset == 6")
+    assert sorted({row.offset for row in rows}) == [5, 6]
+    assert (progress.scanned >= COUNT * len(CODECS), progress.failures) == (True, 0)
+
+
+def test_a_search_ends_at_its_limits(address):
+    rows, progress = run(address, matches_max=10)
+    assert (len(rows), progress.matched, progress.end) == (10, 10, LIMIT)
+    _, progress = run(address, conditions=contains("nowhere"), bytes_max=1)
+    assert progress.end == BYTES
+
+
+def test_what_is_masked_is_neither_found_nor_sent(address):
+    masked = {"masked": ("value.name",), "spans": {0: range(COUNT)}}
+    rows, progress = run(address, conditions=contains("name-0777"), **masked)
+    assert (rows, progress.end) == ([], COMPLETE)
+    rows, _ = run(address, conditions=contains('"number": 777'), **masked)
+    assert [row.offset for row in rows] == [777]
+    assert b"name-0777" not in rows[0].value
+
+
+def test_errors_are_those_of_the_search(address):
+    with pytest.raises(NotFound):
+        run(address, topic="no-such-topic")
+    with pytest.raises(FilterInvalid):
+        run(address, expression="1 +")
+    with pytest.raises(ClusterUnavailable):
+        run("127.0.0.1:1")
+
+
+def test_a_search_that_is_stopped_leaves_no_process(address):
+    running = start(address, conditions=contains("nowhere"))
+    pid = running._process.pid
+    running.stop()
+    with pytest.raises(Unreadable):
+        list(running.events())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_more_searches_than_allowed_are_refused_and_free_places_are_used(address, monkeypatch):
+    monkeypatch.setattr(running_search, "_slots", threading.BoundedSemaphore(1))
+    with start(address):
+        with pytest.raises(ClusterUnavailable, match="running already"):
+            start(address)
+    assert run(address, matches_max=1)[1].end == LIMIT
+
+
+def test_the_process_of_a_search_ends_when_its_parent_closes_the_socket(address):
+    running = start(address, conditions=contains("nowhere"))
+    running._connection.close()
+    wait_until(lambda: running._process.poll() is not None, "the process has ended")
+    running_search._slots.release()
