@@ -6,7 +6,7 @@ remembers the rows of the last tick; `restore` sets them from stored tables, aft
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -93,8 +93,10 @@ class TickEncoder:
         self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
 
     def encode(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
-        """The rows to be stored for the next tick, by table, or those of one table; tables without
-        rows are left out."""
+        """The rows to be stored for the next tick, by table; tables without rows are left out.
+
+        With `only` just the rows of that table: an encoder is always called for the same table.
+        """
         if not tick.ok:
             return {TICKS: _tick_row(tick, None)}
         since_ms = tick.at_ms - self.last_at_ms
@@ -109,28 +111,42 @@ class TickEncoder:
                 if len(changed):
                     found[name] = changed
             self._last[name] = rows
+            if only == name:
+                break  # the rows of later tables are not made
         self.last_at_ms = tick.at_ms
         return found
 
-    def _rows(self, tick: Tick, step: Step) -> list[TickRows]:
+    def _rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
+        """The rows of each table, made when they are asked for."""
         names, last = self._names, self._last
         keys, table = partition_rows.by_key(tick.partitions, names.topics)
-        partitions = partition_rows.partition_rows(
-            keys, table, names.topic_ids, last[PARTITIONS.name], step
+        yield (
+            partitions := partition_rows.partition_rows(
+                keys, table, names.topic_ids, last[PARTITIONS.name], step
+            )
         )
-        topics = partition_rows.topic_rows(table, partitions)
+        yield (topics := partition_rows.topic_rows(table, partitions))
+        for groups in self._group_rows(tick, step):
+            yield groups
+        yield cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
+        yield cluster_rows.log_dir_rows(tick, names.log_dirs)
+        yield cluster_rows.cluster_row(tick, table, partitions, topics, groups)
+
+    def _group_rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
+        """The rows of the groups' tables; those of the groups come last."""
+        names, last = self._names, self._last
         read = group_rows.GroupTable(tick.groups, names.groups, names.topics)
-        of_partitions = group_rows.group_partition_rows(read, last[GROUP_PARTITIONS.name], step)
-        of_topics = group_rows.group_topic_rows(read, of_partitions)
-        groups = group_rows.group_rows(read, of_partitions, names.states, last[GROUPS.name])
-        if not tick.groups_complete:
-            of_partitions = group_rows.with_unread(of_partitions, last[GROUP_PARTITIONS.name])
-            of_topics = group_rows.with_unread(of_topics, last[GROUP_TOPICS.name])
-            groups = group_rows.with_unread(groups, last[GROUPS.name])
-        brokers = cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
-        log_dirs = cluster_rows.log_dir_rows(tick, names.log_dirs)
-        cluster = cluster_rows.cluster_row(tick, table, partitions, topics, groups)
-        return [partitions, topics, of_partitions, of_topics, groups, brokers, log_dirs, cluster]
+
+        def whole(rows: TickRows, before: TickRows) -> TickRows:
+            return rows if tick.groups_complete else group_rows.with_unread(rows, before)
+
+        partitions_before, topics_before = last[GROUP_PARTITIONS.name], last[GROUP_TOPICS.name]
+        groups_before = last[GROUPS.name]
+        partitions = group_rows.group_partition_rows(read, partitions_before, step)
+        yield whole(partitions, partitions_before)
+        yield whole(group_rows.group_topic_rows(read, partitions), topics_before)
+        groups = group_rows.group_rows(read, partitions, names.states, groups_before)
+        yield whole(groups, groups_before)
 
     def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:
         """Set the last rows from the stored rows of an hour: of each table, file by file in order.

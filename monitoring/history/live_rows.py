@@ -1,14 +1,12 @@
 """The raw rows of one key in the live window, made as the history worker makes them (changes.py).
 
 A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
-the keys that were asked for last, and only ticks that are new are decoded. The decoded tables of
-the newest ticks stay in memory, too, for the charts of other keys.
+the keys that were asked for last, and only the rows of new ticks are made (live_ticks.py).
 """
 
 from __future__ import annotations
 
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,14 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.history import live_ticks
 from monitoring.history.changes import TickEncoder
+from monitoring.history.key_rows import of_key
+from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, Table
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick import Tick, decode
+from monitoring.ticks.tick import Tick
 
 _KEYS_MAX = 64
-_DECODED_BYTES_MAX = 96 << 20  # of decoded ticks: a minute of 40,000 partitions and 2,000 groups
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
 Key = Mapping[str, str | int]
 
@@ -35,15 +35,14 @@ class _Made:
     """The rows of one key from the ticks that began at `begin_ms` or later."""
 
     begin_ms: int
+    window: Window | None = None
     encoder: TickEncoder = attribute(default_factory=TickEncoder)
     ticks: list[pa.Table] = attribute(default_factory=list)
     rows: list[pa.Table] = attribute(default_factory=list)
     last_start_ms: int = -1
-    last_sum: int = 0  # of the newest tick's content: a Redis that was emptied has another
 
 
 _made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
-_decoded: OrderedDict[tuple[object, ...], tuple[Tick, int]] = OrderedDict()  # with its bytes
 _lock = threading.Lock()
 
 
@@ -60,7 +59,10 @@ def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa
         if made is None or made.begin_ms > begin_ms:
             made = _Made(begin_ms)
         try:
-            made = _continued(made, slug, table, key)
+            window = live_ticks.window(slug, _tables(table, key), made.begin_ms)
+            if made.window is not window:
+                made = _Made(begin_ms, window)
+            _continue(made, window, table, key)
         except StoreDown:
             pass
         _made[name] = made
@@ -71,41 +73,19 @@ def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa
     return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
 
 
-def _continued(made: _Made, slug: str, table: Table, key: Key) -> _Made:
-    """With the rows of new ticks, and without those that have left the live window."""
-    # Begins with the newest tick that is known: it shows whether the stream is still the same.
-    for fields in tick_stream.entries(slug, max(made.begin_ms, made.last_start_ms)):
-        content = zlib.crc32(fields[b"partitions"], zlib.crc32(fields[b"groups"]))
-        content = zlib.crc32(fields[b"meta"], content)
-        if content == made.last_sum:
-            continue
-        tick = _tick(slug, content, fields, _tables(table, key))
-        if tick.start_ms <= made.last_start_ms:
-            return _continued(_Made(made.begin_ms), slug, table, key)
+def _continue(made: _Made, window: Window, table: Table, key: Key) -> None:
+    """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
+    for tick in window.since(max(made.begin_ms, made.last_start_ms + 1)):
         encoded = made.encoder.encode(_only(tick, key), table.name)
         made.ticks.append(encoded[TICKS])
         if table.name in encoded:
-            made.rows.append(_of_key(encoded[table.name], key))
-        made.last_start_ms, made.last_sum = tick.start_ms, content
+            made.rows.append(of_key(encoded[table.name], key))
+        made.last_start_ms = tick.start_ms
     oldest_ms = made.last_start_ms - tick_stream.LIVE_MS
     if oldest_ms > made.begin_ms:
         made.begin_ms = oldest_ms
         made.ticks = [one for one in made.ticks if one["at_ms"][0].as_py() >= oldest_ms]
         made.rows = [_from_row_at(pa.concat_tables(made.rows), oldest_ms)] if made.rows else []
-    return made
-
-
-def _tick(slug: str, content: int, fields: Mapping[bytes, bytes], tables: tuple[str, ...]) -> Tick:
-    """The tick with these tables, from memory if a chart has read it already."""
-    name = (slug, fields[b"tick"], content, tables)
-    found = _decoded.pop(name, None)
-    if found is None:
-        tick = decode(fields, tables)
-        found = tick, tick.partitions.nbytes + tick.groups.nbytes
-    _decoded[name] = found
-    while sum(size_bytes for _tick, size_bytes in _decoded.values()) > _DECODED_BYTES_MAX:
-        _decoded.popitem(last=False)
-    return found[0]
 
 
 def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
@@ -143,17 +123,8 @@ def _named(rows: pa.Table, column: str, name: str) -> pa.Table:
     return found
 
 
-def _of_key(rows: pa.Table, key: Key) -> pa.Table:
-    for name, value in key.items():
-        column = rows[name]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(pa.string())
-        rows = rows.filter(pc.equal(column, value))
-    return rows
-
-
 def forget() -> None:
     """For tests: nothing is known."""
     with _lock:
         _made.clear()
-        _decoded.clear()
+        live_ticks.forget()

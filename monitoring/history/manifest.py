@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass
 
 from monitoring.history.levels import Level
 from monitoring.history.root import Place, Root, cluster_folder, level_folder
+from monitoring.history.size_cache import SizeCache
 
 _VERSION = 2
 _NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
+_PARSED_BYTES_MAX = 4 << 20  # as stored
 _KEPT = 3  # older manifests, for readers that are about to open them
 
 
@@ -54,6 +56,9 @@ class Manifest:
         return max((file.max_at_ms for file in self.files), default=-1)
 
 
+_parsed: SizeCache[Manifest] = SizeCache(_PARSED_BYTES_MAX)
+
+
 def numbers(names: Iterable[str]) -> list[int]:
     """The numbers of the manifests among `names`, highest first."""
     return sorted((int(match[1]) for name in names if (match := _NAME.match(name))), reverse=True)
@@ -78,13 +83,24 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
 
 def load(root: Root, place: Place) -> Manifest:
     """The current manifest of a span: the newest one that can be parsed."""
-    found = numbers(entry.base_name for entry in root.entries(*place.folder))
+    found = numbers(root.names(*place.folder))
     for number in found:
         try:
-            return parse_manifest(found[0], root.read(*place.folder, f"_manifest-{number}.json"))
+            return Manifest(found[0], _files(root, place, number))
         except (ValueError, FileNotFoundError):
             continue
     return Manifest(found[0] if found else 0, ())
+
+
+def _files(root: Root, place: Place, number: int) -> tuple[HistoryFile, ...]:
+    """The files in a manifest. Raises ValueError or FileNotFoundError."""
+
+    def make() -> tuple[Manifest, int]:
+        data = root.read(*place.folder, f"_manifest-{number}.json")
+        return parse_manifest(number, data), len(data)
+
+    path = root.path(*place.folder, f"_manifest-{number}.json")
+    return _parsed.get(root.stamp(path), make).files
 
 
 def replace(root: Root, place: Place, before: Manifest, files: list[HistoryFile]) -> None:
@@ -94,19 +110,19 @@ def replace(root: Root, place: Place, before: Manifest, files: list[HistoryFile]
     """
     number = before.number + 1
     root.create(format_manifest(files), *place.folder, f"_manifest-{number}.json")
-    for old in numbers(entry.base_name for entry in root.entries(*place.folder)):
+    for old in numbers(root.names(*place.folder)):
         if old <= number - _KEPT:
             root.delete_file(*place.folder, f"_manifest-{old}.json")
 
 
 def places(root: Root, slug: str, level: Level) -> list[Place]:
     """The spans of a level of a cluster that have a folder, oldest first."""
-    names = (entry.base_name for entry in root.entries(cluster_folder(slug), level_folder(level)))
+    names = root.names(cluster_folder(slug), level_folder(level))
     spans = sorted(name.removeprefix("span=") for name in names if name.startswith("span="))
     return [Place(slug, level, span) for span in spans if level.is_span(span)]
 
 
 def clusters(root: Root) -> list[str]:
     """The slugs of the clusters that have a history."""
-    names = (entry.base_name for entry in root.entries())
+    names = root.names()
     return sorted(n.removeprefix("cluster=") for n in names if n.startswith("cluster="))

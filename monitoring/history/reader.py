@@ -6,24 +6,22 @@ Only files that a manifest lists are read. Times are wall-clock milliseconds; ra
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import manifest
+from monitoring.history import key_rows, manifest
 from monitoring.history.cover import Part, cover
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
+from monitoring.history.size_cache import SizeCache
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TICKS, Table, schema_of
 
-# Of all threads: a read uses all cores.
-_READS_AT_ONCE = 2
-_turns = threading.BoundedSemaphore(_READS_AT_ONCE)
+_ticks_of_files: SizeCache[pa.Table] = SizeCache(16 << 20)
 
 
 def files(
@@ -50,12 +48,20 @@ def ticks(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> pa.T
     """The rows of the level's ticks table in the range, in the order of time."""
     schema = schema_of(TICKS, is_raw=level is RAW)
     tables = [
-        read_file(root, root.path(*place.folder, file.name), schema)
+        _ticks_of_file(root, root.path(*place.folder, file.name), schema)
         for place, file in _files(root, slug, level, TICKS, from_ms, to_ms)
     ]
     rows = pa.concat_tables([schema.empty_table(), *tables])
     inside = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
     return rows.filter(inside).sort_by("at_ms")
+
+
+def _ticks_of_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
+    def make() -> tuple[pa.Table, int]:
+        rows = read_file(root, path, schema)
+        return rows, rows.nbytes
+
+    return _ticks_of_files.get(root.stamp(path), make)
 
 
 def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
@@ -91,22 +97,16 @@ def rows(
 ) -> pa.Table:
     """The rows of one key, or of all that begin with these key columns, in the order of time.
 
-    Names are plain texts. Only the row groups that can have the key are read.
+    Names are plain texts. Only the row groups that can have the key are read (key_rows.py).
     """
-    found = files(root, slug, level, table.name, from_ms, to_ms)
     schema = pa.schema([
         pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
         for field in schema_of(table.name, is_raw=level is RAW)
     ])  # fmt: skip
-    if not found:
-        return schema.empty_table().select(list(columns))
-    import pyarrow.dataset as ds  # imported late: it loads pandas, 40 MB
-
-    wanted = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
-    for name, value in key.items():
-        wanted &= pc.field(name) == value
-    paths = [root.path(*place.folder, file.name) for place, file in found]
-    dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
-    with _turns:
-        read = dataset.to_table(columns=list(dict.fromkeys(columns)), filter=wanted)
-    return read.sort_by("at_ms") if "at_ms" in columns else read
+    wanted = list(dict.fromkeys(["at_ms", *columns]))
+    read = [pa.schema([schema.field(name) for name in wanted]).empty_table()]
+    for place, file in _files(root, slug, level, table.name, from_ms, to_ms):
+        path = root.path(*place.folder, file.name)
+        read.append(key_rows.read(root, path, schema, key, wanted))
+    inside = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
+    return pa.concat_tables(read).filter(inside).sort_by("at_ms").select(columns)

@@ -189,6 +189,7 @@ TABLES = {
         CLUSTER,
     )
 }
+KEY_COLUMNS = frozenset(name for table in TABLES.values() for name in table.keys)
 
 # The ticks of the raw level, gaps included. `step_ms`: the time since the sample before; null for
 # the first sample, for a gap, and for the first sample behind a gap.

@@ -139,15 +139,17 @@ def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[
     return (decode_groups(fields, columns) for fields in entries(slug, since_ms))
 
 
-def entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
-    """The entries of ticks that began at or after `since_ms`, oldest first.
+def entries(slug: str, since_ms: int, before_ms: int | None = None) -> Iterator[dict[bytes, bytes]]:
+    """The entries of ticks that began at or after `since_ms` and before `before_ms`, oldest first.
 
     They are read in chunks of about _PIECE_BYTES.
     """
     start, count = str(max(since_ms, 0)), 1
+    end = "+" if before_ms is None else f"({before_ms}-0"
     while True:
         with redis_client.quick() as client:
-            found = stream_entries(client.xrange(redis_keys.ticks(slug), min=start, count=count))
+            read = client.xrange(redis_keys.ticks(slug), min=start, max=end, count=count)
+        found = stream_entries(read)
         yield from (fields for _, fields in found)
         if len(found) < count:
             return

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.history import live_rows
+from monitoring.history import live_rows, live_ticks
 from monitoring.history.table_specs import GROUPS, TOPICS
 from monitoring.ticks.tick import decode
 from monitoring.ticks.tick_stream import put_tick
@@ -22,8 +22,8 @@ def put(number, end):
     put_tick(make_tick(FIRST + number, partitions=[row | {"topic": name} for name in ("a", "b")]))
 
 
-def records(from_ms=FROM_MS):
-    ticks, rows = live_rows.since("local", TOPICS, {"topic": "a"}, from_ms)
+def records(from_ms=FROM_MS, topic="a"):
+    ticks, rows = live_rows.since("local", TOPICS, {"topic": topic}, from_ms)
     return len(ticks), rows["records"].to_pylist()
 
 
@@ -37,12 +37,23 @@ def test_only_new_ticks_are_decoded(redis_server, monkeypatch):
     for number in range(3):
         put(number, end=10 * number)
     assert records() == (3, [0, 10, 10])
-    monkeypatch.setattr(live_rows, "decode", counted)
+    monkeypatch.setattr(live_ticks, "decode", counted)
     assert records() == (3, [0, 10, 10])
     assert decoded == []
     put(3, end=50)
     assert records() == (4, [0, 10, 10, 30])
     assert decoded == [("partitions",)]
+    assert records(topic="b") == (4, [0, 10, 10, 30])
+    assert decoded == [("partitions",)]
+
+
+def test_ticks_for_which_there_is_no_room_are_decoded_again(redis_server, monkeypatch):
+    monkeypatch.setattr(live_ticks, "_BYTES_MAX", 1000)
+    for number in range(10):
+        put(number, end=10 * number)
+    assert records() == records(topic="b") == (10, [0] + [10] * 9)
+    put(10, end=95)
+    assert records() == records(topic="b") == (11, [0] + [10] * 9 + [5])
 
 
 def test_a_redis_that_was_emptied_leaves_nothing_behind(redis_server):

@@ -1,0 +1,103 @@
+"""Reads the rows of one key from a Parquet file that is sorted by key.
+
+Only the row groups that can have the key are read. What a file says about its row groups stays in
+memory: to parse it takes as long as to read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from monitoring.history.root import Root
+from monitoring.history.size_cache import SizeCache
+from monitoring.history.table_specs import KEY_COLUMNS
+
+Key = Mapping[str, str | int]
+_Ranges = list[tuple[Any, Any] | None]  # least and greatest; None = the file does not say it
+
+_METADATA_BYTES_MAX = 4 << 20  # as stored; in memory it is eight times as large
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file's metadata, and the range of each key column in each row group."""
+
+    metadata: pq.FileMetaData
+    ranges: dict[str, _Ranges]
+
+
+_files: SizeCache[_Known] = SizeCache(_METADATA_BYTES_MAX)
+
+
+def read(root: Root, path: str, schema: pa.Schema, key: Key, columns: Sequence[str]) -> pa.Table:
+    """These columns of the rows of the key, in the order of the file. `schema` is the table's."""
+    with root.filesystem.open_input_file(path) as file:
+        known = _files.get(root.stamp(path), lambda: _known(pq.read_metadata(file)))
+        groups = _groups(known, key)
+        wanted = pa.schema([schema.field(name) for name in columns])
+        if not groups:
+            return wanted.empty_table()
+        names = [name for name in key if isinstance(key[name], str)]
+        stored = pq.ParquetFile(file, metadata=known.metadata, read_dictionary=names)
+        there = stored.schema_arrow.names
+        read_columns = [name for name in {**key, **dict.fromkeys(columns)} if name in there]
+        rows = of_key(stored.read_row_groups(groups, read_columns, use_threads=False), key)
+    for field in wanted:  # that files of older versions do not have
+        if field.name not in rows.column_names:
+            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
+    return rows.select(columns).cast(wanted)
+
+
+def of_key(rows: pa.Table, key: Key) -> pa.Table:
+    """The rows with this key."""
+    batches = rows.to_batches()
+    found = [batch.filter(mask) for batch in batches if (mask := _is_of(batch, key)) is not None]
+    return pa.Table.from_batches(found, rows.schema)
+
+
+def _is_of(batch: pa.RecordBatch, key: Key) -> pa.Array | None:
+    """Which rows have the key; None = no row."""
+    found = np.ones(len(batch), dtype=bool)
+    for name, value in key.items():
+        column = batch.column(name)
+        if pa.types.is_dictionary(column.type):  # names are looked for in the dictionary
+            code = pc.index(column.dictionary, pa.scalar(value, column.type.value_type)).as_py()
+            found &= column.indices.fill_null(-1).to_numpy() == (code if code >= 0 else -2)
+        else:
+            found &= pc.equal(column, value).fill_null(False).to_numpy(zero_copy_only=False)
+        if not found.any():
+            return None
+    return pa.array(found)
+
+
+def _known(metadata: pq.FileMetaData) -> tuple[_Known, int]:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    names = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    ranges = {
+        name: [_range(group.column(number).statistics) for group in groups]
+        for number, name in enumerate(names)
+        if name in KEY_COLUMNS
+    }
+    return _Known(metadata, ranges), metadata.serialized_size
+
+
+def _range(statistics: pq.Statistics | None) -> tuple[Any, Any] | None:
+    if statistics is None or not statistics.has_min_max:
+        return None
+    return statistics.min, statistics.max
+
+
+def _groups(known: _Known, key: Key) -> list[int]:
+    """The row groups that can have the key."""
+    found = list(range(known.metadata.num_row_groups))
+    for name, value in key.items():
+        ranges = known.ranges[name]
+        found = [n for n in found if (of := ranges[n]) is None or of[0] <= value <= of[1]]
+    return found
