@@ -71,6 +71,16 @@ RETIRED = {
     "is_of_absent_topic": "is_topic_absent",
     "take_coordinator": "add_coordinator",
     "keep_only": "close_others",
+    "live.fragments": "live.fragment_renderer",
+    "live/fragments": "live/fragment_renderer",
+    "alerts.tables": "alerts.alert_lists",
+    "brokers.tables": "brokers.broker_list",
+    "groups.tables": "groups.group_list",
+    "groups.fragments": "groups.group_page",
+    "dashboard.fragments": "dashboard.overview",
+    "pipeline.tables": "pipeline.pipeline_page",
+    "reports.tables": "reports.report_list",
+    "topics.tables": "topics.topic_list, topics.topic_page",
 }
 _ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")

@@ -7,13 +7,13 @@ class AlertsConfig(AppConfig):
     name = "console.alerts"
 
     def ready(self) -> None:
-        from console.alerts import tables
+        from console.alerts import alert_lists
         from console.live.registry import Fragment, register
 
         for name, template, context in (
-            ("alerts", "alerts/table.html", tables.alerts),
-            ("rules", "alerts/rules_table.html", tables.rules),
-            ("deliveries", "alerts/deliveries_table.html", tables.deliveries),
+            ("alerts", "alerts/table.html", alert_lists.alerts),
+            ("rules", "alerts/rules_table.html", alert_lists.rules),
+            ("deliveries", "alerts/deliveries_table.html", alert_lists.deliveries),
         ):
             params = ("q", "sort", "page")
             register(name, Fragment("alert.view", template, context, params, shows_alerts=True))

@@ -8,12 +8,14 @@ class BrokersConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
-        from console.brokers import broker_page, tables
+        from console.brokers import broker_list, broker_page
         from console.brokers.configure import ConfigureBroker
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
 
         register(ConfigureBroker())
-        register_fragment("brokers", Fragment("broker.view", "brokers/live.html", tables.brokers))
+        register_fragment(
+            "brokers", Fragment("broker.view", "brokers/live.html", broker_list.brokers)
+        )
         one = Fragment("broker.view", "brokers/one.html", broker_page.context)
         register_fragment("broker", one)

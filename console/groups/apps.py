@@ -8,15 +8,16 @@ class GroupsConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register as register_action
-        from console.groups import fragments, tables
+        from console.groups import group_list, group_page
         from console.groups.changes.delete import DeleteGroup
         from console.groups.changes.offsets import ResetOffsets
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")
-        register("groups", Fragment("group.view", "groups/table.html", tables.groups, params))
+        register("groups", Fragment("group.view", "groups/table.html", group_list.groups, params))
         register(
-            "group", Fragment("group.view", "groups/live.html", fragments.context, fragments.PARAMS)
+            "group",
+            Fragment("group.view", "groups/live.html", group_page.context, group_page.PARAMS),
         )
         register_action(ResetOffsets())
         register_action(DeleteGroup())

@@ -23,7 +23,7 @@ from django.utils import translation
 from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights, rights_of
-from console.live import fragments, language, pages, registry, snapshot_cache
+from console.live import fragment_renderer, language, pages, registry, snapshot_cache
 from console.live.sample_status import SampleStatus
 from monitoring.models import Cluster
 
@@ -118,7 +118,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             return
         # The same tick in the same state gives the same HTML, except for alerts.
         rendering_version = (version if is_alert else "", status.tick, status.state)
-        html = await fragments.renderer().html(
+        html = await fragment_renderer.renderer().html(
             cluster, rights, self.fragment_key, rendering_version
         )
         self._sent_version, self._seen, self._acknowledged = (

@@ -5,11 +5,11 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.live import fragments
+from console.live import fragment_renderer
 
 
 @require_safe
 @requires("cluster.view")
 def status(request: ClusterRequest, cluster: str) -> HttpResponse:
     """Status line and banners; static/app/live.js loads them when a page is stale."""
-    return HttpResponse(fragments.status_html(request.cluster, request.rights))
+    return HttpResponse(fragment_renderer.status_html(request.cluster, request.rights))

@@ -8,6 +8,6 @@ class PipelineConfig(AppConfig):
 
     def ready(self) -> None:
         from console.live.registry import Fragment, register
-        from console.pipeline import tables
+        from console.pipeline import pipeline_page
 
-        register("pipeline", Fragment("pipeline.view", "pipeline/live.html", tables.pipeline))
+        register("pipeline", Fragment("pipeline.view", "pipeline/live.html", pipeline_page.context))

@@ -8,7 +8,9 @@ class ReportsConfig(AppConfig):
 
     def ready(self) -> None:
         from console.live.registry import Fragment, register
-        from console.reports import tables
+        from console.reports import report_list
 
         params = ("q", "sort", "page")
-        register("reports", Fragment("report.view", "reports/table.html", tables.reports, params))
+        register(
+            "reports", Fragment("report.view", "reports/table.html", report_list.reports, params)
+        )

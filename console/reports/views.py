@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.live.pages import LivePart, render_live
-from console.reports import services, tables, texts
+from console.reports import report_list, services, texts
 from console.reports.forms import RangeForm
 from monitoring.clock import now_ms
 from monitoring.reports import result_files
@@ -132,7 +132,7 @@ def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
 
 
 def _shown(request: ClusterRequest, report: Report) -> dict[str, Any]:
-    context = tables.line(report) | {
+    context = report_list.line(report) | {
         "may_run": request.rights.may("report.run"),
         "stage": texts.stage(report),
         "error": texts.error(report) if report.state == State.FAILED else "",

@@ -10,7 +10,7 @@ class TopicsConfig(AppConfig):
         from console.actions.registry import register
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
-        from console.topics import tables
+        from console.topics import topic_list, topic_page
         from console.topics.changes.add_partitions import AddPartitions
         from console.topics.changes.bulk import ConfigureTopics, DeleteTopics, PurgeTopics
         from console.topics.changes.configure import ConfigureTopic
@@ -32,10 +32,10 @@ class TopicsConfig(AppConfig):
                 "topics",
                 "topic.view",
                 "topics/table.html",
-                tables.topics,
+                topic_list.topics,
                 (*pages, "internal", "columns", "show"),
             ),
-            ("topic", "topic.view", "topics/partitions.html", tables.partitions, pages),
-            ("readers", "group.view", "topics/readers.html", tables.readers, pages),
+            ("topic", "topic.view", "topics/partitions.html", topic_page.partitions, pages),
+            ("readers", "group.view", "topics/readers.html", topic_page.readers, pages),
         ):
             register_fragment(name, Fragment(verb, template, context, params))

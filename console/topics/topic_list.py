@@ -1,21 +1,26 @@
-"""The columns and the filters of the list of topics. Pure.
+"""The list of topics: its columns, its filters, and its live part.
 
 `?columns=` has the keys of the shown columns, `?show=` the key of a filter.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.ui.table import Column
+from console.accounts.rights import Rights
+from console.groups import states
+from console.live import snapshot_cache
+from console.ui.table import Column, Table
 from monitoring.lag.flow import Flow
+from monitoring.models import Cluster
 from monitoring.read_model.rows import TopicRow
 
-SHOWN = (
+SHOWN_BY_DEFAULT = (
     "name", "partitions", "replication", "size", "rate", "state", "groups", "lag", "spread", "skew",
     "leader-skew", "health",
 )  # fmt: skip
-_NAME = "name"  # is always shown
+_NAME = "name"  # always shown
 BEHIND = {Flow.GROWING, Flow.NO_MEMBERS, Flow.STALLED}
 SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # EFAK's limits
 
@@ -74,10 +79,10 @@ def columns() -> list[Column]:
     ]
 
 
-def shown(text: str) -> frozenset[str]:
+def shown_columns(text: str) -> frozenset[str]:
     """The keys of the shown columns, from `?columns=`."""
     known = {column.key for column in columns()} & set(text.split(","))
-    return frozenset(known | {_NAME}) if known else frozenset(SHOWN)
+    return frozenset(known | {_NAME}) if known else frozenset(SHOWN_BY_DEFAULT)
 
 
 def toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column, str]]:
@@ -86,3 +91,51 @@ def toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column
         if column.key != _NAME:
             keys = shown ^ {column.key}
             yield column, ",".join(each.key for each in every if each.key in keys)
+
+
+def topics(
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """All topics; internal ones (`__…`) only if `internal` is 1."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    rows = snapshot.topics if snapshot else []
+    internal = query.get("internal") == "1"
+    if not internal:
+        rows = [row for row in rows if not row.is_internal]
+    chosen = query.get("show", "")
+    if chosen in FILTERS:
+        rows = list(filter(FILTERS[chosen], rows))
+    may_select = rights.may("topic.configure") and not cluster.read_only
+    all_columns = columns()
+    shown = shown_columns(query.get("columns", ""))
+    table_columns = [
+        *([Column("select", "")] if may_select else []),
+        *(column for column in all_columns if column.key in shown),
+    ]
+    table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)
+    names = states.names()
+    table.map_rows(lambda row: (row, _state(row.flow, names)))
+    return {
+        "table": table,
+        "shown": shown,
+        "choices": [
+            (column.title, column.key in shown, table.url(columns=text, page=None))
+            for column, text in toggles(all_columns, shown)
+        ],
+        "filters": [
+            (title, key == chosen, table.url(show=key or None, page=None))
+            for key, title in filter_titles()
+        ],
+        "filtered": chosen in FILTERS,
+        "at_ms": snapshot.at_ms if snapshot else None,
+        "internal": internal,
+        "internal_url": table.url(internal=None if internal else "1", page=None),
+        "may_select": may_select,
+        "may_purge": rights.may("topic.purge"),
+        "may_create": rights.may("topic.create") and not cluster.read_only,
+    }
+
+
+def _state(flow: Flow | None, names: Mapping[Flow, str]) -> tuple[str, str] | None:
+    """(name, key) of the worst state of the groups that read a topic."""
+    return None if flow is None else (names[flow], flow.key)

@@ -1,4 +1,4 @@
-"""What changed between two ticks, as rows of the raw level (tables.py). Pure.
+"""What changed between two ticks, as rows of the raw level (table_specs.py). Pure.
 
 `TickEncoder` is given the ticks of a cluster in order and makes the tables that are written. It
 remembers the rows of the last tick; `restore` sets them from stored tables, after a restart.
@@ -215,7 +215,7 @@ def changed_rows(
 
 
 def _changed(rows: TickRows, last: TickRows, before: Longs, is_rated: bool) -> Flags:
-    """Whether a missing row would say something else (see tables.py)."""
+    """Whether a missing row would say something else (see table_specs.py)."""
     known = rows.state & ~1
     changed: Flags = (before < 0) | (rows.state != last.state_of(before))
     changed |= (rows.rated & known) != (known if is_rated else 0)

@@ -10,7 +10,7 @@ A level's files are in a folder for each *span* of time, with a manifest (manife
     cluster=<slug>/level=day/span=<YYYY>/            buckets of a day, a year a folder
 
 All times are UTC. The first bucket of a file that starts a *portion* has a row for each key
-(tables.py): of raw ticks and minutes a portion is an hour, of hours a day, of days a day.
+(table_specs.py): of raw ticks and minutes a portion is an hour, of hours a day, of days a day.
 """
 
 from __future__ import annotations

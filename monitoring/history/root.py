@@ -2,7 +2,7 @@
 
 Its content, per cluster, level and span (levels.py):
 
-    cluster=<slug>/level=<level>/span=<span>/<table>-<…>.parquet   (tables.py)
+    cluster=<slug>/level=<level>/span=<span>/<table>-<…>.parquet   (table_specs.py)
                                              _manifest-<N>.json
 """
 

@@ -108,8 +108,8 @@ class TickRows:
     """The rows of `table` at one tick, sorted by `keys`.
 
     `facts` are whole numbers: a boolean is 0 or 1, a text its code. `state` and `rated` have the
-    bits of tables.py. `readings`: the last known value of each counter's source, from which the
-    next tick's amount is computed; not stored.
+    bits of table_specs.py. `readings`: the last known value of each counter's source, from which
+    the next tick's amount is computed; not stored.
     """
 
     table: Table

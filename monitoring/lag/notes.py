@@ -1,9 +1,9 @@
-"""Notes for partitions whose lag is not a number ≥ 0. tables.py computes the lag.
+"""Notes for partitions whose lag is not a number ≥ 0. formula.py computes the lag.
 
 Without a commit there is no lag: neither 0 nor the whole partition. If the end offset is unknown,
 the lag is unknown. If the commit is beyond the end (the topic was created again, or its log was
 cut), the lag is negative, as in Kafka's tools, and is shown unchanged. Sums count such partitions
-separately (tables.py).
+separately (formula.py).
 """
 
 from enum import StrEnum

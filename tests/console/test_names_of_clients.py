@@ -8,7 +8,7 @@ import pytest
 from django.urls import NoReverseMatch, reverse
 
 from console.accounts.rights import Rights
-from console.live import fragments
+from console.live import fragment_renderer
 from console.live.registry import FragmentKey
 from console.ui.links import NAME_LENGTH_SHOWN
 from monitoring.models import Alert, AlertRule
@@ -128,5 +128,7 @@ def test_a_missing_topic_is_not_a_link(sampled, client_of, viewer):
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:24])
 def test_what_is_pushed_to_pages_does_not_break(name, sampled):
     rights = Rights("local", "admin")
-    assert "live-dashboard" in fragments.render(sampled[0], rights, FragmentKey("dashboard"))
-    assert "live-group" in fragments.render(sampled[0], rights, FragmentKey("group", name))
+    assert "live-dashboard" in fragment_renderer.render(
+        sampled[0], rights, FragmentKey("dashboard")
+    )
+    assert "live-group" in fragment_renderer.render(sampled[0], rights, FragmentKey("group", name))

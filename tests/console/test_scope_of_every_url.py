@@ -14,7 +14,7 @@ from django.utils import timezone
 from console.accounts.rights import rights_of
 from console.actions.models import Plan
 from console.audit import services as audit
-from console.live import fragments, registry
+from console.live import fragment_renderer, registry
 from console.messages.models import MaskingRule
 from monitoring.models import Alert, AlertDelivery, AlertRule, Report
 from monitoring.reports import result_files
@@ -213,7 +213,7 @@ def test_pushed_fragments_name_nothing_outside_the_scope(scoped, world, clusters
     for name in registry._fragments:
         for argument in ("", ":orders", ":billing", ":salaries", ":payers"):
             show = registry.parse(name + argument)
-            html = fragments.render(cluster, rights, show)
+            html = fragment_renderer.render(cluster, rights, show)
             assert show is not None
             assert not [word for word in ELSEWHERE if word in html], name + argument
 

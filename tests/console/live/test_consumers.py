@@ -12,7 +12,7 @@ from django.test import Client
 
 from console.accounts.models import RoleGrant
 from console.asgi import application
-from console.live import fragments
+from console.live import fragment_renderer
 from tests.console.conftest import a_user, sample, sample_next
 from tests.support.pseudo_language import LANGUAGE, pseudo_language
 from tests.support.websocket import WebSocket
@@ -122,9 +122,9 @@ async def test_browsers_with_the_same_rights_and_query_share_a_rendering_of_rows
     world, viewer, monkeypatch
 ):
     calls = []
-    render = fragments.render
+    render = fragment_renderer.render
     monkeypatch.setattr(
-        fragments, "render", lambda *told: calls.append(str(told[2])) or render(*told)
+        fragment_renderer, "render", lambda *told: calls.append(str(told[2])) or render(*told)
     )
     shows = ("topics?q=ord", "topics?q=ord", "topics?unknown=1&q=ord", "topics?q=x")
     sockets = [await connect(viewer, show=show) for show in shows]
@@ -220,9 +220,9 @@ async def test_a_tick_of_another_cluster_is_ignored(world, viewer):
 
 async def test_one_rendering_serves_all_with_the_same_rights(world, viewer, monkeypatch):
     calls = []
-    render = fragments.render
+    render = fragment_renderer.render
     monkeypatch.setattr(
-        fragments, "render", lambda *told: calls.append(told[1].role) or render(*told)
+        fragment_renderer, "render", lambda *told: calls.append(told[1].role) or render(*told)
     )
     users = [await sync_to_async(a_user)(f"v{n}", "viewer") for n in range(3)]
     sockets = [await connect(user, show="dashboard") for user in users]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from console.accounts.rights import rights_of
-from console.live import fragments, registry
+from console.live import fragment_renderer, registry
 
 PAGES = {
     "": "dashboard",
@@ -40,7 +40,7 @@ def told(sampled, client_of, viewer):
         page = client_of(viewer).get(f"/c/local/{path}").content.decode()
         said = said_by(page)
         show = registry.parse(said.get("show", ""))
-        return page, said, fragments.render(sampled[0], rights_of(viewer, "local"), show)
+        return page, said, fragment_renderer.render(sampled[0], rights_of(viewer, "local"), show)
 
     return open_page
 

@@ -5,7 +5,7 @@ import weakref
 import pytest
 
 from console.accounts.rights import Rights
-from console.live import fragments, snapshot_cache
+from console.live import fragment_renderer, snapshot_cache
 from monitoring.models import Cluster
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.reasons import Reason
@@ -171,10 +171,10 @@ def test_invalid_values_are_reported_to_users_who_see_every_topic(redis_server, 
     sample(refused=["topic secret: partition 7, though it has <1>"])
     status = snapshot_cache.sample_status("local", ADMIN)
     assert status.state == "partial"
-    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
+    banner = fragment_renderer.status_html(Cluster(slug="local"), ADMIN)
     assert "are invalid and are not shown" in banner
     assert "topic secret: partition 7, though it has &lt;1&gt;" in banner
-    hidden = fragments.status_html(Cluster(slug="local"), VIEWER)
+    hidden = fragment_renderer.status_html(Cluster(slug="local"), VIEWER)
     assert "are invalid and are not shown" in hidden
     assert "secret" not in hidden
 
@@ -183,7 +183,7 @@ def test_partitions_of_a_broker_that_is_down_are_not_said_to_work(redis_server, 
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
     assert snapshot_cache.sample_status("local", ADMIN).problems.led_by_brokers_down == led
-    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
+    banner = fragment_renderer.status_html(Cluster(slug="local"), ADMIN)
     assert f"{led} partitions, whose leader does not answer" in banner
     assert "Every partition has a leader" not in banner
 

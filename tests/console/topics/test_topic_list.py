@@ -20,7 +20,11 @@ def test_the_list_has_state_and_lag_of_the_groups(sampled, client_of, viewer):
 def test_columns_are_chosen_in_the_url(sampled, client_of, viewer):
     answer = client_of(viewer).get("/c/local/topics?columns=size,disk")
     assert [column.key for column in answer.context["table"].columns] == ["name", "size", "disk"]
-    assert topic_list.shown("") == topic_list.shown("no,such") == frozenset(topic_list.SHOWN)
+    assert (
+        topic_list.shown_columns("")
+        == topic_list.shown_columns("no,such")
+        == frozenset(topic_list.SHOWN_BY_DEFAULT)
+    )
 
 
 def test_each_toggle_hides_or_shows_one_column():

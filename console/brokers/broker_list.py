@@ -1,4 +1,4 @@
-"""The live table of a cluster's brokers."""
+"""The live list of a cluster's brokers."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The live table of a cluster's consumer groups."""
+"""The live list of a cluster's consumer groups."""
 
 from collections.abc import Mapping
 from typing import Any

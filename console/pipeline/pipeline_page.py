@@ -1,4 +1,4 @@
-"""What the page of the data pipeline shows."""
+"""The live part of the page of the data pipeline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monitoring.reasons import loads
 _RUNS_SHOWN = 20
 
 
-def pipeline(
+def context(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The levels, the newest runs and those that failed."""

@@ -1,4 +1,4 @@
-"""The live tables of alerts: firing and past alerts, rules, messages to webhooks."""
+"""The live lists of alerts: firing and past alerts, rules, messages to webhooks."""
 
 from collections.abc import Mapping
 from typing import Any

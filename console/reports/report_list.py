@@ -1,4 +1,4 @@
-"""The live table of a cluster's reports."""
+"""The live list of a cluster's reports."""
 
 from collections.abc import Mapping
 from typing import Any
