@@ -3,7 +3,8 @@
 A part is read from the coarsest level that is allowed and has it. What a level does not have yet
 (the newest hours) or any more (expired ticks) is read from another one, so that each time is read
 once. At the ends of a range a bucket that is only partly inside is read from a finer level; where
-none has it, the bucket is left out.
+none has it, the bucket is left out. What only coarser levels than the allowed one have is added by
+`add_coarser`.
 """
 
 from __future__ import annotations
@@ -44,20 +45,40 @@ def cover(from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level) -> list[
     return sorted(parts, key=lambda part: part.from_ms)
 
 
+def add_coarser(
+    parts: Sequence[Part], from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level
+) -> list[Part]:
+    """The parts of `cover`, and parts of coarser levels for what these leave.
+
+    The first bucket of an added part can begin before it, and the last one end behind it.
+    """
+    found = list(parts)
+    for level in LEVELS[LEVELS.index(coarsest) + 1 :]:
+        for start_ms, end_ms in _between(found, from_ms, to_ms):
+            first_ms = start_ms // level.bucket_ms * level.bucket_ms
+            last_ms = -(-end_ms // level.bucket_ms) * level.bucket_ms
+            times = times_of(level, first_ms, last_ms)
+            for part in _ranges(level, times, first_ms, last_ms):
+                inside = Part(level, max(part.from_ms, start_ms), min(part.to_ms, end_ms))
+                found.append(inside)
+        found.sort(key=lambda part: part.from_ms)
+    return found
+
+
 def _ranges(level: Level, times: np.ndarray, from_ms: int, to_ms: int) -> Sequence[Part]:
-    """The ranges within `[from_ms, to_ms)` that the level has, in whole buckets."""
+    """The ranges within `[from_ms, to_ms)` that the level has."""
     inside = times[(times >= from_ms) & (times + max(level.bucket_ms, 1) <= to_ms)]
     if not len(inside):
         return []
-    if level is RAW:
-        return [Part(level, from_ms, to_ms)]
-    # A roll-up does whole hours (or whole buckets, where they are longer).
+    # A roll-up does whole hours (or whole buckets, where they are longer), ticks expire by hours.
     unit_ms = max(level.bucket_ms, HOUR_MS)
     units = np.unique(inside - inside % unit_ms)
     starts = units[np.diff(units, prepend=units[0] - 2 * unit_ms) != unit_ms]
     ends = units[np.diff(units, append=units[-1] + 2 * unit_ms) != unit_ms] + unit_ms
-    first_ms = -(-from_ms // level.bucket_ms) * level.bucket_ms
-    last_ms = to_ms // level.bucket_ms * level.bucket_ms
+    first_ms, last_ms = from_ms, to_ms
+    if level is not RAW:  # whole buckets
+        first_ms = -(-from_ms // level.bucket_ms) * level.bucket_ms
+        last_ms = to_ms // level.bucket_ms * level.bucket_ms
     return [
         Part(level, max(int(start), first_ms), min(int(end), last_ms))
         for start, end in zip(starts, ends, strict=True)

@@ -5,7 +5,7 @@ A value that is not known is NaN. A bucket without samples is NaN in every array
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +53,25 @@ class Values:
     high: Floats
     last: Floats
     weight: Floats
+
+
+def spread(
+    buckets: Buckets, values: dict[str, Values], bucket_ms: int, step_ms: int
+) -> tuple[Buckets, dict[str, Values]]:
+    """Each bucket as several shorter ones with its values; they share its amount."""
+    count = -(-bucket_ms // step_ms)
+    starts = np.arange(count) * step_ms
+    spread_buckets = Buckets(
+        at_ms=(buckets.at_ms[:, None] + starts).ravel(),
+        samples=np.repeat(buckets.samples, count),
+        rated_ms=np.repeat(buckets.rated_ms, count),
+    )
+    spread_values = {
+        name: Values(*(np.repeat(getattr(of, column), count) for column in Values.__slots__))
+        for name, of in values.items()
+    }
+    shared = {name: replace(of, last=of.last / count) for name, of in spread_values.items()}
+    return spread_buckets, shared
 
 
 def gauge(rows: pa.Table, name: str, buckets: Buckets) -> Values:

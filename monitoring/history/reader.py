@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import key_rows, manifest
-from monitoring.history.cover import Part, cover
+from monitoring.history import cover, key_rows, manifest
+from monitoring.history.cover import Part, TimesOf
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
@@ -66,12 +66,24 @@ def _ticks_of_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
 
 def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
     """Which level is read for which part of the range (cover.py)."""
+    return cover.cover(from_ms, to_ms, _times_in(root, slug), coarsest)
 
+
+def parts_or_coarser(
+    root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level
+) -> list[Part]:
+    """The same, with coarser levels for what the others do not have."""
+    times_of = _times_in(root, slug)
+    found = cover.cover(from_ms, to_ms, times_of, coarsest)
+    return cover.add_coarser(found, from_ms, to_ms, times_of, coarsest)
+
+
+def _times_in(root: Root, slug: str) -> TimesOf:
     def times_of(level: Level, start_ms: int, end_ms: int) -> np.ndarray:
         times: np.ndarray = ticks(root, slug, level, start_ms, end_ms)["at_ms"].to_numpy()
         return times
 
-    return cover(from_ms, to_ms, times_of, coarsest)
+    return times_of
 
 
 def _files(

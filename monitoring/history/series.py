@@ -1,8 +1,8 @@
 """The values of a subject over time: one question for every chart.
 
 The newest ticks come from the live window, all else from the files of the level that fits the
-length of a point (points.py), or of a finer one where that level has nothing yet. Spark is never
-asked.
+length of a point (points.py), of a finer one where that level has nothing yet, or of a coarser one
+where all finer ones have expired. Spark is never asked.
 """
 
 from __future__ import annotations
@@ -115,8 +115,10 @@ def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> S
     level = points.level_for(over.step_ms)
     first_ms = over.from_ms - over.from_ms % over.step_ms
     read_parts = [
-        _stored(root, slug, subject, measures, part)
-        for part in reader.parts(root, slug, first_ms, min(over.to_ms, stored_ms + 1), level)
+        _stored(root, slug, subject, measures, part, over.step_ms)
+        for part in reader.parts_or_coarser(
+            root, slug, first_ms, min(over.to_ms, stored_ms + 1), level
+        )
     ]
     if over.to_ms > stored_ms:
         read_parts.append(_live(slug, subject, measures, max(stored_ms + 1, first_ms)))
@@ -157,7 +159,9 @@ def _values(
     }
 
 
-def _stored(root: Root, slug: str, subject: Subject, measures: Sequence[str], part: Part) -> _Read:
+def _stored(
+    root: Root, slug: str, subject: Subject, measures: Sequence[str], part: Part, step_ms: int
+) -> _Read:
     """A part from files. Rows count from the start of a portion, where each key has one."""
     level, table = part.level, subject.table
     start_ms = part.from_ms - part.from_ms % level.portion_ms
@@ -167,7 +171,9 @@ def _stored(root: Root, slug: str, subject: Subject, measures: Sequence[str], pa
     columns = _columns(table, measures, is_raw=is_raw)
     rows = reader.rows(root, slug, level, table, start_ms, part.to_ms, columns, subject.key_columns)
     values = _values(rows, table, measures, buckets)
-    inside = buckets.at_ms >= part.from_ms
+    if level.bucket_ms > step_ms:
+        buckets, values = dense.spread(buckets, values, level.bucket_ms, step_ms)
+    inside = (buckets.at_ms >= part.from_ms) & (buckets.at_ms < part.to_ms)
     kept = Buckets(*(getattr(buckets, n)[inside] for n in Buckets.__slots__))
     cut = {
         name: Values(*(getattr(of, n)[inside] for n in Values.__slots__))
@@ -220,7 +226,7 @@ def names(slug: str, table: Table, column: str, key: Mapping[str, str], over: Ra
     root = current()
     found: set[str] = set()
     level = points.level_for(over.step_ms)
-    for part in reader.parts(root, slug, over.from_ms, over.to_ms, level):
+    for part in reader.parts_or_coarser(root, slug, over.from_ms, over.to_ms, level):
         start_ms = part.from_ms - part.from_ms % part.level.portion_ms
         rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, [column], key)
         found.update(rows[column].unique().to_pylist())

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.history.cover import Part, cover
+from monitoring.history.cover import Part, add_coarser, cover
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, RAW
 
 START = 20_000 * DAY_MS
@@ -59,6 +59,27 @@ def test_a_level_coarser_than_allowed_is_not_used():
     assert cover(START, START + DAY_MS, in_order(buckets), HOUR) == []
     assert cover(START, START + DAY_MS, in_order(buckets), DAY) == [
         Part(DAY, START, START + DAY_MS)
+    ]
+
+
+def test_ticks_that_have_expired_are_replaced_by_minutes():
+    buckets = {
+        RAW: times(START + HOUR_MS, START + 2 * HOUR_MS, 5000),
+        MINUTE: times(START, START + 2 * HOUR_MS, MINUTE_MS),
+    }
+    from_ms, to_ms = START + 30 * MINUTE_MS + 10_000, START + 2 * HOUR_MS
+    raw = cover(from_ms, to_ms, in_order(buckets), RAW)
+    assert raw == [Part(RAW, START + HOUR_MS, to_ms)]
+    found = add_coarser(raw, from_ms, to_ms, in_order(buckets), RAW)
+    assert found == [Part(MINUTE, from_ms, START + HOUR_MS), *raw]
+
+
+def test_a_coarser_level_is_used_where_the_next_one_has_nothing():
+    buckets = {MINUTE: hour_of(0, MINUTE_MS), HOUR: hour_of(1, HOUR_MS)}
+    found = add_coarser([], START, START + 3 * HOUR_MS, in_order(buckets), RAW)
+    assert found == [
+        Part(MINUTE, START, START + HOUR_MS),
+        Part(HOUR, START + HOUR_MS, START + 2 * HOUR_MS),
     ]
 
 

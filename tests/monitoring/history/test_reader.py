@@ -2,7 +2,7 @@
 
 from monitoring.history import reader, writer
 from monitoring.history.cover import Part
-from monitoring.history.levels import DAY, HOUR_MS, RAW
+from monitoring.history.levels import DAY, RAW
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 ALWAYS = (0, 10**14)
@@ -39,6 +39,6 @@ def test_the_ticks_of_a_range_are_in_the_order_of_time(root):
 
 def test_a_range_without_roll_ups_is_read_from_the_ticks(root):
     write(root, LAST)
-    from_ms, to_ms = AT_MS - HOUR_MS, AT_MS + HOUR_MS
+    from_ms, to_ms = AT_MS - 1000, AT_MS + 5000
     assert reader.parts(root, "local", from_ms, to_ms, DAY) == [Part(RAW, from_ms, to_ms)]
     assert reader.parts(root, "other", from_ms, to_ms, DAY) == []

@@ -2,10 +2,14 @@
 
 import math
 
+import pyarrow as pa
 import pytest
 
-from monitoring.history import series, writer
+from monitoring.history import manifest, series, writer
+from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
+from monitoring.history.root import Place
 from monitoring.history.series import Range, Subject
+from monitoring.history.table_specs import LEVEL_TICKS, TICKS, TOPICS
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -105,3 +109,30 @@ def test_a_subject_that_is_not_there_has_no_values(root, redis_server):
 def test_an_unknown_measure_is_refused(root):
     with pytest.raises(KeyError, match="topics has no measure lag"):
         series.read("local", Subject.topic("a"), ["lag"], over(2))
+
+
+def write_minutes(root, from_ms, count):
+    """Minutes in which the topic gets 5 records per second."""
+    place = Place("local", MINUTE, MINUTE.span_of(from_ms))
+    times = range(from_ms, from_ms + count * MINUTE_MS, MINUTE_MS)
+    of_bucket = {"samples": 12, "gaps": 0, "rated_ms": MINUTE_MS, "reason": ""}
+    of_topic = {"topic": "a", "state_before": 3, "state": 3, "records": 300, "records_rated": 300}
+    of_topic |= {"records_rated_ms": MINUTE_MS, "records_low": 0.0, "records_high": 60.0}
+    tables = {TICKS: (of_bucket, LEVEL_TICKS), TOPICS.name: (of_topic, TOPICS.level_schema)}
+    files = []
+    for name, (row, schema) in tables.items():
+        rows = pa.Table.from_pylist([{"at_ms": at_ms} | row for at_ms in times], schema=schema)
+        files.append(writer.write_file(root, place, name, rows))
+    manifest.replace(root, place, manifest.load(root, place), files)
+
+
+def test_where_the_ticks_have_expired_a_short_step_has_the_values_of_minutes(root, redis_server):
+    from_ms = FROM_MS - FROM_MS % HOUR_MS
+    write_minutes(root, from_ms, 60)
+    put_tick(sampled(FIRST + 2000, end=10))
+    writer.flush(root, "local")
+    asked = Range(from_ms + 10_000, from_ms + 130_000, 5000)
+    found = series.read("local", Subject.topic("a"), ["records"], asked).measures["records"]
+    assert known(found.mean) == [5.0] * 24
+    assert known(found.high) == [60.0] * 24
+    assert found.amount == pytest.approx(600)
