@@ -65,7 +65,6 @@ RETIRED = {
     "turn_to_page": "paginate",
     "topics_there": "existing_topics",
     "To take it back": "Undo",
-    "of_name": "rows_named",
     "hand_over": "mark_other_entries",
     "has_unconfirmed": "is_delivering",
     "is_of_absent_topic": "is_topic_absent",
@@ -81,6 +80,10 @@ RETIRED = {
     "pipeline.tables": "pipeline.pipeline_page",
     "reports.tables": "reports.report_list",
     "topics.tables": "topics.topic_list, topics.topic_page",
+    "lag.notes": "lag.formula",
+    "lag/notes": "lag/formula",
+    "tick_totals": "group_columns.LagSums",
+    "member_totals": "group_columns.LagSums",
 }
 _ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")

@@ -60,7 +60,7 @@ class Quiet(Synthetic):
         is_busy = self.__dict__["rates"][row] > 0
         noise = np.random.default_rng(tick + 1).integers(0, 2000, len(row))
         lag = np.where(is_busy, noise, self._of_group_row["lag"])
-        changed = {"committed_offset": ends - lag, "log_end_offset": ends, "lag": lag}
+        changed = {"committed_offset": ends - lag, "log_end_offset": ends}
         return super().group_rows(1) | changed
 
     def brokers(self, tick: int) -> list[dict[str, Any]]:

@@ -131,7 +131,6 @@ class Synthetic:
             "partition": partitions["partition"][row],
             "committed_offset": ends - lag,
             "log_end_offset": ends,
-            "lag": lag,
             "member_id": (members, np.where(is_empty, -1, member)),
             "client_id": (members, np.where(is_empty, -1, member)),
             "member_host": (["10.0.0.1", "10.0.0.2"], np.where(is_empty, -1, member)),

@@ -2,22 +2,37 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from monitoring.lag.formula import member_totals
-from monitoring.read_model.partial_sum import PartialSum
-
-TOPICS_MAX = 20  # of a member, on the page
+from monitoring.read_model.group_columns import LagSums
 
 
 def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:
-    """The first members, and the number of all; `rows`: the group's rows of a tick."""
-    totals = member_totals(rows)
-    first: list[dict[str, Any]] = totals.slice(0, count_max).to_pylist()
-    assigned = _assigned(rows, {row["member_id"] for row in first})
+    """The first members, sorted by client id and host, and the number of all.
+
+    `rows`: the group's rows of a tick, one per partition (Snapshot.rows_of_group).
+    """
+    owned = rows.filter(pc.greater(pc.binary_length(rows["member_id"]), 0))
+    order = ("client_id", "member_host", "member_id")
+    owned = owned.sort_by([(name, "ascending") for name in order])
+    ids = owned["member_id"].combine_chunks().dictionary_encode()
+    codes, count = ids.indices.to_numpy(), len(ids.dictionary)
+    every_row = np.ones(len(owned), dtype=bool)
+    sums = LagSums.of_rows(owned, every_row).by(codes, count)
+    _, first_rows = np.unique(codes, return_index=True)
+    facts = owned.select(list(order)).take(pa.array(first_rows[:count_max])).to_pylist()
+    assigned = _assigned(owned, {row["member_id"] for row in facts})
     return [
-        row | {"lag": _sum(row), "assigned": assigned.get(row["member_id"], [])} for row in first
-    ], len(totals)
+        row
+        | {
+            "partitions": int(sums.partitions[code]),
+            "lag": sums[code],
+            "assigned": assigned[row["member_id"]],
+        }
+        for code, row in enumerate(facts)
+    ], count
 
 
 def _assigned(rows: pa.Table, ids: set[str]) -> dict[str, list[str]]:
@@ -42,15 +57,3 @@ def ranges(numbers: list[int]) -> str:
         else:
             runs.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
-
-
-def _sum(totals: dict[str, Any]) -> PartialSum:
-    """The lag of some partitions as a PartialSum; partitions without a commit are not part of
-    it."""
-    return PartialSum(
-        totals["lag"],
-        totals["end_unknown"],
-        totals["partitions"] - totals["not_committed"],
-        ahead=totals["ahead"],
-        ahead_by=totals["ahead_by"],
-    )

@@ -26,6 +26,7 @@ from monitoring.history.tick_rows import (
     bits_of,
     growth,
 )
+from monitoring.lag.formula import counted_lag, lag_between
 
 
 class GroupTable:
@@ -55,7 +56,7 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
     base = last.reading("consumed", rows)
     amount, is_valid = growth(committed, base)
     is_rated = is_valid & last.is_known("consumed", rows) & step.is_rated
-    lag = Values(np.maximum(end.of - committed.of, 0), end.known & committed.known)
+    lag = Values(counted_lag(committed.of, end.of), end.known & committed.known)
     return TickRows(
         table=GROUP_PARTITIONS,
         keys=keys,
@@ -158,5 +159,5 @@ def _only(values: Values, mask: Flags) -> Values:
 
 def _is_ahead(table: GroupTable) -> Flags:
     both = table.committed.known & table.end.known & table.is_answered
-    ahead: Flags = both & (table.committed.of > table.end.of)
+    ahead: Flags = both & (lag_between(table.committed.of, table.end.of) < 0)
     return ahead

@@ -21,7 +21,7 @@ _BYTES_MAX = 96 << 20  # two minutes of 40,000 partitions
 _UNUSED = {
     "partitions": ("cluster", "tick", "at_ms", "messages_in"),
     "groups": (
-        "cluster", "tick", "at_ms", "protocol_type", "lag", "member_id", "client_id", "member_host",
+        "cluster", "tick", "at_ms", "protocol_type", "member_id", "client_id", "member_host",
     ),
 }  # fmt: skip
 Tables = tuple[str, ...]

@@ -21,6 +21,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from monitoring.lag.formula import lag_between
+
 UNKNOWN = -1  # offset
 CAUGHT_UP_MS = 45_000
 OBSERVED_MS = 60_000
@@ -56,7 +58,7 @@ def flows(
     first = seen.argmax(axis=0)
     columns = np.arange(committed.shape[1])
     observed_ms = now_ms - at_ms[first]
-    first_lag = ends[first, columns] - committed[first, columns]
+    first_lag = lag_between(committed[first, columns], ends[first, columns])
     recent = (at_ms >= now_ms - CAUGHT_UP_MS)[:, None] & (ends >= 0)
     reached = (recent & (commit >= ends)).any(axis=0)
     has_moved = ((committed >= 0) & (committed != commit)).any(axis=0)
@@ -68,7 +70,7 @@ def flows(
         (committed.max(axis=0) > commit, Flow.REWOUND),
         (observed_ms < OBSERVED_MS, Flow.UNKNOWN),
         (~has_moved, Flow.STALLED),
-        (end - commit > first_lag, Flow.GROWING),
+        (lag_between(commit, end) > first_lag, Flow.GROWING),
     ]
     masks = [mask for mask, _flow in conditions]
     found: np.ndarray = np.select(masks, [int(flow) for _mask, flow in conditions], Flow.DRAINING)

@@ -105,7 +105,7 @@ def _groups(rows: pa.Table, ends: np.ndarray, behind: np.ndarray, place: np.ndar
         return rows
     is_read = (place >= 0) & pc.is_valid(rows["committed_offset"]).to_numpy()
     end, lag = ends[place], behind[place]
-    figures = {"committed_offset": end - lag, "log_end_offset": end, "lag": lag}
+    figures = {"committed_offset": end - lag, "log_end_offset": end}
     told = pa.nulls(len(rows), pa.int64())
     index = rows.schema.get_field_index("told_at_ms")
     return _replaced(rows, figures, ~is_read).set_column(index, "told_at_ms", told)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.lag.formula import counted_lag, lag_between
 from monitoring.read_model.columns import Names, names
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
@@ -36,17 +37,16 @@ class LagSums:
     end_unknown: np.ndarray
 
     @classmethod
-    def of_rows(cls, table: pa.Table, topic: np.ndarray) -> "LagSums":
-        """One per row of a tick's group table."""
-        is_partition = topic >= 0
+    def of_rows(cls, table: pa.Table, is_partition: np.ndarray) -> "LagSums":
+        """One entry per row of a tick's group table; `is_partition`: the rows with a topic."""
         committed, is_committed = _integers(table["committed_offset"])
         end, has_end = _integers(table["log_end_offset"])
         known = is_committed & has_end
-        lag = np.where(known, end - committed, 0)
+        lag = np.where(known, lag_between(committed, end), 0)
         return cls(
             partitions=is_partition,
             known=known & is_partition,
-            lag=np.maximum(lag, 0),
+            lag=np.where(known, counted_lag(committed, end), 0),
             ahead=(lag < 0) & is_partition,
             ahead_by=np.maximum(-lag, 0),
             not_committed=~is_committed & is_partition,
@@ -124,7 +124,7 @@ class GroupColumns:
             starts=np.append(starts, len(keys)),
             group=group[firsts],
             topic=topic[firsts],
-            sums=LagSums.of_rows(table, topic).by(pair, len(starts)),
+            sums=LagSums.of_rows(table, topic >= 0).by(pair, len(starts)),
         )
 
     def pairs_of_group(self, code: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.lag.flow import Flow
-from monitoring.lag.formula import with_lag
+from monitoring.lag.formula import lag_between, with_lag
 from monitoring.read_model.columns import integer, number
 from monitoring.read_model.rows import LagRow
 from monitoring.read_model.tick_columns import TickColumns
@@ -78,7 +78,7 @@ class LagRows(Sequence[LagRow]):
             "topic": lambda: columns.groups.topics.rank[found.topic[rows]],
             "partition": lambda: found.partition[rows],
             "state": lambda: columns.commits.flows[rows],
-            "lag": lambda: end - committed,
+            "lag": lambda: lag_between(committed, end),
             "unread": lambda: np.where(np.isnan(committed), columns.records(rows), np.nan),
             "rate": lambda: (
                 columns.commits.rates["produced"][rows] - columns.commits.rates["consumed"][rows]

@@ -13,6 +13,7 @@ import pyarrow as pa
 from monitoring.gateway.wire.limits import LAG_MAX, printable
 from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.lag.formula import lag_between
 from monitoring.reasons import Reason, several
 from monitoring.sampling.group_rows import GroupRows, group_rows
 from monitoring.ticks.schema import GROUPS, PARTITIONS
@@ -124,8 +125,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
     ends = _end_offsets(
         rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end
     )
-    has_lag = (ends >= 0) & (rows.committed >= 0)
-    _refuse_far_commits(rows, ends, has_lag)
+    _refuse_far_commits(rows, ends)
     members = rows.members
     columns = _tick_columns(cluster, tick, reads.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
@@ -139,7 +139,6 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
         "partition": pa.array(rows.partition, mask=rows.partition < 0),
         "committed_offset": nullable(rows.committed),
         "log_end_offset": nullable(ends),
-        "lag": pa.array(ends - rows.committed, mask=~has_lag),
         "member_id": _strings(rows.member_index, [member.member_id for member in members]),
         "client_id": _strings(rows.member_index, [member.client_id for member in members]),
         "member_host": _strings(rows.member_index, [member.host for member in members]),
@@ -148,13 +147,14 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
     return pa.table(columns, schema=GROUPS)
 
 
-def _refuse_far_commits(rows: GroupRows, ends: Longs, has_lag: np.ndarray) -> None:
-    """Clients can commit any offset. If it is too far from the end, the lag is unknown."""
-    far = has_lag & (np.abs(ends - rows.committed) > LAG_MAX)
+def _refuse_far_commits(rows: GroupRows, ends: Longs) -> None:
+    """Clients can commit any offset. If it is too far from the end, the end is unknown."""
+    has_lag = (ends >= 0) & (rows.committed >= 0)
+    far = has_lag & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = printable(rows.groups[number].group)
         rows.refused.add(Reason("group_far_commits", group=name))
-    ends[far], has_lag[far] = -1, False
+    ends[far] = -1
 
 
 def _end_offsets(

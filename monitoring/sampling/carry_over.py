@@ -1,7 +1,7 @@
 """Carries data over from the previous tick for parts that could not be read. Pure.
 
 If a coordinator does not answer, its groups keep their last known rows: `told_at_ms` is the time of
-those rows, and end offset and lag are null. A broker that is down keeps its address. Each problem
+those rows, and the end offset is null. A broker that is down keeps its address. Each problem
 keeps the time at which it began.
 """
 
@@ -86,12 +86,10 @@ def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Tab
     if not silent:
         return None
     rows = previous.groups.filter(pc.is_in(names, value_set=pa.array(silent, pa.string())))
-    unknown = pa.nulls(len(rows), pa.int64())
     replaced = {
         "tick": pa.array([tick.tick] * len(rows), pa.int64()),
         "at_ms": pa.array([tick.at_ms] * len(rows), pa.int64()),
-        "log_end_offset": unknown,
-        "lag": unknown,
+        "log_end_offset": pa.nulls(len(rows), pa.int64()),
         "told_at_ms": pc.fill_null(rows["told_at_ms"], previous.at_ms),
     }
     return pa.table({name: replaced.get(name, rows[name]) for name in GROUPS.names}, schema=GROUPS)

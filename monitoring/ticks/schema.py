@@ -18,7 +18,7 @@ cluster, and a small JSON header (`meta`):
 An unknown value is null, never 0. Counters (`bytes_in` …) count since the broker started; if a
 value is smaller than in the previous tick, the broker was restarted.
 
-A column that an older file or Redis entry does not have is null.
+A column that an older file or Redis entry does not have is null; one that only it has is not read.
 """
 
 import pyarrow as pa
@@ -62,7 +62,6 @@ GROUPS = pa.schema(
         ("partition", pa.int32()),
         ("committed_offset", pa.int64()),  # null = nothing committed
         ("log_end_offset", pa.int64()),
-        ("lag", pa.int64()),  # null = nothing committed, or the end is unknown
         ("member_id", pa.string()),
         ("client_id", pa.string()),
         ("member_host", pa.string()),

@@ -92,22 +92,6 @@ def decode(fields: Mapping[bytes, bytes], tables: Sequence[str] = tuple(_SCHEMAS
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TickGroups:
-    """The groups of a tick."""
-
-    tick: int
-    at_ms: int
-    groups: pa.Table
-
-
-def decode_groups(fields: Mapping[bytes, bytes], columns: Sequence[str]) -> TickGroups:
-    """Like `decode`, but only these columns of the groups; others are not decompressed."""
-    schema = pa.schema([GROUPS.field(name) for name in columns])
-    meta = _meta(fields)
-    return TickGroups(meta["tick"], meta["at_ms"], _table(fields[b"groups"], schema))
-
-
 def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:
     meta: dict[str, Any] = json.loads(fields[b"meta"])
     if meta.pop("version") != _VERSION:

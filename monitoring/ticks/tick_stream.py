@@ -10,7 +10,7 @@ Readers return `Tick` objects and raise StoreDown if Redis does not answer withi
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 import redis
@@ -19,7 +19,7 @@ from django.conf import settings
 from monitoring import redis_client, redis_keys
 from monitoring.reasons import Reason, dumps, loads
 from monitoring.redis_client import stream_entries
-from monitoring.ticks.tick import Tick, TickGroups, decode, decode_groups, encode
+from monitoring.ticks.tick import Tick, decode, encode
 
 LIVE_MS = 15 * 60 * 1000
 _SKIPPED_KEPT_S = 3600
@@ -132,11 +132,6 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
 def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
     return map(decode, entries(slug, since_ms))
-
-
-def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[TickGroups]:
-    """Like `recent_ticks`, but only these columns of the groups."""
-    return (decode_groups(fields, columns) for fields in entries(slug, since_ms))
 
 
 def entries(slug: str, since_ms: int, before_ms: int | None = None) -> Iterator[dict[bytes, bytes]]:

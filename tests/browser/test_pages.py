@@ -164,7 +164,7 @@ def test_a_phone_shows_every_column_of_a_row_before_and_after_a_tick(page_as, li
     for ends in (None, 777):
         if ends:
             rows = [row | {"log_end_offset": ends} for row in PARTITIONS]
-            read = {"log_end_offset": ends, "committed_offset": 0, "lag": ends}
+            read = {"log_end_offset": ends, "committed_offset": 0}
             announce("local", put(partitions=rows, groups=[row | read for row in GROUPS]))
             expect(cells.filter(has_text="1\u202f554")).to_have_count(1)
         expect(cells.last).to_have_attribute("data-label", titles[-1])

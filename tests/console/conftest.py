@@ -36,7 +36,7 @@ GROUPS = [
     {
         "group": "billing", "state": "Stable", "protocol_type": "consumer", "coordinator": 1,
         "members": 1, "topic": "orders", "partition": partition, "committed_offset": 60,
-        "log_end_offset": 100, "lag": 40, "member_id": "m-1", "client_id": "billing-app",
+        "log_end_offset": 100, "member_id": "m-1", "client_id": "billing-app",
         "member_host": "/10.0.0.7",
     }
     for partition in range(2)
@@ -44,7 +44,7 @@ GROUPS = [
     {
         "group": "auditors", "state": "Empty", "protocol_type": "consumer", "coordinator": 1,
         "members": 0, "topic": "console.audit", "partition": 0, "committed_offset": 10,
-        "log_end_offset": 100, "lag": 90,
+        "log_end_offset": 100,
     }
 ]  # fmt: skip
 BROKERS = [

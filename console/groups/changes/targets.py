@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from monitoring.lag.formula import counted_lag
+
 PARTITIONS_MAX = 5000
 OFFSET_MAX = (1 << 63) - 1
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
@@ -71,7 +73,7 @@ def move(place: Place, new: int | None) -> Move:
     """The move from the commit of `place` to `new`; None = no commit."""
     if new is None:
         return Move()
-    lag = max(0, place.log.stop - new)
+    lag = int(counted_lag(new, place.log.stop))
     if place.committed is None:
         return Move(lag=lag)
     # Records that were deleted are neither read again nor skipped.

@@ -38,14 +38,14 @@ def test_any_text_may_be_the_name_of_a_group(sampled, client_of, viewer, name):
 
 
 def test_missing_commits_are_shown_as_none_and_not_as_zero(sampled, client_of, viewer):
-    row = GROUPS[0] | {"committed_offset": None, "lag": None}
+    row = GROUPS[0] | {"committed_offset": None}
     sample_next(groups=[row])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
     assert "nothing committed" in page
 
 
 def test_no_page_shows_a_plain_0_for_commits_beyond_the_end_offset(sampled, client_of, viewer):
-    ahead = GROUPS[0] | {"committed_offset": 590, "log_end_offset": 100, "lag": -490}
+    ahead = GROUPS[0] | {"committed_offset": 590, "log_end_offset": 100}
     sample_next(groups=[ahead])
     client = client_of(viewer)
     for path in ("", "groups", "groups/billing", "topics/orders/consumers"):
@@ -64,7 +64,7 @@ def _ticks_of_a_group(count, change=lambda step: {}):
 
 
 def test_sums_of_members_and_topics_say_that_a_part_is_not_known(sampled, client_of, viewer):
-    sample_next(groups=[GROUPS[0], GROUPS[1] | {"log_end_offset": None, "lag": None}])
+    sample_next(groups=[GROUPS[0], GROUPS[1] | {"log_end_offset": None}])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
     told = '<span class="at-least" title="1 of 2 partitions is not known.">≥ 40</span>'
     assert page.count(told) == 2
@@ -73,7 +73,7 @@ def test_sums_of_members_and_topics_say_that_a_part_is_not_known(sampled, client
 def test_a_group_whose_coordinator_is_silent_stays_with_its_age_and_no_lag(
     sampled, client_of, viewer
 ):
-    row = GROUPS[0] | {"log_end_offset": None, "lag": None, "told_at_ms": 1_000_000}
+    row = GROUPS[0] | {"log_end_offset": None, "told_at_ms": 1_000_000}
     sample_next(groups=[row], groups_complete=False)
     client = client_of(viewer)
     for path in ("/c/local/groups", "/c/local/groups/billing", "/c/local/"):
@@ -103,9 +103,7 @@ def stalled(step: int) -> dict:
     """`orders` 0 does not move, while 1 is read to its end; both grow."""
     end = {"log_end_offset": 100 + step}
     rows = [GROUPS[0] | end, GROUPS[1] | end | {"committed_offset": 100 + step}]
-    return {
-        "groups": [row | {"lag": row["log_end_offset"] - row["committed_offset"]} for row in rows]
-    }
+    return {"groups": rows}
 
 
 @pytest.fixture
@@ -144,7 +142,7 @@ def test_partitions_are_sorted_and_filtered_on_the_server(frozen, client_of, vie
 
 
 def test_groups_are_sorted_by_lag_state_and_trend(frozen, client_of, viewer):
-    still = {"group": "still", "committed_offset": 0, "lag": 100, "log_end_offset": 100}
+    still = {"group": "still", "committed_offset": 0, "log_end_offset": 100}
     rows = [*stalled(25)["groups"], GROUPS[0] | still]
     sample_next(groups=rows)
     client = client_of(viewer)
@@ -162,7 +160,7 @@ def test_groups_are_sorted_by_lag_state_and_trend(frozen, client_of, viewer):
 def test_the_total_says_how_many_partitions_were_never_committed_and_what_they_hold(
     sampled, client_of, viewer
 ):
-    sample_next(groups=[GROUPS[0], GROUPS[1] | {"committed_offset": None, "lag": None}])
+    sample_next(groups=[GROUPS[0], GROUPS[1] | {"committed_offset": None}])
     page = " ".join(client_of(viewer).get("/c/local/groups/billing").content.decode().split())
     assert "without 1 partition that was never committed and holds 100 records" in page
     assert ">never<" in page

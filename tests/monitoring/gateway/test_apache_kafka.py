@@ -59,9 +59,11 @@ def test_a_tick_matches_the_cluster(written):
     assert all(row["size_bytes"] > 0 for row in partitions)
     assert all(row["bytes_in"] is None for row in partitions)
     groups = [row for row in tick.groups.to_pylist() if row["group"] == GROUP]
-    assert [(row["partition"], row["committed_offset"], row["lag"]) for row in groups] == [
-        (0, 15, 0),
-        (1, None, None),
+    assert [
+        (row["partition"], row["committed_offset"], row["log_end_offset"]) for row in groups
+    ] == [
+        (0, 15, 15),
+        (1, None, 15),
     ]
     assert {(row["state"], row["client_id"], row["members"]) for row in groups} == {
         ("Stable", "billing-app", 1)

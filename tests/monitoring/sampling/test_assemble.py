@@ -4,6 +4,7 @@ from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead, LogDir
+from monitoring.lag.formula import with_lag
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
 from monitoring.ticks.schema import GROUPS, PARTITIONS
@@ -81,7 +82,7 @@ def test_a_broker_has_its_log_directories_and_their_sums():
 
 def test_lag_is_end_minus_commit_and_may_be_negative():
     told = with_commits(commits("a", {0: 4}), commits("b", {0: 7}), log_end=np.array([10, -1, 5]))
-    rows = tick_of(told).groups.to_pylist()
+    rows = with_lag(tick_of(told).groups).to_pylist()
     assert [(row["topic"], row["lag"]) for row in rows] == [("a", 6), ("b", -2)]
 
 
@@ -89,7 +90,7 @@ def test_lag_is_null_where_the_end_or_the_topic_is_unknown():
     told = with_commits(
         commits("a", {0: 4, 1: 4}), commits("zzz", {0: 1}), log_end=np.array([-1, -1, 5])
     )
-    rows = tick_of(told).groups.to_pylist()
+    rows = with_lag(tick_of(told).groups).to_pylist()
     assert [row["lag"] for row in rows] == [None] * 3
     assert [row["committed_offset"] for row in rows] == [4, 4, 1]
 
@@ -106,7 +107,7 @@ def test_the_lag_of_a_commit_too_far_from_the_end_is_unknown():
         commits("a", {0: 2**62, 1: 2**63 - 1}), commits("b", {0: 4}), log_end=np.array([5, 5, 5])
     )
     tick = tick_of(told)
-    assert [row["lag"] for row in tick.groups.to_pylist()] == [None, None, 1]
+    assert [row["lag"] for row in with_lag(tick.groups).to_pylist()] == [None, None, 1]
     assert tick.refused == ["group g: commits that are too far from the end of their partition"]
     [totals] = Snapshot.of(tick).groups
     assert (totals.lag, totals.ahead_by, totals.end_unknown) == (1, 0, 2)

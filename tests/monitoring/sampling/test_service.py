@@ -158,7 +158,7 @@ def test_groups_address_and_sums_survive_the_death_of_a_broker(live_cluster, red
         assert silent(after) == its_own & names != set()
         assert names <= set(after.groups["group"].to_pylist())
         rows = [row for row in after.groups.to_pylist() if row["group"] in its_own & names]
-        assert all(row["lag"] is None and row["committed_offset"] == 1 for row in rows)
+        assert all(row["log_end_offset"] is None and row["committed_offset"] == 1 for row in rows)
         broker = next(row for row in after.brokers if row["id"] == dead.id)
         assert (broker["up"], broker["host"], broker["port"]) == (False, "127.0.0.1", dead.port)
         assert broker["down_since_ms"] <= after.since["leaderless"] <= after.at_ms

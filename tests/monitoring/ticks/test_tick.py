@@ -15,7 +15,7 @@ def test_a_tick_survives_its_encoding():
     tick = make_tick(
         7,
         partitions=[{"topic": "a", "partition": 0, "leader": 1, "replicas": [1, 2], "isr": [1]}],
-        groups=[{"group": "g", "state": "Stable", "topic": "a", "partition": 0, "lag": 3}],
+        groups=[{"group": "g", "state": "Stable", "topic": "a", "committed_offset": 3}],
         brokers=[{"id": 1, "up": True, "bytes_in": None}],
         controller_id=1,
     )
