@@ -130,6 +130,7 @@ INSTALLED_APPS = [
     "console.dashboard",
     "console.brokers",
     "console.topics",
+    "console.reassignments",
     "console.messages",
     "console.segments",
     "console.groups",

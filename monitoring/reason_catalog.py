@@ -32,6 +32,9 @@ _ANSWERS = {
         "%(address)s does not serve %(api)s version %(version)d; Aerie needs Kafka 3.0 or later, "
         "or brokerd"
     ),
+    "api_not_offered": gettext_noop(
+        "the cluster does not support this: its brokers do not offer %(api)s"
+    ),
     "no_such_broker": gettext_noop("broker %(id)d is not up"),
     "lists_no_groups": gettext_noop("lists no groups (error %(error)d)"),
     "log_dirs_error": gettext_noop("does not tell its log directories (error %(error)d)"),

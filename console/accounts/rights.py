@@ -41,6 +41,7 @@ VERBS = {
     "topic.alter": OPERATOR,
     "topic.configure": OPERATOR,
     "topic.purge": ADMIN,
+    "topic.reassign": ADMIN,
     "topic.delete": ADMIN,
     "group.alter": OPERATOR,
     "group.delete": ADMIN,

@@ -22,10 +22,18 @@ Params = Mapping[str, Any]  # JSON-able; from the form
 ITEMS = "items"  # the facts of items by their keys; also the step that applies them
 
 
+class Unfinished(Exception):
+    """The change goes on in the cluster: `apply` is called again, by any worker that is free."""
+
+
 class Progress(ABC):
-    """Where an action reports how far it came. `done`: items that an earlier attempt applied."""
+    """Where an action reports how far it came.
+
+    `done`: items that are applied. `is_continued`: an earlier call of `apply` was Unfinished.
+    """
 
     done: frozenset[str] = frozenset()
+    is_continued = False
 
     @abstractmethod
     def __call__(self, key: str) -> None:
@@ -61,6 +69,7 @@ class ActionType(ABC):
         verb: the right that planning and applying need.
         form_page: the name of the URL of its form.
         creates: the target does not exist before the change. deletes: not after it.
+        goes_on: it may raise Unfinished, and is continued if its worker is lost.
     """
 
     name: ClassVar[str]
@@ -69,6 +78,7 @@ class ActionType(ABC):
     form_page: ClassVar[str]
     creates: ClassVar[bool] = False
     deletes: ClassVar[bool] = False
+    goes_on: ClassVar[bool] = False
 
     @abstractmethod
     def title(self, resource: str) -> str:

@@ -21,11 +21,13 @@ class PlanProgress(Progress):
         self._keys = [step.key for step in action_type.steps(plan.params)]
         self._saved_s = 0.0
         self.done = plan.done
+        self.is_continued = bool(plan.step_states)
 
     def __call__(self, key: str) -> None:
         """Mark a step as running and the previous one as done."""
         plan = self._plan
-        plan.progress = 10 + 90 * self._keys.index(key) // len(self._keys)
+        started = 10 + 90 * self._keys.index(key) // len(self._keys)
+        plan.progress = max(started, plan.progress)
         plan.stage = key
         plan.step_states = end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
         self.save()

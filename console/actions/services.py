@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.actions import models, registry, texts
-from console.actions.action_type import ITEMS, ActionType, ItemsAction
+from console.actions.action_type import ITEMS, ActionType, ItemsAction, Unfinished
 from console.actions.draft import (
     Facts,
     PlanApplied,
@@ -203,14 +203,17 @@ def resume(plan: Plan, principal: Principal) -> None:
 def _send(plan: Plan) -> None:
     """Send the plan to a worker; if the queue is unavailable, the plan fails."""
     try:
-        check()  # detects a Redis that hangs sooner than Celery does
-        current_app.send_task(
-            APPLY_TASK, (str(plan.pk),), retry=False, expires=QUEUED_MAX.total_seconds()
-        )
+        _send_task(plan)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
         reason = Reason("plan_not_queued")
         _finish(plan, models.QUEUED, models.FAILED, reason)
+
+
+def _send_task(plan: Plan) -> None:
+    check()  # detects a Redis that hangs sooner than Celery does
+    expires_s = QUEUED_MAX.total_seconds()
+    current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False, expires=expires_s)
 
 
 def _cluster(plan: Plan) -> Cluster:
@@ -223,15 +226,20 @@ def _cluster(plan: Plan) -> Cluster:
 def run(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    if not plan.move(models.QUEUED, models.APPLYING, progress=5, stage=texts.READING):
+    fields = {} if plan.step_states else {"progress": 5, "stage": texts.READING}
+    if not plan.move(models.QUEUED, models.APPLYING, **fields):
         return
     try:
         _apply(plan)
+    except Unfinished:
+        _continue(plan, models.APPLYING)
     except PlanRefused as error:
         state = models.FAILED if plan.done else models.REFUSED
         _finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
-        _finish(plan, models.APPLYING, models.FAILED, error.message)
+        # A plan that goes on is continued by `end_lost_plans` when the cluster may answer again.
+        if not (error.retriable and _goes_on(plan)):
+            _finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
         reason = Reason("plan_error", name=type(error).__name__)
@@ -248,11 +256,9 @@ def _apply(plan: Plan) -> None:
         cluster_id = gateway.wire.cluster_id()
         if cluster_id != plan.facts.get(CLUSTER_ID):
             raise PlanRefused(Reason("plan_other_cluster"))
-        facts = {CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
-        if _compared(plan, action_type, facts) != _compared(plan, action_type, plan.facts):
-            changed = " ".join(_differences(plan, action_type, cluster, facts))
-            raise PlanRefused(Reason("plan_facts_changed", changed=changed))
         progress = PlanProgress(plan, action_type)
+        if not progress.is_continued:
+            _check_unchanged(plan, action_type, cluster, action_type.read(gateway, plan.params))
         try:
             action_type.apply(gateway, plan.params, progress)
         finally:
@@ -261,6 +267,28 @@ def _apply(plan: Plan) -> None:
     if failed:
         total = len(plan.facts[ITEMS])
         raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
+
+
+def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, read: Facts) -> None:
+    """Raises PlanRefused if the cluster changed since the review."""
+    facts = {CLUSTER_ID: plan.facts[CLUSTER_ID], **read}
+    if _compared(plan, action_type, facts) != _compared(plan, action_type, plan.facts):
+        changed = " ".join(_differences(plan, action_type, cluster, facts))
+        raise PlanRefused(Reason("plan_facts_changed", changed=changed))
+
+
+def _goes_on(plan: Plan) -> bool:
+    """Whether the change was started and goes on in the cluster without a worker."""
+    return bool(plan.step_states) and registry.find(plan.kind).goes_on
+
+
+def _continue(plan: Plan, state_from: str) -> None:
+    """Queue a plan again whose change goes on; if that fails, `end_lost_plans` does it."""
+    if plan.move(state_from, models.QUEUED):
+        try:
+            _send_task(plan)
+        except Exception:
+            log.exception("plan %s could not be queued again", plan.pk)
 
 
 def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
@@ -332,12 +360,18 @@ def _undo(plan: Plan) -> str:
 
 
 def end_lost_plans() -> None:
-    """End plans whose worker was lost, and delete old plans."""
+    """End plans whose worker was lost, or continue them; delete old plans."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
-        _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
+        if _goes_on(plan):
+            _continue(plan, models.QUEUED)
+        else:
+            _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
-        reason = Reason("plan_worker_silent")
-        _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
+        if _goes_on(plan):
+            _continue(plan, models.APPLYING)
+        else:
+            reason = Reason("plan_worker_silent")
+            _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
     old = Plan.objects.filter(created_at__lt=now - RETENTION)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

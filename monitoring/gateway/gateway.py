@@ -18,6 +18,7 @@ from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from monitoring.reasons import Reason
@@ -53,6 +54,11 @@ class Gateway:
         return BrokerConfigs(self._settings)
 
     @cached_property
+    def reassignments(self) -> Reassignments:
+        """Replicas and leaders of partitions, with the project's own Kafka client."""
+        return Reassignments(self._settings)
+
+    @cached_property
     def groups(self) -> GroupAdmin:
         """Consumer groups and their offsets, with confluent-kafka."""
         return GroupAdmin(oauth.with_token(self._settings), self.wire)
@@ -75,7 +81,9 @@ class Gateway:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        clients = ("admin", "broker_admin", "broker_configs", "browse", "groups", "wire")
+        clients = (
+            "admin", "broker_admin", "broker_configs", "browse", "groups", "reassignments", "wire",
+        )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)
 

@@ -26,10 +26,12 @@ from monitoring.gateway.errors import (
 )
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription, GroupPartition
+from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
+from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
@@ -40,7 +42,9 @@ DEFAULT_CONFIGS = {
     "retention.ms": "604800000",
     "segment.bytes": "1073741824",
 }
-PARTS = ("admin", "broker_admin", "broker_configs", "browse", "groups", "wire")
+PARTS = (
+    "admin", "broker_admin", "broker_configs", "browse", "groups", "reassignments", "wire",
+)  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -71,6 +75,10 @@ class FakeCluster:
         self.members: dict[str, int] = {}  # by group
         # Broker (None = all) → its dynamic settings.
         self.broker_configs: dict[int | None, dict[str, str]] = {}
+        # Partition → the replicas it is being reassigned to, and whether they stay in progress.
+        self.reassigning: dict[PartitionKey, tuple[int, ...]] = {}
+        self.is_slow = False
+        self.leaders: dict[PartitionKey, int] = {}  # where not the preferred replica leads
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
         self._next_broker = itertools.cycle(broker_ids)
@@ -143,6 +151,7 @@ class FakeGateway:
         self.groups = FakeGroupAdmin(cluster)
         self.broker_configs = FakeBrokerConfigs(cluster)
         self.browse = FakeBrowse(cluster)
+        self.reassignments = FakeReassignments(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
 
     def close(self) -> None:
@@ -168,8 +177,12 @@ class FakeWire:
             name: _Topic(
                 topic.topic_id,
                 [
-                    (self._cluster.leader(ids), ids, self._cluster.in_sync(ids))
-                    for ids in topic.replicas
+                    (
+                        self._cluster.leaders.get((name, number), self._cluster.leader(ids)),
+                        ids,
+                        self._cluster.in_sync(ids),
+                    )
+                    for number, ids in enumerate(topic.replicas)
                 ],
             )
             for name, topic in self._cluster.topics.items()
@@ -254,6 +267,55 @@ def _broker_id(broker_id: int) -> ConfigValue:
     return ConfigValue(
         "broker.id", str(broker_id), "STATIC_BROKER_CONFIG", False, False, is_read_only=True
     )
+
+
+class FakeReassignments:
+    """As monitoring.gateway.reassignments.Reassignments; each replica has 1000 bytes."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def check(self) -> None:
+        self._cluster.asked("check_reassignments")
+
+    def in_progress(self) -> list[Reassignment]:
+        self._cluster.asked("list_reassignments")
+        found = []
+        for (topic, number), target in self._cluster.reassigning.items():
+            now = self._cluster.topic(topic).replicas[number]
+            adding = tuple(id for id in target if id not in now)
+            removing = tuple(id for id in now if id not in target)
+            found.append(Reassignment(topic, number, target + removing, adding, removing))
+        return found
+
+    def alter(
+        self, targets: Mapping[PartitionKey, Sequence[int] | None]
+    ) -> dict[PartitionKey, str]:
+        self._cluster.asked("alter_reassignments")
+        for key, replicas in targets.items():
+            if replicas is None:
+                self._cluster.reassigning.pop(key, None)
+            elif self._cluster.is_slow:
+                self._cluster.reassigning[key] = tuple(replicas)
+            else:
+                self._cluster.topic(key[0]).replicas[key[1]] = tuple(replicas)
+        return {}
+
+    def elect_leaders(self, partitions: Sequence[PartitionKey]) -> dict[PartitionKey, str]:
+        self._cluster.asked("elect_leaders")
+        for key in partitions:
+            self._cluster.leaders.pop(key, None)
+        return {}
+
+    def sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
+        self._cluster.asked("sizes")
+        return ReplicaSizes(
+            {
+                (topic, number): dict.fromkeys(self._cluster.topic(topic).replicas[number], 1000)
+                for topic, number in partitions
+            },
+            dict.fromkeys(self._cluster.up, 10**9),
+        )
 
 
 class FakeGroupAdmin:

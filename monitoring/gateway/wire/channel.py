@@ -48,6 +48,7 @@ class Channel:
         self._session_end_s: float | None = None  # time of the event loop
         self._connect_lock = asyncio.Lock()
         self._versions: dict[int, int] = {}
+        self._offered: dict[int, tuple[int, int]] = {}  # all APIs of the broker
         self.failed = False  # whether the last request failed
 
     async def request(self, build_frame: Callable[[int], bytes], timeout_s: float) -> bytes:
@@ -117,6 +118,7 @@ class Channel:
         number = connection.next_correlation_id()
         answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
         offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_ranges(answer))}
+        self._offered = offered
         for key, (versions, name) in _VERSIONS.items():
             low, high = offered.get(key, (0, -1))
             common = [version for version in versions if low <= version <= high]
@@ -124,6 +126,18 @@ class Channel:
                 names = {"address": f"{self.host}:{self.port}", "api": name}
                 raise Unsupported(Reason("old_version", **names, version=versions[-1]))
             self._versions[key] = common[0]
+
+    async def require(self, api_key: int, name: str, timeout_s: float) -> None:
+        """Raises Unsupported if the broker does not offer an API, or ClusterUnavailable."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._connected(timeout_s)
+        except TimeoutError as error:
+            address = f"{self.host}:{self.port}"
+            why = Reason("timed_out")
+            raise ClusterUnavailable(Reason("at_address", address=address, why=why)) from error
+        if api_key not in self._offered:
+            raise Unsupported(Reason("api_not_offered", api=name))
 
     def version(self, api_key: int) -> int:
         """The version of requests for an API. Call it from `build_frame` or after `request`."""

@@ -41,6 +41,7 @@ MAY |= dict.fromkeys(
     [
         "topic.delete",
         "topic.purge",
+        "topic.reassign",
         "group.delete",
         "broker.configure",
         "record.unmask",

@@ -17,6 +17,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from tests.support import fake_gateway as fake
@@ -28,6 +29,7 @@ PAIRS = [
     (Admin, fake.FakeAdmin),
     (GroupAdmin, fake.FakeGroupAdmin),
     (BrokerConfigs, fake.FakeBrokerConfigs),
+    (Reassignments, fake.FakeReassignments),
     (Browse, fake.FakeBrowse),
     (BrokerAdmin, fake.FakeBrokerAdmin),
 ]

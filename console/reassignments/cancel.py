@@ -1,0 +1,93 @@
+"""Cancel reassignments that are in progress, whoever started them.
+
+Parameters: `names` of the topics, and `partitions`: key → topic, partition, replicas, adding and
+removing, as ListPartitionReassignments tells them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, PlanRefused
+from console.reassignments import moves, review
+from console.topics.changes import shared
+from console.topics.changes.bulk import resource_of
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.wire.reassignments import Reassignment
+
+
+class CancelReassignments(ItemsAction):
+    name = "topics.cancel-reassignment"
+    verb = "topic.reassign"
+    target = shared.TOPIC_TARGET
+    form_page = "reassignments"
+    creates = True
+
+    def title(self, resource: str) -> str:
+        return _("Cancel reassignments")
+
+    def targets(self, resource: str, params: Params) -> list[str]:
+        return list(params.get("names") or [resource])
+
+    def items(self, params: Params) -> list[str]:
+        return list(params.get("partitions") or ())
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        return self.list_url(cluster), str(self.target.list_link)
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        gateway.reassignments.check()
+        running = {
+            moves.name_of(each.topic, each.partition): [[*each.adding], [*each.removing]]
+            for each in gateway.reassignments.in_progress()
+        }
+        return {ITEMS: {key: running.get(key) for key in params["partitions"]}}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        text = _("The reassignment of “%(name)s” changed or ended.")
+        items = now[ITEMS].items()
+        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        for key, fact in facts[ITEMS].items():
+            if fact is None:
+                raise PlanRefused(_("“%(name)s” is not being reassigned.") % {"name": key})
+        changes = []
+        for key, told in params["partitions"].items():
+            after = [broker for broker in told["replicas"] if broker not in told["adding"]]
+            note = _("the copies on %(brokers)s are deleted") % {
+                "brokers": review.ids(told["adding"])
+            }
+            changes.append(Change(key, review.ids(told["replicas"]), review.ids(after), note))
+        return Draft(
+            title=_("Cancel reassignments of %(names)s") % {"names": resource_of(params["names"])},
+            changes=changes,
+            affected=[_("The partitions stay on the brokers that they were on.")],
+            before=dict(facts[ITEMS]),
+        )
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        told = params["partitions"]
+        targets = {(told[key]["topic"], told[key]["partition"]): None for key in keys}
+        errors = gateway.reassignments.alter(targets)
+        named = {moves.name_of(*key): error for key, error in errors.items()}
+        yield from ((key, named.get(key, "")) for key in keys)
+
+
+def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:
+    return {
+        "names": sorted({each.topic for each in running}),
+        "partitions": {
+            moves.name_of(each.topic, each.partition): {
+                "topic": each.topic,
+                "partition": each.partition,
+                "replicas": list(each.replicas),
+                "adding": list(each.adding),
+            }
+            for each in running
+        },
+    }

@@ -1,0 +1,51 @@
+"""The replicas of partitions as the cluster has them now."""
+
+from dataclasses import dataclass
+
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.wire.metadata import BrokerIdLists, Metadata
+from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    topic_id: str
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """Partitions of some topics, live brokers with their racks, reassignments in progress."""
+
+    partitions: dict[PartitionKey, Partition]
+    racks: dict[int, str | None]
+    running: dict[PartitionKey, Reassignment]
+
+
+def read(gateway: Gateway, topics: list[str]) -> ClusterState:
+    """Topics that do not exist have no partitions. Raises GatewayError."""
+    running = {(each.topic, each.partition): each for each in gateway.reassignments.in_progress()}
+    # After the reassignments: one that has ended in between is seen as done.
+    metadata = gateway.wire.metadata()
+    racks = {broker.id: broker.rack for broker in metadata.brokers}
+    return ClusterState(partitions(metadata, topics), racks, running)
+
+
+def partitions(metadata: Metadata, topics: list[str]) -> dict[PartitionKey, Partition]:
+    places = {name: number for number, name in enumerate(metadata.topics)}
+    found: dict[PartitionKey, Partition] = {}
+    for topic in topics:
+        for number, row in enumerate(metadata.spans.get(topic, ())):
+            found[topic, number] = Partition(
+                metadata.topic_ids[places[topic]],
+                int(metadata.leaders[row]),
+                _ids(metadata.replicas, row),
+                _ids(metadata.isr, row),
+            )
+    return found
+
+
+def _ids(lists: BrokerIdLists, row: int) -> tuple[int, ...]:
+    return tuple(lists.values[lists.offsets[row] : lists.offsets[row + 1]].tolist())

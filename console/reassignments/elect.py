@@ -1,0 +1,132 @@
+"""Make preferred replicas the leaders of their partitions.
+
+Parameters: `names` of the topics, and `partitions`: key → topic, partition, leader, preferred.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
+from console.reassignments import cluster_state, moves
+from console.reassignments.cluster_state import Partition
+from console.topics.changes import shared
+from console.topics.changes.bulk import resource_of
+from console.ui import numbers
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.wire.reassignments import PartitionKey
+from monitoring.reasons import Reason
+
+
+class ElectLeaders(ItemsAction):
+    name = "topics.elect-leaders"
+    verb = "topic.reassign"
+    target = shared.TOPIC_TARGET
+    form_page = "reassignments"
+    creates = True
+
+    def title(self, resource: str) -> str:
+        return _("Elect preferred leaders")
+
+    def targets(self, resource: str, params: Params) -> list[str]:
+        return list(params.get("names") or [resource])
+
+    def items(self, params: Params) -> list[str]:
+        return list(params.get("partitions") or ())
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        return self.list_url(cluster), str(self.target.list_link)
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        metadata = gateway.wire.metadata()
+        found = cluster_state.partitions(metadata, params["names"])
+        return {
+            ITEMS: {
+                key: _fact(found.get((told["topic"], told["partition"])))
+                for key, told in params["partitions"].items()
+            }
+        }
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        text = _("The leader or the replicas of “%(name)s” changed since the review.")
+        items = now[ITEMS].items()
+        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        told = params["partitions"]
+        text = _("The preferred replica of “%(name)s”, broker %(id)d, is not in sync.")
+        for key, fact in facts[ITEMS].items():
+            if fact is None or not fact["in_sync"]:
+                raise PlanRefused(text % {"name": key, "id": told[key]["preferred"]})
+        return Draft(
+            title=_("Elect the preferred leaders of %(names)s")
+            % {"names": resource_of(params["names"])},
+            changes=[
+                Change(key, _leader(each["leader"]), _leader(each["preferred"]))
+                for key, each in told.items()
+            ],
+            figures=[Figure(_("Leaders that change"), numbers.count(len(told)))],
+            affected=[_("Clients reconnect to the new leaders. No data is copied.")],
+            before={key: each["leader"] for key, each in told.items()},
+            after={key: each["preferred"] for key, each in told.items()},
+        )
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        told = params["partitions"]
+        places = {key: (told[key]["topic"], told[key]["partition"]) for key in keys}
+        errors = gateway.reassignments.elect_leaders(list(places.values()))
+
+        def led() -> bool:
+            found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
+            for key in keys:
+                now = found.get(places[key])
+                is_led[key] = now is not None and now.leader == told[key]["preferred"]
+            return all(is_led[key] or places[key] in errors for key in keys)
+
+        is_led: dict[str, bool] = {}
+        shared.wait_until(led)
+        for key in keys:
+            late = "" if is_led[key] else Reason("leader_not_elected")
+            yield key, errors.get(places[key], late)
+
+
+def skewed(found: Mapping[PartitionKey, Partition]) -> dict[PartitionKey, Partition]:
+    """The partitions whose preferred replica is in sync and does not lead."""
+    return {
+        key: each
+        for key, each in found.items()
+        if each.replicas and each.leader != each.replicas[0] and each.replicas[0] in each.isr
+    }
+
+
+def params_of(found: Mapping[PartitionKey, Partition]) -> dict[str, Any]:
+    return {
+        "names": sorted({topic for topic, _number in found}),
+        "partitions": {
+            moves.name_of(topic, number): {
+                "topic": topic,
+                "partition": number,
+                "leader": each.leader,
+                "preferred": each.replicas[0],
+            }
+            for (topic, number), each in found.items()
+        },
+    }
+
+
+def _fact(found: Partition | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    preferred = found.replicas[0] if found.replicas else -1
+    in_sync = preferred in found.isr
+    return {"topic_id": found.topic_id, "leader": found.leader, "preferred": preferred} | {
+        "in_sync": in_sync
+    }
+
+
+def _leader(broker: int) -> str:
+    return _("broker %(id)d") % {"id": broker} if broker >= 0 else _("none")

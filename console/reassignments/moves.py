@@ -1,0 +1,119 @@
+"""Reassignments of partitions in plans: what moves, how many bytes, and the throttle. Pure.
+
+A partition has the key "topic-partition", as in Kafka's log directories.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+
+LEADER_RATE = "leader.replication.throttled.rate"
+FOLLOWER_RATE = "follower.replication.throttled.rate"
+LEADER_REPLICAS = "leader.replication.throttled.replicas"
+FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+
+
+class Stage(Enum):
+    """How far a move is."""
+
+    WAITING = "waiting"
+    MOVING = "moving"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A partition and its replicas before and after."""
+
+    topic: str
+    partition: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Move":
+        replicas = tuple(stored["before"]), tuple(stored["after"])
+        return cls(stored["topic"], stored["partition"], *replicas)
+
+    @property
+    def key(self) -> str:
+        return name_of(self.topic, self.partition)
+
+    @property
+    def added(self) -> tuple[int, ...]:
+        return tuple(broker for broker in self.after if broker not in self.before)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"before": list(self.before), "after": list(self.after)}
+
+    def reversed(self) -> "Move":
+        return Move(self.topic, self.partition, self.after, self.before)
+
+
+def name_of(topic: str, partition: int) -> str:
+    return f"{topic}-{partition}"
+
+
+def settled(replicas: tuple[int, ...], running: Reassignment | None, move: Move) -> tuple[int, ...]:
+    """The replicas for the comparison with the review.
+
+    Those before the move, also if it is running or done: a resumed plan applies it again.
+    """
+    if running is not None:
+        target = [broker for broker in running.replicas if broker not in running.removing]
+        if set(target) == set(move.after):
+            return move.before
+        return tuple(broker for broker in running.replicas if broker not in running.adding)
+    return move.before if replicas == move.after else replicas
+
+
+def stage(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -> Stage:
+    if running is not None:
+        target = {broker for broker in running.replicas if broker not in running.removing}
+        return Stage.MOVING if target == set(move.after) else Stage.WAITING
+    return Stage.DONE if replicas == move.after else Stage.WAITING
+
+
+def size_of(move: Move, sizes: Mapping[PartitionKey, Mapping[int, int]]) -> int | None:
+    """The bytes of one replica: the largest one that was told; None = unknown."""
+    told = sizes.get((move.topic, move.partition), {})
+    known = [told[broker] for broker in move.before if broker in told]
+    return max(known) if known else None
+
+
+def bytes_by_broker(moves: Iterable[Move], told: ReplicaSizes) -> dict[int, int | None]:
+    """Broker → the bytes that it gets; None = the size of a replica is unknown."""
+    found: dict[int, int | None] = {}
+    for move in moves:
+        size = size_of(move, told.sizes)
+        for broker in move.added:
+            so_far = found.get(broker, 0)
+            found[broker] = None if size is None or so_far is None else so_far + size
+    return dict(sorted(found.items()))
+
+
+def throttled_brokers(moves: Iterable[Move]) -> list[int]:
+    """The brokers that send or receive replicas."""
+    return sorted({b for move in moves if move.added for b in (*move.before, *move.after)})
+
+
+def throttled_replicas(moves: Iterable[Move]) -> dict[str, dict[str, str]]:
+    """Topic → the settings that name the replicas to throttle, as Kafka's own tool sets them."""
+    leaders: dict[str, list[str]] = defaultdict(list)
+    followers: dict[str, list[str]] = defaultdict(list)
+    for move in moves:
+        if move.added:
+            leaders[move.topic] += [f"{move.partition}:{broker}" for broker in move.before]
+            followers[move.topic] += [f"{move.partition}:{broker}" for broker in move.added]
+    return {
+        topic: {
+            LEADER_REPLICAS: ",".join(leaders[topic]),
+            FOLLOWER_REPLICAS: ",".join(followers[topic]),
+        }
+        for topic in leaders
+    }

@@ -1,0 +1,205 @@
+"""Move partitions to other brokers, or change the number of their replicas.
+
+Parameters: `names` of the topics, `moves` by key (moves.py), and `throttle` in bytes per second or
+None. The cluster copies the replicas; `apply` starts that and looks how far it is. A throttle is
+removed when nothing moves any more.
+"""
+
+import time
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ITEMS, ItemsAction, Params, Progress, Unfinished
+from console.actions.draft import Draft, Facts, Figure, Proposal
+from console.actions.models import Plan
+from console.reassignments import cluster_state, moves, review
+from console.reassignments.moves import Move, Stage
+from console.topics.changes import shared
+from console.topics.changes.bulk import resource_of
+from console.ui import numbers
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
+
+LOOK_S, PAUSE_S = 20.0, 1.0  # how long one call of `apply` looks, and how often
+
+
+class ReassignPartitions(ItemsAction):
+    name = "topics.reassign"
+    verb = "topic.reassign"
+    target = shared.TOPIC_TARGET
+    form_page = "reassign"
+    creates = True  # its form has the topics in the query
+    goes_on = True
+
+    def title(self, resource: str) -> str:
+        return _("Reassign partitions")
+
+    def targets(self, resource: str, params: Params) -> list[str]:
+        return list(params.get("names") or [resource])
+
+    def items(self, params: Params) -> list[str]:
+        return list(params.get("moves") or ())
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        return self.list_url(cluster), str(self.target.list_link)
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """The replicas that are compared, and what the review shows about them."""
+        gateway.reassignments.check()
+        state = cluster_state.read(gateway, params["names"])
+        planned = {key: Move.of(stored) for key, stored in params["moves"].items()}
+        keys = [(move.topic, move.partition) for move in planned.values()]
+        sizes = gateway.reassignments.sizes([key for key in keys if key in state.partitions])
+        return {
+            ITEMS: {key: _fact(state, move) for key, move in planned.items()},
+            "up": sorted(state.racks),
+            "sizes": {key: moves.size_of(move, sizes.sizes) for key, move in planned.items()},
+            "arriving": {
+                str(broker): size
+                for broker, size in moves.bytes_by_broker(planned.values(), sizes).items()
+            },
+            "free": {str(broker): size for broker, size in sizes.free.items()},
+            "min_insync": {name: _min_insync(gateway, name) for name in params["names"]},
+        }
+
+    def compared(self, facts: Facts) -> Facts:
+        return {ITEMS: facts.get(ITEMS)}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        text = _("The replicas of “%(name)s” changed since the review.")
+        items = now[ITEMS].items()
+        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        planned = [Move.of(stored) for stored in params["moves"].values()]
+        review.check(planned, facts)
+        arriving = facts["arriving"]
+        total = [size for size in arriving.values() if size is not None]
+        whole = sum(total) if len(total) == len(arriving) else None
+        return Draft(
+            title=_("Reassign partitions of %(names)s") % {"names": resource_of(params["names"])},
+            changes=[review.change(move, facts["sizes"].get(move.key)) for move in planned],
+            figures=[
+                Figure(_("Partitions"), numbers.count(len(planned))),
+                Figure(_("To copy"), numbers.size(whole), _("in all, as counted now")),
+                *review.broker_figures(arriving, facts["free"]),
+            ],
+            affected=[_("Producers and consumers go on. Leaders may change.")],
+            warnings=review.warnings(planned, facts, params["throttle"]),
+            undo=_("Reassign the partitions to the brokers that they were on."),
+            before={move.key: list(move.before) for move in planned},
+            after={move.key: list(move.after) for move in planned},
+        )
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        planned = [Move.of(stored) for stored in plan.params.get("moves", {}).values()]
+        back = [move.reversed() for move in planned if move.key in plan.done]
+        if not back:
+            return None
+        params = params_of(back, plan.params["throttle"])
+        return Proposal(self.name, resource_of(params["names"]), params)
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        planned = [Move.of(stored) for stored in params["moves"].values()]
+        pending = [move for move in planned if move.key not in progress.done]
+        if not progress.is_continued:
+            pending = _start(gateway, pending, params["throttle"], progress)
+        progress(ITEMS)
+        deadline = time.monotonic() + LOOK_S
+        while pending := _still_moving(gateway, pending, progress):
+            if time.monotonic() > deadline:
+                raise Unfinished
+            time.sleep(PAUSE_S)
+        if params["throttle"]:
+            _remove_throttle(gateway, planned)
+
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Any:
+        raise NotImplementedError  # `apply` does it: the items end when the cluster has moved them
+
+
+def params_of(planned: list[Move], throttle: int | None) -> dict[str, Any]:
+    """The parameters of the plan."""
+    return {
+        "names": sorted({move.topic for move in planned}),
+        "moves": {move.key: move.as_json() for move in planned},
+        "throttle": throttle,
+    }
+
+
+def _fact(state: cluster_state.ClusterState, move: Move) -> dict[str, Any] | None:
+    key = (move.topic, move.partition)
+    found = state.partitions.get(key)
+    if found is None:
+        return None
+    replicas = moves.settled(found.replicas, state.running.get(key), move)
+    return {"topic_id": found.topic_id, "replicas": list(replicas)}
+
+
+def _min_insync(gateway: Gateway, name: str) -> int | None:
+    values = {each.name: each.value for each in gateway.admin.describe_configs(name)}
+    value = values.get("min.insync.replicas") or ""
+    return int(value) if value.isdigit() else None
+
+
+def _start(
+    gateway: Gateway, pending: list[Move], throttle: int | None, progress: Progress
+) -> list[Move]:
+    """Set the throttle and start the reassignments; returns those that were accepted."""
+    if throttle:
+        _set_throttle(gateway, pending, throttle)
+    targets = {(move.topic, move.partition): move.after for move in pending}
+    try:
+        errors = gateway.reassignments.alter(targets)
+    except GatewayError as error:
+        if throttle and not error.retriable:
+            _remove_throttle(gateway, pending)
+        raise
+    for (topic, partition), why in errors.items():
+        progress.item(moves.name_of(topic, partition), why)
+    return [move for move in pending if (move.topic, move.partition) not in errors]
+
+
+def _still_moving(gateway: Gateway, pending: list[Move], progress: Progress) -> list[Move]:
+    """Report what has ended; returns the rest."""
+    if not pending:
+        return []
+    state = cluster_state.read(gateway, sorted({move.topic for move in pending}))
+    rest = []
+    for move in pending:
+        key = (move.topic, move.partition)
+        found = state.partitions.get(key)
+        now = moves.stage(move, found.replicas if found else (), state.running.get(key))
+        if now is Stage.MOVING:
+            rest.append(move)
+        else:
+            progress.item(move.key, "" if now is Stage.DONE else Reason("reassignment_stopped"))
+    return rest
+
+
+def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
+    for topic, configs in moves.throttled_replicas(planned).items():
+        gateway.admin.alter_configs(topic, configs)
+    rates = {moves.LEADER_RATE: str(rate), moves.FOLLOWER_RATE: str(rate)}
+    for broker in moves.throttled_brokers(planned):
+        gateway.broker_configs.alter(broker, rates)
+
+
+def _remove_throttle(gateway: Gateway, planned: list[Move]) -> None:
+    """Raises GatewayError that says what stays."""
+    failures = []
+    for broker in moves.throttled_brokers(planned):
+        rates = {moves.LEADER_RATE: None, moves.FOLLOWER_RATE: None}
+        try:
+            gateway.broker_configs.alter(broker, rates)
+        except GatewayError as error:
+            failures.append(error)
+    for topic in moves.throttled_replicas(planned):
+        names = {moves.LEADER_REPLICAS: None, moves.FOLLOWER_REPLICAS: None}
+        try:
+            gateway.admin.alter_configs(topic, names)
+        except GatewayError as error:
+            failures.append(error)
+    if failures:
+        raise GatewayError(Reason("throttle_stays", why=failures[0].message))

@@ -1,0 +1,171 @@
+"""Plans for replicas and leaders, and what the page of reassignments shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.actions import services as actions
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from console.reassignments import cancel, cluster_state, elect, reassign
+from console.reassignments.cancel import CancelReassignments
+from console.reassignments.cluster_state import ClusterState, Partition
+from console.reassignments.elect import ElectLeaders
+from console.reassignments.moves import Move
+from console.reassignments.proposal import propose
+from console.reassignments.reassign import ReassignPartitions
+from console.topics.changes.bulk import resource_of
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+
+PARTITIONS_MAX = 2000  # of one plan
+VERB = ReassignPartitions.verb
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Brokers and factor (None = each topic's own), or the replicas of some partitions."""
+
+    brokers: Sequence[int]
+    factor: int | None = None
+    assignment: Mapping[PartitionKey, tuple[int, ...]] | None = None
+    throttle: int | None = None  # bytes per second
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A reassignment in progress; `copied` of `total` bytes of the replicas that are added."""
+
+    running: Reassignment
+    copied: int | None
+    total: int | None
+    may_cancel: bool
+
+    @property
+    def percent(self) -> int | None:
+        if self.copied is None or not self.total:
+            return None
+        return min(100, 100 * self.copied // self.total)
+
+
+def read_state(cluster: Cluster, topics: list[str]) -> ClusterState:
+    """Raises Unsupported if the cluster cannot reassign, or another GatewayError."""
+    with for_cluster(cluster) as gateway:
+        gateway.reassignments.check()
+        return cluster_state.read(gateway, topics)
+
+
+def propose_reassignment(
+    principal: Principal, cluster: Cluster, topics: list[str], state: ClusterState, wanted: Wanted
+) -> Plan:
+    """Raises PlanRefused or GatewayError."""
+    planned = _moves(state, topics, wanted)
+    if not planned:
+        raise PlanRefused(_("Nothing changes: the replicas are as they should be."))
+    if len(planned) > PARTITIONS_MAX:
+        text = _("%(n)d partitions would move. Plan at most %(most)d at once.")
+        raise PlanRefused(text % {"n": len(planned), "most": PARTITIONS_MAX})
+    params = reassign.params_of(planned, wanted.throttle)
+    resource = resource_of(params["names"])
+    return actions.propose(principal, cluster, ReassignPartitions.name, resource, params)
+
+
+def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]:
+    for topic in topics:
+        if (topic, 0) not in state.partitions:
+            raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": topic})
+    current = {key: each.replicas for key, each in state.partitions.items()}
+    target: Mapping[PartitionKey, tuple[int, ...]]
+    if wanted.assignment:
+        target = wanted.assignment
+        if unknown := [key for key in target if key not in current]:
+            text = _("There is no partition “%(name)s”.")
+            raise PlanRefused(text % {"name": "{}-{}".format(*unknown[0])})
+    else:
+        if len(current) > PARTITIONS_MAX:
+            text = _("The topics have %(n)d partitions. Select topics with at most %(most)d.")
+            raise PlanRefused(text % {"n": len(current), "most": PARTITIONS_MAX})
+        racks = {broker: state.racks[broker] for broker in wanted.brokers}
+        factors = dict.fromkeys(topics, wanted.factor) if wanted.factor else {}
+        try:
+            target = propose(current, racks, {t: f for t, f in factors.items() if f})
+        except ValueError as error:
+            text = _("A topic has more replicas than there are chosen brokers.")
+            raise PlanRefused(text) from error
+    for key in target:
+        if key in state.running:
+            text = _("“%(name)s” is being reassigned. Wait until it ends, or cancel it.")
+            raise PlanRefused(text % {"name": "{}-{}".format(*key)})
+    return [
+        Move(*key, current[key], replicas)
+        for key, replicas in target.items()
+        if replicas != current[key]
+    ]
+
+
+def read_progress(principal: Principal, cluster: Cluster) -> list[Progress]:
+    """The reassignments in progress of the topics that the user sees. Raises GatewayError."""
+    rights = principal.rights(cluster)
+    with for_cluster(cluster) as gateway:
+        running = [
+            each
+            for each in gateway.reassignments.in_progress()
+            if rights.may("topic.view", each.topic)
+        ]
+        keys = [(each.topic, each.partition) for each in running]
+        sizes = gateway.reassignments.sizes(keys).sizes if keys else {}
+    found = []
+    for each in running:
+        told = sizes.get((each.topic, each.partition), {})
+        full = [told[b] for b in each.replicas if b not in each.adding and b in told]
+        total = max(full) * len(each.adding) if full else None
+        copied = sum(told.get(broker, 0) for broker in each.adding) if told else None
+        may_cancel = rights.may(VERB, each.topic) and not cluster.read_only
+        found.append(Progress(each, copied, total, may_cancel))
+    return found
+
+
+def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
+    """Plan to cancel the reassignments of a topic. Raises PlanRefused or GatewayError."""
+    if not principal.may(VERB, cluster, topic):
+        raise PlanRefused(Reason("plan_not_allowed"))
+    with for_cluster(cluster) as gateway:
+        gateway.reassignments.check()
+        running = [each for each in gateway.reassignments.in_progress() if each.topic == topic]
+    if not running:
+        raise PlanRefused(_("No partition of this topic is being reassigned."))
+    params = cancel.params_of(running)
+    return actions.propose(principal, cluster, CancelReassignments.name, topic, params)
+
+
+def skewed(principal: Principal, cluster: Cluster) -> dict[PartitionKey, Partition]:
+    """The partitions that the user may change and that their preferred replica does not lead."""
+    rights = principal.rights(cluster)
+    with for_cluster(cluster) as gateway:
+        metadata = gateway.wire.metadata()
+    names = [name for name in metadata.topics if rights.may(VERB, name)]
+    return elect.skewed(cluster_state.partitions(metadata, names))
+
+
+def propose_election(
+    principal: Principal, cluster: Cluster, topic: str = "", partition: int | None = None
+) -> Plan:
+    """Plan an election for a partition, a topic, or all topics. Raises PlanRefused or
+    GatewayError."""
+    found = {
+        key: each
+        for key, each in skewed(principal, cluster).items()
+        if topic in ("", key[0]) and partition in (None, key[1])
+    }
+    if not found:
+        raise PlanRefused(_("The preferred replicas that are in sync lead already."))
+    if len(found) > PARTITIONS_MAX:
+        text = _("%(n)d leaders would change. Plan at most %(most)d at once.")
+        raise PlanRefused(text % {"n": len(found), "most": PARTITIONS_MAX})
+    params = elect.params_of(found)
+    resource = topic or resource_of(params["names"])
+    return actions.propose(principal, cluster, ElectLeaders.name, resource, params)

@@ -1,0 +1,123 @@
+"""Reassignments of a cluster: in progress, the form of a new one, and elections of leaders."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from console.reassignments import services
+from console.reassignments.forms import ReassignForm
+from console.reassignments.services import VERB, Wanted
+from console.topics.changes.bulk import TOPICS_MAX
+from console.topics.changes.shared import change_refusal
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+
+_SHOWN = 500
+
+
+@require_safe
+@requires("topic.view")
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
+    return _page(request)
+
+
+@require_POST
+@requires("topic.reassign")
+def cancel(request: ClusterRequest, cluster: str) -> HttpResponse:
+    topic = request.POST.get("topic", "")[:300]
+    return _answer(
+        request, lambda: services.propose_cancel(request.principal, request.cluster, topic)
+    )
+
+
+@require_POST
+@requires("topic.reassign")
+def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """Of a partition, of a topic, or (without a topic) of all topics."""
+    topic, number = request.POST.get("topic", "")[:300], request.POST.get("partition", "")
+    partition = int(number) if number.isdecimal() and len(number) < 10 else None
+    return _answer(
+        request,
+        lambda: services.propose_election(request.principal, request.cluster, topic, partition),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.reassign")
+def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """The topics are in the query or were posted by the list; a POST with `plan` makes a plan."""
+    told = request.POST if request.method == "POST" else request.GET
+    names = sorted(set(told.getlist("topic")))
+    context: dict[str, Any] = {"topic": names[0] if len(names) == 1 else "", "names": names}
+    context["title"] = _("Reassign partitions")
+    template = "reassignments/form.html"
+    if reason := _reason(request, names):
+        return render(request, template, {**context, "reason": reason}, status=422)
+    try:
+        state = services.read_state(request.cluster, names)
+        posted = request.POST if "plan" in request.POST else None
+        form = ReassignForm(posted, names, state.racks)
+        context |= {"form": form}
+        if form.is_valid():
+            data = form.cleaned_data
+            wanted = Wanted(
+                data["brokers"], data["factor"], data["assignment"], form.throttle_bytes
+            )
+            plan = services.propose_reassignment(
+                request.principal, request.cluster, names, state, wanted
+            )
+            return redirect("plan", request.cluster.slug, plan.pk)
+    except PlanRefused as error:
+        form.add_error(None, str(error))
+    except GatewayError as error:
+        context["reason"] = sentence(error.message)
+        return render(request, template, context, status=503 if error.retriable else 422)
+    return render(request, template, context, status=422 if form.is_bound else 200)
+
+
+def _reason(request: ClusterRequest, names: list[str]) -> str:
+    """Why these topics cannot be reassigned, or ""."""
+    if request.cluster.read_only:
+        return _(
+            "This cluster is read-only in this console. An admin can change that under Clusters."
+        )
+    if not names:
+        return _("Select at least one topic in the list.")
+    if len(names) > TOPICS_MAX:
+        return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
+    if not all(request.rights.may(VERB, name) for name in names):
+        return _("Your role does not include this change for all of these topics.")
+    return next(filter(None, map(change_refusal, names)), "")
+
+
+def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:
+    try:
+        plan = propose()
+    except PlanRefused as error:
+        return _page(request, str(error), 422)
+    except GatewayError as error:
+        return _page(request, sentence(error.message), 503 if error.retriable else 422)
+    return redirect("plan", request.cluster.slug, plan.pk)
+
+
+def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpResponse:
+    context: dict[str, Any] = {"error": error, "rows": [], "skewed": {}, "reason": ""}
+    context["may_change"] = request.rights.may(VERB) and not request.cluster.read_only
+    try:
+        rows = services.read_progress(request.principal, request.cluster)
+        context |= {"rows": rows[:_SHOWN], "total": len(rows)}
+        if context["may_change"]:
+            found = services.skewed(request.principal, request.cluster)
+            context |= {"skewed": dict(list(found.items())[:_SHOWN]), "skewed_total": len(found)}
+    except GatewayError as problem:
+        context["reason"] = sentence(problem.message)
+        status = 503 if problem.retriable else 422
+    return render(request, "reassignments/index.html", context, status=status)

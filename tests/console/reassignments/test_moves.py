@@ -1,0 +1,46 @@
+"""What moves, how many bytes, and the throttle."""
+
+import pytest
+
+from console.reassignments import moves
+from console.reassignments.moves import Move, Stage
+from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.wire.reassignments import Reassignment
+
+MOVE = Move("orders", 0, (1, 2), (2, 3))
+RUNNING = Reassignment("orders", 0, (2, 3, 1), (3,), (1,))
+OTHER = Reassignment("orders", 0, (4, 1, 2), (4,), (1, 2))
+
+
+def test_a_move_survives_being_stored():
+    assert Move.of(MOVE.as_json()) == MOVE
+    assert MOVE.reversed().reversed() == MOVE
+
+
+@pytest.mark.parametrize(
+    ("replicas", "running", "stage", "settled"),
+    [
+        ((1, 2), None, Stage.WAITING, (1, 2)),
+        ((2, 3, 1), RUNNING, Stage.MOVING, (1, 2)),
+        ((2, 3), None, Stage.DONE, (1, 2)),
+        ((4, 1, 2), OTHER, Stage.WAITING, (1, 2)),
+        ((5, 6), None, Stage.WAITING, (5, 6)),
+    ],
+)
+def test_the_stage_of_a_move_and_the_replicas_to_compare(replicas, running, stage, settled):
+    assert moves.stage(MOVE, replicas, running) is stage
+    assert moves.settled(replicas, running, MOVE) == settled
+
+
+def test_a_broker_gets_the_bytes_of_each_replica_that_is_added_to_it():
+    others = [Move("orders", 1, (1,), (3, 1)), Move("orders", 2, (1,), (2,))]
+    told = ReplicaSizes({("orders", 0): {1: 100, 2: 90}, ("orders", 1): {1: 7}}, {})
+    assert moves.bytes_by_broker([MOVE, *others], told) == {2: None, 3: 107}
+
+
+def test_the_throttle_names_sources_and_targets_as_kafka_does():
+    changed = [MOVE, Move("orders", 1, (1, 2), (2, 1))]
+    assert moves.throttled_replicas(changed) == {
+        "orders": {moves.LEADER_REPLICAS: "0:1,0:2", moves.FOLLOWER_REPLICAS: "0:3"}
+    }
+    assert moves.throttled_brokers(changed) == [1, 2, 3]
