@@ -22,7 +22,9 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.reasons import Reason
 
-LOOK_S, PAUSE_S = 20.0, 1.0  # how long one call of `apply` looks, and how often
+LOOK_S, PAUSE_S = 30.0, 1.0  # how long one call of `apply` looks, and how often
+# Brokers learn of the end of a reassignment some time after the controller.
+LATE_S = 15.0
 
 
 class ReassignPartitions(ItemsAction):
@@ -108,7 +110,8 @@ class ReassignPartitions(ItemsAction):
             pending = _start(gateway, pending, params["throttle"], progress)
         progress(ITEMS)
         deadline = time.monotonic() + LOOK_S
-        while pending := _still_moving(gateway, pending, progress):
+        ended_s: dict[str, float] = {}  # key → when its reassignment was first not listed
+        while pending := _still_moving(gateway, pending, ended_s, progress):
             if time.monotonic() > deadline:
                 raise Unfinished
             time.sleep(PAUSE_S)
@@ -161,7 +164,9 @@ def _start(
     return [move for move in pending if (move.topic, move.partition) not in errors]
 
 
-def _still_moving(gateway: Gateway, pending: list[Move], progress: Progress) -> list[Move]:
+def _still_moving(
+    gateway: Gateway, pending: list[Move], ended_s: dict[str, float], progress: Progress
+) -> list[Move]:
     """Report what has ended; returns the rest."""
     if not pending:
         return []
@@ -171,10 +176,14 @@ def _still_moving(gateway: Gateway, pending: list[Move], progress: Progress) -> 
         key = (move.topic, move.partition)
         found = state.partitions.get(key)
         now = moves.stage(move, found.replicas if found else (), state.running.get(key))
-        if now is Stage.MOVING:
-            rest.append(move)
+        if now is Stage.DONE:
+            progress.item(move.key)
+            continue
+        now_s = time.monotonic()
+        if now is Stage.WAITING and now_s - ended_s.setdefault(move.key, now_s) >= LATE_S:
+            progress.item(move.key, Reason("reassignment_stopped"))
         else:
-            progress.item(move.key, "" if now is Stage.DONE else Reason("reassignment_stopped"))
+            rest.append(move)
     return rest
 
 

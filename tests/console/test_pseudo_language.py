@@ -26,6 +26,8 @@ PAGES = [
     ("topic-create", ["local"]),
     ("topic-delete", ["local", "orders"]),
     ("topic-purge", ["local", "orders"]),
+    ("reassignments", ["local"]),
+    ("reassign", ["local"]),
     ("topic-add-partitions", ["local", "orders"]),
     ("messages", ["local", "orders"]),
     ("segments", ["local", "orders", 0]),

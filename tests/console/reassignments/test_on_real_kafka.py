@@ -45,7 +45,7 @@ def principal(cluster, admin):
 
 @pytest.fixture
 def topic(cluster, request):
-    """Two partitions with 2 MiB each on brokers 1 and 2, and a name of its own."""
+    """Two partitions with 2 MiB each and two replicas."""
     name = f"orders-{abs(hash(request.node.name)) % 10**8}"
     with for_cluster(cluster) as gateway:
         gateway.admin.create_topic(name, 2, 2)
@@ -77,15 +77,16 @@ def replicas_of(cluster, topic):
 
 def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, topic):
     before = replicas_of(cluster, topic)
-    target = {(topic, 0): (3, 1), (topic, 1): (3, 2)}
+    added = [next(iter({1, 2, 3} - set(ids))) for ids in before]
+    target = {(topic, n): (added[n], before[n][0]) for n in (0, 1)}
     plan = plan_of(principal, cluster, topic, brokers=[], assignment=target, throttle=100 * 2**20)
-    assert plan.facts["arriving"]["3"] >= 2 * 2**20
-    assert plan.facts["free"]["3"] > 0
+    assert sum(plan.facts["arriving"].values()) >= 4 * 2**20
+    assert plan.facts["free"][str(added[0])] > 0
     assert apply(plan).state == models.DONE, plan.outcome
-    assert replicas_of(cluster, topic) == [(3, 1), (3, 2)]
+    assert replicas_of(cluster, topic) == list(target.values())
     with for_cluster(cluster) as gateway:
         settings = {each.name: each for each in gateway.admin.describe_configs(topic)}
-        rates = {each.name: each.value for each in gateway.broker_configs.describe(3)}
+        rates = {each.name: each.value for each in gateway.broker_configs.describe(added[0])}
     assert settings[moves.LEADER_REPLICAS].is_default
     assert rates.get(moves.FOLLOWER_RATE) is None
     undo = services.propose_undo(plan, principal, cluster)

@@ -23,6 +23,7 @@ def sent(monkeypatch) -> list[Plan]:
     monkeypatch.setattr(services, "_send_task", found.append)
     monkeypatch.setattr(reassign, "LOOK_S", 0.0)
     monkeypatch.setattr(reassign, "PAUSE_S", 0.0)
+    monkeypatch.setattr(reassign, "LATE_S", 0.0)
     return found
 
 
