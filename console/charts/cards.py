@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.requests import ClusterRequest
-from console.charts import measures, services
+from console.charts import measures, other_subject, services
 from console.charts.query import RANGES_MS, Query, range_of
 from monitoring.history.series import COMPARE_MS
 
@@ -27,28 +27,33 @@ class ChartCard:
 def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]:
     """For templates/charts/: the charts that the user may see, and the page's time range.
 
-    All charts of a page share the range and the comparison in its URL.
+    All charts of a page share the range and the comparisons in its URL.
     """
     chosen, compare = range_of(request.GET)
+    seen = [query for query in queries if services.may_see(request.rights, query)]
+    picker = other_subject.picker(request, seen[0]) if seen else None
+    other = picker.name if picker and not picker.error else ""
     url = reverse("chart", args=[request.cluster.slug])
-    chart_range = urlencode({"range": chosen} | ({"compare": compare} if compare else {}))
+    shared = _parameters(chosen, compare, other)
     cards = [
-        ChartCard(measures.titles()[query.show], f"{url}?{query.parameters()}&{chart_range}")
-        for query in queries
-        if services.may_see(request.rights, query)
+        ChartCard(measures.titles()[query.show], f"{url}?{query.parameters()}&{shared}")
+        for query in seen
     ]
     labels = {"yesterday": _("Yesterday"), "week": _("Last week")}
     return {
         "charts": cards,
         "chart_range": chosen,
-        "chart_ranges": [(name, _link(name, compare)) for name in RANGES_MS],
+        "chart_ranges": [(name, "?" + _parameters(name, compare, other)) for name in RANGES_MS],
         "chart_compare": compare,
         "chart_compares": [
-            (name, labels[name], _link(chosen, "" if name == compare else name))
+            (name, labels[name], "?" + _parameters(chosen, "" if name == compare else name, other))
             for name in COMPARE_MS
         ],
+        "chart_other": picker,
+        "chart_alone": "?" + _parameters(chosen, compare, ""),
     }
 
 
-def _link(chosen: str, compare: str) -> str:
-    return "?" + urlencode({"range": chosen} | ({"compare": compare} if compare else {}))
+def _parameters(chosen: str, compare: str, other: str) -> str:
+    found = {"range": chosen, "compare": compare, "with": other}
+    return urlencode({name: value for name, value in found.items() if value})

@@ -19,7 +19,8 @@ MEASURES: dict[str, dict[str, tuple[str, ...]]] = {
         "bytes": ("bytes_in", "bytes_out"),
         "size": ("size_bytes",),
     },
-    "group": {"lag": ("lag",), "consumed": ("consumed",)},
+    # `records` of a group: what its topics get, and what it consumes of them.
+    "group": {"lag": ("lag",), "records": ("records", "consumed")},
     "broker": {
         "bytes": ("bytes_in", "bytes_out"),
         "requests": ("requests",),
@@ -35,7 +36,6 @@ def titles() -> dict[str, str]:
     """Value of `show` → the title of the chart."""
     return {
         "records": _("Records per second"),
-        "consumed": _("Consumed per second"),
         "bytes": _("Bytes per second"),
         "size": _("Size"),
         "lag": _("Lag"),
@@ -50,7 +50,6 @@ def units() -> dict[str, str]:
     """Value of `show` → the unit of the chart."""
     return {
         "records": _("records/s"),
-        "consumed": _("records/s"),
         "bytes": _("bytes/s"),
         "size": _("bytes"),
         "lag": _("records"),

@@ -3,12 +3,13 @@
 of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
 show=records | bytes | size | lag | …    (measures.py)
 range=15m … 90d       compare= (nothing) | yesterday | week
+with=                                    another topic, topic/partition, group or broker beside it
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -46,6 +47,7 @@ class Query:
     broker: int = -1
     range: str = DEFAULT_RANGE
     compare: str = ""
+    other: Query | None = None
 
     @property
     def subject(self) -> Subject:
@@ -56,6 +58,27 @@ class Query:
         if self.of == "broker":
             return Subject.broker(self.broker)
         return Subject.group(self.group)
+
+    @property
+    def subject_name(self) -> str:
+        """What `with=` says for this subject."""
+        if self.of == "topic":
+            return self.topic if self.partition is None else f"{self.topic}/{self.partition}"
+        return self.group if self.of == "group" else str(self.broker)
+
+    def of_other(self, name: str) -> Query:
+        """The same chart of another subject of this kind. Raises InvalidQuery."""
+        same = replace(self, compare="", other=None)
+        if self.of == "topic" and self.partition is not None:
+            topic, _slash, number = name.rpartition("/")
+            return replace(same, topic=topic, partition=_number("with", number))
+        if self.of == "topic":
+            return replace(same, topic=name)
+        if self.of == "group":
+            return replace(same, group=name)
+        if self.of == "broker":
+            return replace(same, broker=_number("with", name))
+        raise InvalidQuery("with is for charts of topics, groups and brokers")
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -79,7 +102,7 @@ def parse(params: Mapping[str, str]) -> Query:
     """Raises InvalidQuery."""
     of = _one_of(params, "of", MEASURES)
     partition = params.get("partition", "")
-    return Query(
+    query = Query(
         of=of,
         show=_one_of(params, "show", MEASURES[of]),
         topic=params.get("topic", ""),
@@ -89,6 +112,8 @@ def parse(params: Mapping[str, str]) -> Query:
         range=_one_of(params, "range", RANGES_MS, DEFAULT_RANGE),
         compare=_one_of(params, "compare", {"": 0} | COMPARE_MS, ""),
     )
+    other = params.get("with", "")
+    return replace(query, other=query.of_other(other)) if other else query
 
 
 def range_of(params: Mapping[str, str]) -> tuple[str, str]:

@@ -31,6 +31,6 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
         "may_alter": not is_fixed and may("group.alter", group),
         "may_delete": not is_fixed and may("group.delete", group),
     }
-    charts = [Query("group", show, group=group) for show in ("lag", "consumed")]
+    charts = [Query("group", show, group=group) for show in ("lag", "records")]
     extra |= cards.context(request, charts)
     return render_live(request, "groups/detail.html", part, group=None, **extra)

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
+from console.charts import cards
+from console.charts.query import Query
 from console.messages import unread_partitions
 from console.messages.forms import OFFSET_MAX
 from console.messages.services import is_masked
@@ -17,6 +19,8 @@ from console.segments import services
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
+
+_CHARTS = ("records", "bytes", "size")
 
 
 @require_safe
@@ -26,6 +30,8 @@ def partition_segments(
 ) -> HttpResponse:
     """The segments of a partition."""
     page = _page(request, topic, partition)
+    charts = [Query("topic", show, topic=topic, partition=partition) for show in _CHARTS]
+    page |= cards.context(request, charts)
 
     def read() -> None:
         log = services.read_partition(request.principal, request.cluster, page["row"])

@@ -221,7 +221,9 @@ def _joined_gaps(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
     return tuple(found)
 
 
-def names(slug: str, table: Table, column: str, key: Mapping[str, str], over: Range) -> list[str]:
+def names(
+    slug: str, table: Table, column: str, key: Mapping[str, str | int], over: Range
+) -> list[str]:
     """The different names of a key column in the range, for example the topics of a group."""
     root = current()
     found: set[str] = set()

@@ -38,7 +38,7 @@ function gaps(spec, { text }) {
 }
 
 function lineOf(spec, series, number, color, colors) {
-  const dash = series.is_earlier ? "dot" : DASHES[Math.floor(number / colors) % DASHES.length];
+  const dash = series.is_earlier ? "dot" : series.is_other ? "dash" : DASHES[Math.floor(number / colors) % DASHES.length];
   return {
     name: escaped(series.name),
     x: series.x.map(utc),

@@ -1,6 +1,7 @@
 """The data of charts: who may load which, their lines, ranges and comparisons."""
 
 import time
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root import current
+from monitoring.ticks.tick_stream import put_tick
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
@@ -109,6 +111,90 @@ def test_the_sum_of_a_group_is_made_of_the_topics_that_the_user_sees(
         assert (whole["name"], set(values(whole))) == ("all topics", {1012})
 
 
+def test_another_topic_is_a_line_of_the_chart(clusters, redis_server, client_of, admin):
+    first = tick_now() - 3
+    for number in range(3):
+        rows = [
+            PARTITIONS[0] | {"topic": topic, "partition": 0, "log_end_offset": rate * number}
+            for topic, rate in (("orders", 10), ("payments", 30))
+        ]
+        sample(number=first + number, partitions=rows)
+    asked = {"of": "topic", "topic": "orders", "show": "records"}
+    own, other = loaded(client_of(admin), **asked, **{"with": "payments"}).json()["series"]
+    assert (own["name"], "is_other" in own) == ("produced", False)
+    assert (other["name"], other["is_other"]) == ("payments", True)
+    assert values(other) == [3 * rate for rate in values(own)]
+    asked["partition"] = 0
+    _own, other = loaded(client_of(admin), **asked, **{"with": "payments/0"}).json()["series"]
+    assert other["name"] == "payments/0"
+    asked = {"of": "group", "group": "billing", "show": "lag"}
+    names = [
+        line["name"]
+        for line in loaded(client_of(admin), **asked, **{"with": "auditors"}).json()["series"]
+    ]
+    assert names[-1] == "auditors"
+
+
+def test_another_topic_that_the_user_may_not_see_is_not_found(sampled, client_of, viewer):
+    asked = {"of": "topic", "topic": "orders", "show": "records", "with": "console.audit"}
+    assert loaded(client_of(viewer), **asked).status_code == 404
+    page = client_of(viewer).get("/c/local/topics/orders?with=console.audit").content.decode()
+    assert "There is no topic “console.audit”." in page
+    assert "with=console.audit" not in page.split("chart-grid")[1]
+
+
+def test_the_other_subject_of_a_page_is_that_of_its_url(sampled, client_of, admin):
+    client = client_of(admin)
+    page = client.get("/c/local/topics/orders?with=console.audit&range=6h").content.decode()
+    assert page.count("with=console.audit") >= 10  # the charts, ranges and comparisons
+    assert '<option value="console.audit">' in page
+    for url, text in {
+        "topics/orders?with=nothing": "There is no topic “nothing”.",
+        "groups/billing?with=nothing": "The last sample has no group “nothing”.",
+        "brokers/1?with=x": "Enter the id of a broker.",
+        "brokers/1?with=77": "This cluster has no broker 77.",
+        "topics/orders/partitions/0/segments?with=x": "Enter a topic and a partition",
+        "topics/orders/partitions/0/segments?with=orders/77": "This topic has no partition 77.",
+    }.items():
+        assert text in client.get(f"/c/local/{url}").content.decode()
+
+
+def test_what_a_group_consumes_is_beside_what_its_topics_get(
+    clusters, redis_server, client_of, admin
+):
+    first = tick_now() - 3
+    for number in range(3):
+        of_topic = PARTITIONS[0] | {"topic": "orders", "partition": 0}
+        of_group = GROUPS[0] | {"topic": "orders", "partition": 0}
+        sample(
+            number=first + number,
+            partitions=[of_topic | {"log_end_offset": 100 * number}],
+            groups=[of_group | {"committed_offset": 50 * number, "log_end_offset": 100 * number}],
+        )
+    asked = {"of": "group", "group": "billing", "show": "records"}
+    produced, consumed = loaded(client_of(admin), **asked).json()["series"]
+    assert (produced["name"], consumed["name"]) == ("produced", "consumed")
+    assert values(consumed)[-1] * 2 == values(produced)[-1] > 0
+    scoped = a_user("scoped", "viewer", topics=["orders"], groups=["billing"])
+    shown = loaded(client_of(scoped), **asked).json()["series"]
+    assert [values(line) for line in shown] == [values(produced), values(consumed)]
+
+
+def test_a_broker_with_two_log_directories_has_a_line_for_each(
+    clusters, redis_server, client_of, admin
+):
+    dirs = [
+        {"path": path, "total_bytes": 100, "free_bytes": free, "size_bytes": 100 - free}
+        for path, free in (("/disk/a", 60), ("/disk/b", 20))
+    ]
+    broker = {"id": 1, "host": "b1", "port": 9092, "rack": None, "up": True, "log_dirs": dirs}
+    for number in range(tick_now() - 3, tick_now()):
+        put_tick(replace(make_tick(number), brokers=[broker]))
+    writer.flush(current(), "local")
+    shown = loaded(client_of(admin), of="broker", broker=1, show="disk").json()["series"]
+    assert {line["name"]: set(values(line)) for line in shown} == {"/disk/a": {60}, "/disk/b": {20}}
+
+
 def test_a_hidden_topic_has_no_chart(sampled, client_of, viewer, admin):
     asked = {"of": "topic", "topic": "console.audit", "show": "records"}
     assert loaded(client_of(viewer), **asked).status_code == 404
@@ -122,11 +208,13 @@ def test_a_topic_that_is_not_there_has_a_chart_without_lines(sampled, client_of,
 
 @pytest.mark.parametrize(("asked", "text"), [
     ({}, "of is one of cluster, topic, group, broker"),
-    ({"of": "group"}, "show is one of lag, consumed"),
-    ({"of": "group", "show": "size"}, "show is one of lag, consumed"),
+    ({"of": "group"}, "show is one of lag, records"),
+    ({"of": "group", "show": "size"}, "show is one of lag, records"),
     ({"of": "group", "show": "lag", "range": "9y"}, "range is one of 15m, 1h, 6h, 24h, 7d, 30d"),
     ({"of": "group", "show": "lag", "compare": "ever"}, "compare is one of yesterday, week"),
     ({"of": "broker", "show": "cpu"}, "broker is a number"),
+    ({"of": "cluster", "show": "lag", "with": "other"}, "with is for charts of topics, groups"),
+    ({"of": "broker", "show": "cpu", "broker": "1", "with": "x"}, "with is a number"),
     ({"of": "topic", "show": "size", "topic": "a", "partition": "-1"}, "partition is a number"),
 ])  # fmt: skip
 def test_an_unknown_parameter_is_refused_with_the_values_there_are(

@@ -1,0 +1,175 @@
+"""The lines of a chart: what is read from the history for each kind of chart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from console.charts import measures
+from console.charts.query import Query
+from console.live import snapshot_cache
+from monitoring.history import points, series
+from monitoring.history.points import Points
+from monitoring.history.series import Gap, Range, Subject
+from monitoring.history.table_specs import GROUP_TOPICS, LOG_DIRS
+from monitoring.scope import ANY
+
+TOPICS_MAX = 7  # lines of a group's topics, besides the group's own
+TOPICS_SUMMED_MAX = 50  # of a group; each is a query
+_MS = 1000.0
+# Charts of a broker → the measure of its log directories.
+_OF_LOG_DIRS = {"size": "size_bytes", "disk": "free_bytes"}
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a chart; the first `compared` ones have a line of another time or subject."""
+
+    lines: list[Line]
+    gaps: tuple[Gap, ...]
+    compared: int
+
+    def known(self) -> Lines:
+        """Without lines that have no value."""
+        found = [any(y is not None for y in line["y"]) for line in self.lines]
+        kept = [line for line, is_known in zip(self.lines, found, strict=True) if is_known]
+        return Lines(kept, self.gaps, sum(found[: self.compared]))
+
+
+def read(slug: str, rights: Rights, query: Query, over: Range) -> Lines:
+    """The lines of a chart in a range. Raises OSError if the history is unavailable."""
+    if query.of == "group":
+        return _of_group(slug, rights, query, over).known()
+    if query.of == "broker" and query.show in _OF_LOG_DIRS:
+        dirs = series.names(slug, LOG_DIRS, "log_dir", {"broker": query.broker}, over)
+        if len(dirs) > 1:
+            return _of_log_dirs(slug, query, dirs, over).known()
+    found = series.read(slug, query.subject, query.measures, over)
+    factor = 1 / _MS if query.show == "cpu" else 1.0
+    names = measures.line_names()
+    lines = [_line(names[name], points, factor) for name, points in found.measures.items()]
+    return Lines(lines, found.gaps, len(lines)).known()
+
+
+def _of_log_dirs(slug: str, query: Query, dirs: list[str], over: Range) -> Lines:
+    measure = _OF_LOG_DIRS[query.show]
+    lines: list[Line] = []
+    gaps: tuple[Gap, ...] = ()
+    for log_dir in dirs:
+        found = series.read(slug, Subject(LOG_DIRS, (query.broker, log_dir)), [measure], over)
+        lines.append(_line(log_dir, found.measures[measure]))
+        gaps = found.gaps
+    return Lines(lines, gaps, len(lines))
+
+
+def _of_group(slug: str, rights: Rights, query: Query, over: Range) -> Lines:
+    topics = _topics_of(slug, rights, query.group, over)
+    is_whole = _sees_whole_group(slug, rights, query.group, over)
+    if query.show == "lag":
+        return _lag(slug, query.group, topics, is_whole, over)
+    return _produced_and_consumed(slug, query.group, topics, is_whole, over)
+
+
+def _lag(slug: str, group: str, topics: list[str], is_whole: bool, over: Range) -> Lines:
+    """The group's line and those of the topics that are most behind. If the user does not see all
+    of its topics, the group's line is the sum over those that the user sees."""
+    whole, by_topic, gaps = _sum(slug, group, "lag", topics, is_whole, over)
+    name = _("all topics") if len(topics) > 1 else (topics[0] if topics else group)
+    lines = [] if whole is None else [_line(name if is_whole else _sum_name(), whole)]
+    if len(topics) > 1 or whole is None:
+        lines += [_line(topic, by_topic[topic]) for topic in topics[:TOPICS_MAX]]
+    return Lines(lines, gaps, 1)
+
+
+def _sum_name() -> str:
+    return _("the topics that you see")
+
+
+def _produced_and_consumed(
+    slug: str, group: str, topics: list[str], is_whole: bool, over: Range
+) -> Lines:
+    """What the group's topics get, and what the group reads of them."""
+    names = measures.line_names()
+    consumed, by_topic, gaps = _sum(
+        slug, group, "consumed", topics, is_whole, over, of_topics=not is_whole
+    )
+    if consumed is None and len(topics) == 1:
+        consumed = by_topic[topics[0]]
+    lines = []
+    if topics and len(topics) <= TOPICS_SUMMED_MAX:
+        produced = [
+            series.read(slug, Subject.topic(topic), ["records"], over).measures["records"]
+            for topic in topics
+        ]
+        lines.append(_line(names["records"], points.total(produced)))
+    if consumed is not None:
+        lines.append(_line(names["consumed"], consumed))
+    return Lines(lines, gaps, len(lines))
+
+
+def _sum(
+    slug: str,
+    group: str,
+    measure: str,
+    topics: list[str],
+    is_whole: bool,
+    over: Range,
+    *,
+    of_topics: bool = True,
+) -> tuple[Points | None, dict[str, Points], tuple[Gap, ...]]:
+    """The group's points (None if not known), those of its topics if `of_topics`, and the gaps."""
+    whole: Points | None = None
+    gaps: tuple[Gap, ...] = ()
+    if is_whole:
+        found = series.read(slug, Subject.group(group), [measure], over)
+        whole, gaps = found.measures[measure], found.gaps
+    by_topic: dict[str, Points] = {}
+    count = TOPICS_MAX if is_whole else TOPICS_SUMMED_MAX
+    for topic in topics[: count if of_topics else 0]:
+        found = series.read(slug, Subject.group(group, topic), [measure], over)
+        by_topic[topic], gaps = found.measures[measure], found.gaps
+    if whole is None and 1 < len(topics) <= TOPICS_SUMMED_MAX:
+        whole = points.total(list(by_topic.values()))
+    return whole, by_topic, gaps
+
+
+def _topics_of(slug: str, rights: Rights, group: str, over: Range) -> list[str]:
+    """The topics of a group that the user sees, those that are most behind first."""
+    shown = snapshot_cache.snapshot(slug, rights)
+    rows = shown.topics_of_group(group, 1000) if shown and shown.group(group) else []
+    names = [row.topic for row in sorted(rows, key=lambda row: -(row.lag.value or 0))]
+    stored = series.names(slug, GROUP_TOPICS, "topic", {"group": group}, over)
+    names += [topic for topic in stored if topic not in names]
+    return [topic for topic in names if rights.may("topic.view", topic)]
+
+
+def _sees_whole_group(slug: str, rights: Rights, group: str, over: Range) -> bool:
+    scope = rights.scope
+    if ANY in scope.topics and not scope.hidden_topics:
+        return True
+    shown = snapshot_cache.snapshot(slug, rights)
+    if shown and shown.hides_topics_of(group):
+        return False
+    topics = series.names(slug, GROUP_TOPICS, "topic", {"group": group}, over)
+    return all(rights.may("topic.view", topic) for topic in topics)
+
+
+def _line(name: str, points: Points, factor: float = 1.0) -> Line:
+    return {
+        "name": name,
+        "x": points.at_ms.tolist(),
+        "y": _numbers(points.mean * factor),
+        "low": _numbers(points.low * factor),
+        "high": _numbers(points.high * factor),
+    }
+
+
+def _numbers(values: np.ndarray) -> list[float | None]:
+    """For JSON: NaN as null, and no more digits than a chart shows."""
+    return [None if math.isnan(value) else float(f"{value:.6g}") for value in values.tolist()]
