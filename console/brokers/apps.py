@@ -10,10 +10,12 @@ class BrokersConfig(AppConfig):
         from console.actions.registry import register
         from console.brokers import broker_list, broker_page
         from console.brokers.configure import ConfigureBroker
+        from console.brokers.loggers import SetLogLevel
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
 
         register(ConfigureBroker())
+        register(SetLogLevel())
         register_fragment(
             "brokers", Fragment("broker.view", "brokers/live.html", broker_list.brokers)
         )

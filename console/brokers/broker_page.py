@@ -39,7 +39,11 @@ def charts(broker_id: int) -> list[Query]:
 
 def tabs(request: ClusterRequest, broker_id: int, active: str) -> list[dict[str, Any]]:
     """The tabs for `{% tabs %}`."""
-    titles = {"broker": _("Overview"), "broker-config": _("Configuration")}
+    titles = {
+        "broker": _("Overview"),
+        "broker-config": _("Configuration"),
+        "broker-loggers": _("Loggers"),
+    }
     return [
         {
             "title": title,

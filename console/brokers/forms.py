@@ -6,7 +6,16 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 THIS_BROKER, ALL_BROKERS = "this", "all"
+
+
+class LogLevelForm(forms.Form):
+    level = forms.ChoiceField(
+        label=_("New level"),
+        choices=[(level, level) for level in LEVELS],
+        help_text=_("It holds until the broker restarts."),
+    )
 
 
 class BrokerSettingForm(forms.Form):

@@ -1,6 +1,8 @@
 from django.urls import path
 
-from console.brokers import views
+from console.brokers import logger_views, views
+
+_BROKER = "c/<slug:cluster>/brokers/<int:broker>"
 
 urlpatterns = [
     path("c/<slug:cluster>/brokers", views.index, name="brokers"),
@@ -11,4 +13,6 @@ urlpatterns = [
         views.setting,
         name="broker-setting",
     ),
+    path(f"{_BROKER}/loggers", logger_views.index, name="broker-loggers"),
+    path(f"{_BROKER}/loggers/<str:name>", logger_views.level, name="broker-logger"),
 ]

@@ -1,4 +1,4 @@
-"""The settings of brokers, with the project's own Kafka client.
+"""The settings of brokers and the levels of their loggers, with the project's own Kafka client.
 
 Every call waits for the broker's response, at most 15 seconds, and raises GatewayError.
 """
@@ -34,13 +34,14 @@ class BrokerConfigs:
 
         Raises NotFound for a broker that is not up.
         """
-        answer = self._call(broker_id, partial(wire_configs.describe_request, _name(broker_id)))
-        try:
-            error, text, values = wire_configs.decode_describe(answer)
-        except (KafkaError, ValueError) as problem:
-            raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
-        _check(error, text)
-        return values
+        return self._describe(broker_id, wire_configs.BROKER)
+
+    def describe_loggers(self, broker_id: int) -> list[ConfigValue]:
+        """The loggers of a broker with their levels as values, sorted by name.
+
+        Raises NotFound for a broker that is not up, Refused by one that has no loggers.
+        """
+        return self._describe(broker_id, wire_configs.BROKER_LOGGER)
 
     def alter(
         self,
@@ -50,8 +51,33 @@ class BrokerConfigs:
         validate_only: bool = False,
     ) -> None:
         """Set dynamic settings (None = remove); the others stay. Raises Refused."""
+        self._alter(broker_id, wire_configs.BROKER, configs, validate_only)
+
+    def alter_loggers(
+        self, broker_id: int, levels: Mapping[str, str], *, validate_only: bool = False
+    ) -> None:
+        """Set the levels of loggers, until the broker restarts. Raises Refused."""
+        self._alter(broker_id, wire_configs.BROKER_LOGGER, levels, validate_only)
+
+    def _describe(self, broker_id: int | None, kind: int) -> list[ConfigValue]:
+        request = partial(wire_configs.describe_request, kind, _name(broker_id))
+        answer = self._call(broker_id, request)
+        try:
+            error, text, values = wire_configs.decode_describe(answer)
+        except (KafkaError, ValueError) as problem:
+            raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
+        _check(error, text)
+        return values
+
+    def _alter(
+        self,
+        broker_id: int | None,
+        kind: int,
+        configs: Mapping[str, str | None] | Mapping[str, str],
+        validate_only: bool,
+    ) -> None:
         request = partial(
-            wire_configs.alter_request, _name(broker_id), dict(configs), validate_only
+            wire_configs.alter_request, kind, _name(broker_id), dict(configs), validate_only
         )
         answer = self._call(broker_id, request)
         try:

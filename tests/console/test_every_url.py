@@ -49,6 +49,8 @@ TABLE = {
     "broker": [(["local", 1], LOOK, None)],
     "broker-config": [(["local", 1], LOOK, None)],
     "broker-setting": [(["local", 1, "message.max.bytes"], ADMIN, ADMIN)],
+    "broker-loggers": [(["local", 1], LOOK, None)],
+    "broker-logger": [(["local", 1, "root"], ADMIN, ADMIN)],
     "topics": [(["local"], LOOK, None)],
     "topic-create": [(["local"], CHANGE, CHANGE)],
     "topics-change": [(["local"], (LOGIN, GONE, *NEVER[2:]), CHANGE)],

@@ -79,6 +79,7 @@ class FakeCluster:
         self.reassigning: dict[PartitionKey, tuple[int, ...]] = {}
         self.is_slow = False
         self.leaders: dict[PartitionKey, int] = {}  # where not the preferred replica leads
+        self.log_levels = {"root": "INFO", "kafka.server.KafkaServer": "INFO"}
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
         self._next_broker = itertools.cycle(broker_ids)
@@ -256,6 +257,19 @@ class FakeBrokerConfigs:
                 own.pop(name, None)
             else:
                 own[name] = value
+
+    def describe_loggers(self, broker_id: int) -> list[ConfigValue]:
+        self._cluster.asked("describe_loggers")
+        source = "DYNAMIC_BROKER_LOGGER_CONFIG"
+        levels = sorted(self._cluster.log_levels.items())
+        return [ConfigValue(name, level, source, False, False) for name, level in levels]
+
+    def alter_loggers(
+        self, broker_id: int, levels: Mapping[str, str], *, validate_only: bool = False
+    ) -> None:
+        self._cluster.asked("alter_loggers")
+        if not validate_only:
+            self._cluster.log_levels |= levels
 
 
 _MESSAGE_BYTES = ConfigValue(

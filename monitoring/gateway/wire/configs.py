@@ -1,5 +1,6 @@
-"""DescribeConfigs v4 and IncrementalAlterConfigs v1 for brokers, which librdkafka lacks in part: it
-has neither documentation nor the defaults of all brokers."""
+"""DescribeConfigs v4 and IncrementalAlterConfigs v1 for brokers and the levels of their loggers.
+
+librdkafka lacks them in part: it has neither documentation nor the defaults of all brokers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +13,7 @@ from monitoring.gateway.wire.limits import check_limit
 
 DESCRIBE_KEY, DESCRIBE_VERSION = 32, 4
 ALTER_KEY, ALTER_VERSION = 44, 1
-_BROKER = 4  # the type of the resource
+BROKER, BROKER_LOGGER = 4, 8  # types of resources
 _SET, _DELETE = 0, 1
 _SOURCES = {
     1: "DYNAMIC_TOPIC_CONFIG",
@@ -20,13 +21,14 @@ _SOURCES = {
     3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
     4: "STATIC_BROKER_CONFIG",
     5: "DEFAULT_CONFIG",
+    6: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
 _DEFAULT = 5
 
 
-def describe_request(name: str, correlation_id: int) -> bytes:
-    """All settings of a broker; `name` is its id, or "" for the defaults of all brokers."""
-    resource = {"resource_type": _BROKER, "resource_name": name, "configuration_keys": None}
+def describe_request(kind: int, name: str, correlation_id: int) -> bytes:
+    """All settings or loggers of a broker; `name` is its id, or "" for the defaults of all."""
+    resource = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
     fields = {
         "resources": [resource],
         "include_synonyms": True,
@@ -48,9 +50,13 @@ def decode_describe(answer: bytes) -> tuple[int, str, list[ConfigValue]]:
 
 
 def alter_request(
-    name: str, configs: Mapping[str, str | None], validate_only: bool, correlation_id: int
+    kind: int,
+    name: str,
+    configs: Mapping[str, str | None],
+    validate_only: bool,
+    correlation_id: int,
 ) -> bytes:
-    """Set dynamic settings; None = remove."""
+    """Set dynamic settings or levels; None = remove."""
     entries = [
         {
             "name": key,
@@ -59,7 +65,7 @@ def alter_request(
         }
         for key, value in configs.items()
     ]
-    resource = {"resource_type": _BROKER, "resource_name": name, "configs": entries}
+    resource = {"resource_type": kind, "resource_name": name, "configs": entries}
     fields = {"resources": [resource], "validate_only": validate_only}
     return messages.encode_request(ALTER_KEY, ALTER_VERSION, fields, correlation_id, CLIENT_ID)
 

@@ -1,0 +1,88 @@
+"""The loggers of a broker, and the form of a level."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
+from console.actions import services
+from console.actions.draft import PlanRefused
+from console.brokers import broker_page
+from console.brokers.forms import LogLevelForm
+from console.brokers.loggers import SetLogLevel
+from console.live import snapshot_cache
+from console.ui.csv_export import render_list
+from console.ui.table import Column, Table
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+
+
+@require_safe
+@requires("broker.view")
+def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
+    context: dict[str, Any] = {
+        "id": broker,
+        "cluster": request.cluster,
+        "tabs": broker_page.tabs(request, broker, "broker-loggers"),
+        "may_edit": request.rights.may("broker.configure") and not request.cluster.read_only,
+    }
+    columns = [
+        Column("name", _("Logger"), lambda row: row[0]),
+        Column("level", _("Level"), lambda row: row[1]),
+    ]
+    table = Table(request.GET, columns, "name", id="loggers", page_size=200)
+    status = 200
+    try:
+        rows = list(_levels(request, broker).items())
+        context["table"] = table.show(rows, lambda row: f"{row[0]} {row[1]}")
+    except GatewayError as error:
+        context["error"] = sentence(error.message)
+        status = 503 if error.retriable else 422
+    return render_list(request, "brokers/loggers.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("broker.configure")
+def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> HttpResponse:
+    """The form of one logger; POST makes a plan."""
+    form = LogLevelForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"id": broker, "name": name, "form": form, "reason": ""}
+    template, status = "brokers/logger.html", 422
+    if request.cluster.read_only:
+        context["reason"] = _("This cluster is read-only in this console.")
+        return render(request, template, context, status=status)
+    try:
+        levels = _levels(request, broker)
+        if name not in levels:
+            raise Http404(_("Broker %(id)d has no logger of this name.") % {"id": broker})
+        context["level"] = form.initial["level"] = levels[name]
+        if not form.is_bound:
+            return render(request, template, context)
+        if form.is_valid():
+            params = {"broker": broker, "levels": {name: form.cleaned_data["level"]}}
+            plan = services.propose(
+                request.principal, request.cluster, SetLogLevel.name, str(broker), params
+            )
+            return redirect("plan", request.cluster.slug, plan.pk)
+    except PlanRefused as error:
+        form.add_error(None, str(error))
+    except GatewayError as error:
+        text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
+        context["reason"] = text
+        status = 503 if error.retriable else 422
+    return render(request, template, context, status=status)
+
+
+def _levels(request: ClusterRequest, broker: int) -> dict[str, str]:
+    """Logger → level. Raises GatewayError, or Http404 for a broker that is not in the sample."""
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    if snapshot is not None and all(row.id != broker for row in snapshot.brokers):
+        raise Http404(_("This cluster has no broker %(id)d.") % {"id": broker})
+    with for_cluster(request.cluster) as gateway:
+        found = gateway.broker_configs.describe_loggers(broker)
+    return {entry.name: entry.value or "" for entry in found}
