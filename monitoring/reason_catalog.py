@@ -201,6 +201,23 @@ _PIPELINE = {
     "job_failed": gettext_noop("the Spark job failed: %(why)s"),
     "worker_lost": gettext_noop("the worker that did it ended"),
 }
+# --- Alerts: why one resolved, and why a message could not be sent -------------------------------
+_ALERTS = {
+    "alert_subject_gone": gettext_noop(
+        "the group or topic does not exist any more, or the rule does not match it"
+    ),
+    "alert_rule_disabled": gettext_noop("the rule was disabled"),
+    "alert_rule_changed": gettext_noop("the rule was changed"),
+    # The lag is a lower bound: partitions with commits beyond their ends count as 0.
+    "alert_commits_ahead": gettext_noop(
+        "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"
+    ),
+    "webhook_removed": gettext_noop("the rule no longer has a webhook"),
+    "webhook_failed": gettext_noop("the request failed: %(error)s"),
+    "webhook_url": gettext_noop("the URL cannot be requested: %(error)s"),
+    "webhook_status": gettext_noop("answered %(status)d"),
+    "webhook_redirect": gettext_noop("answered %(status)d; redirects are not followed"),
+}
 
 TEXTS = {
     **_ANSWERS,
@@ -212,4 +229,5 @@ TEXTS = {
     **_TOO_MANY,
     **_SAMPLES,
     **_PIPELINE,
+    **_ALERTS,
 }

@@ -13,7 +13,9 @@ from console.alerts.tabs import alert_tabs
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
 from console.ui.table import Column, Table
+from console.ui.texts import translated
 from monitoring.models import Alert, AlertDelivery, Cluster
+from monitoring.reasons import loads
 
 
 def alerts(
@@ -42,7 +44,14 @@ def alerts(
         "tabs": alert_tabs(cluster, "alerts", alerts=len(firing)),
         "firing": firing,
         "table": table,
-        "lines": [(alert, (alert.lasted_ms or 0) / 1000) for alert in table.rows],
+        "lines": [
+            {
+                "alert": alert,
+                "lasted_s": (alert.lasted_ms or 0) / 1000,
+                "reason": translated(loads(alert.resolved_reason)) or _("the lag fell"),
+            }
+            for alert in table.rows
+        ],
         "has_rules": cluster.alert_rules.exists(),
         "may_edit": rights.may("alert.edit"),
     }
@@ -114,6 +123,7 @@ def deliveries(
         "lines": [
             {
                 "delivery": delivery,
+                "error": translated(loads(delivery.error)),
                 "created_at_ms": int(delivery.created_at.timestamp() * 1000),
                 "next_at_ms": int(delivery.next_attempt_at.timestamp() * 1000),
                 "waits_for": services.waits_for(delivery, now),

@@ -14,7 +14,7 @@ from console.alerts.forms import RuleForm
 from console.audit import services as audit
 from monitoring.alerts import rule_states
 from monitoring.alerts.delivery_queue import enqueue
-from monitoring.alerts.evaluate import RULE_OFF, resolve_all
+from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.payload import sample_payload
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
@@ -105,7 +105,7 @@ def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertR
             form.instance.created_by = principal.user.get_username()
         rule = form.save()
         if not rule.enabled:
-            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
+            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_DISABLED)
         verb = "alert.edit" if before else "alert.add"
         name = before.get("name", rule.name)
         audit.record_by(principal, verb, rule.cluster.slug, name, before, audit_fields(rule))
@@ -119,7 +119,7 @@ def switch(principal: Principal, rule: AlertRule, *, enabled: bool) -> None:
         rule.enabled = enabled
         rule.save(update_fields=["enabled", "updated_at"])
         if not enabled:
-            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
+            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_DISABLED)
         verb = "alert.enable" if enabled else "alert.disable"
         audit.record_by(principal, verb, rule.cluster.slug, rule.name, before, audit_fields(rule))
 

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext_noop
 
 from monitoring.alerts import pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
@@ -29,18 +28,17 @@ from monitoring.alerts.rule_states import (
     evaluate_rule,
 )
 from monitoring.own_topics import public_scope
+from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import StoreDown
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
-# Reasons why an alert resolved.
-GONE = gettext_noop("the group or topic does not exist any more, or the rule does not match it")
+# Why an alert resolved, besides that its lag fell.
+SUBJECT_GONE = Reason("alert_subject_gone")
+RULE_DISABLED = Reason("alert_rule_disabled")
+RULE_CHANGED = Reason("alert_rule_changed")
 NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL also refuses NUL characters
-# The lag is a lower bound: partitions with commits beyond their ends count as 0.
-AHEAD = "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"
-RULE_OFF = gettext_noop("the rule was disabled")
-CHANGED = gettext_noop("the rule was changed")
 
 
 def evaluate(tick: Tick) -> bool:
@@ -124,12 +122,13 @@ def _evaluate_row(
 def _resolve_reason(transition: Transition, alert: Alert) -> str:
     """Why an alert resolved; "" = its lag fell."""
     if transition.gone:
-        return GONE
+        return SUBJECT_GONE
     if transition.lag is not None and transition.lag > alert.lag_max:
-        return CHANGED
-    if transition.lag_reading is None or not transition.lag_reading.ahead:
+        return RULE_CHANGED
+    reading = transition.lag_reading
+    if reading is None or not reading.ahead:
         return ""
-    return AHEAD % {"n": transition.lag_reading.ahead, "by": transition.lag_reading.ahead_by}
+    return Reason("alert_commits_ahead", n=reading.ahead, by=reading.ahead_by)
 
 
 def _update_open_alerts(
@@ -190,7 +189,7 @@ def resolve(alert: Alert, at_ms: int, reason: str, current: LagReading | None = 
     """Resolve an open alert and send a message; False if it was resolved already."""
     with transaction.atomic():
         closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
-            state=Alert.State.RESOLVED, resolved_at_ms=at_ms, resolved_reason=reason
+            state=Alert.State.RESOLVED, resolved_at_ms=at_ms, resolved_reason=dumps(reason)
         )
         if not closed:
             return False

@@ -88,7 +88,8 @@ class Alert(models.Model):
     fired_at_ms = models.BigIntegerField()
     fired_tick = models.BigIntegerField()
     resolved_at_ms = models.BigIntegerField(null=True)
-    resolved_reason = models.CharField(max_length=200, blank=True, default="")
+    # A Reason as monitoring.reasons.dumps stores it; empty = the lag fell.
+    resolved_reason = models.TextField(blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
     lag_peak = models.BigIntegerField(null=True)  # the highest while it fired; null = unknown
     lag_max = models.BigIntegerField()  # the rule's limit when it fired
@@ -135,7 +136,7 @@ class AlertDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
-    error = models.CharField(max_length=500, blank=True, default="")
+    error = models.TextField(blank=True, default="")  # of the last attempt: a Reason, as above
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)

@@ -21,6 +21,7 @@ from typing import Any
 
 from monitoring.alerts.models import Alert, AlertRule
 from monitoring.alerts.rule_states import LagReading
+from monitoring.reasons import loads
 
 _VERSION = 1
 
@@ -40,7 +41,7 @@ def alert_payload(alert: Alert, event: str, current: LagReading | None) -> dict[
         "since_ms": alert.since_ms,
         "fired_at_ms": alert.fired_at_ms,
         "resolved_at_ms": alert.resolved_at_ms,
-        "reason": alert.resolved_reason,
+        "reason": str(loads(alert.resolved_reason)),
     }
 
 

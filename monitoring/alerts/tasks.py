@@ -15,11 +15,11 @@ from monitoring.alerts import webhook
 from monitoring.alerts.backoff import wait_s
 from monitoring.alerts.delivery_queue import enqueue_due, rules_with_due_deliveries
 from monitoring.alerts.models import Alert, AlertDelivery
+from monitoring.reasons import Reason, dumps
 from monitoring.secrets import SecretUnreadable
 
 # No other worker claims the row within this time; if the worker died, `send_due` retries later.
 _CLAIM_S = 60
-_ERROR_LENGTH_MAX = 500
 _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)
 
@@ -67,14 +67,14 @@ def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
     except SecretUnreadable as error:
         return webhook.Outcome(False, False, None, str(error), 0)
     if not url:
-        return webhook.Outcome(False, False, None, "the rule no longer has a webhook", 0)
+        return webhook.Outcome(False, False, None, Reason("webhook_removed"), 0)
     return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))
 
 
 def _save_outcome(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
     now = timezone.now()
     delivery.status_code = outcome.status_code
-    delivery.error = outcome.error[:_ERROR_LENGTH_MAX]
+    delivery.error = dumps(outcome.error)
     delivery.took_ms = outcome.took_ms
     delivery.queued_at = None
     retry_in_s = wait_s(delivery.attempts) if outcome.retriable else None

@@ -12,6 +12,7 @@ from monitoring import bounded_http
 from monitoring.alerts.payload import body_of, signature
 from monitoring.egress import EgressRefused, EgressUnresolved, check_url
 from monitoring.gateway import loop
+from monitoring.reasons import Reason
 
 TIMEOUT_S = 10.0
 _RETRIABLE = {408, 425, 429}
@@ -21,7 +22,7 @@ _dns_threads = ThreadPoolExecutor(32, thread_name_prefix="dns-lookup")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one attempt. The error text never contains the URL's path or query."""
+    """The result of one attempt. `error` is a Reason or text, without the URL's path and query."""
 
     delivered: bool
     retriable: bool
@@ -57,17 +58,17 @@ def post(
     except EgressUnresolved as error:
         return outcome(str(error), retriable=True)
     except (httpx.TimeoutException, TimeoutError):
-        return outcome(f"no answer within {TIMEOUT_S:.0f} seconds", retriable=True)
+        return outcome(Reason("call_timed_out", seconds=round(TIMEOUT_S)), retriable=True)
     except httpx.HTTPError as error:
-        return outcome(f"the request failed: {type(error).__name__}", retriable=True)
+        return outcome(Reason("webhook_failed", error=type(error).__name__), retriable=True)
     except (httpx.InvalidURL, ValueError) as error:  # raised when httpx builds the request
-        return outcome(f"the URL cannot be requested: {type(error).__name__}")
+        return outcome(Reason("webhook_url", error=type(error).__name__))
     if 200 <= status < 300:
         return outcome("", status=status)
     if 300 <= status < 400:
-        return outcome(f"answered {status}; redirects are not followed", status=status)
+        return outcome(Reason("webhook_redirect", status=status), status=status)
     retriable = status >= 500 or status in _RETRIABLE
-    return outcome(f"answered {status}", retriable=retriable, status=status)
+    return outcome(Reason("webhook_status", status=status), retriable=retriable, status=status)
 
 
 async def _send(url: str, headers: dict[str, str], body: bytes) -> int:

@@ -7,8 +7,9 @@ from django.urls import reverse
 from console.accounts import throttle
 from console.alerts import services
 from console.audit.models import AuditEntry
-from monitoring.alerts.evaluate import RULE_OFF
+from monitoring.alerts.evaluate import RULE_DISABLED
 from monitoring.models import Alert, AlertDelivery, AlertRule
+from monitoring.reasons import dumps
 
 pytestmark = pytest.mark.usefixtures("sampled")
 URL = "http://127.0.0.1:9/hook?token=t0ken"
@@ -194,7 +195,7 @@ def test_disabling_a_rule_resolves_its_alerts_and_it_can_be_enabled_again(
     client.post(switch, {"enabled": "0"})
     rule.refresh_from_db()
     assert not rule.enabled
-    assert Alert.objects.get().resolved_reason == RULE_OFF
+    assert Alert.objects.get().resolved_reason == dumps(RULE_DISABLED)
     client.post(switch, {"enabled": "1"})
     rule.refresh_from_db()
     assert rule.enabled

@@ -5,8 +5,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from monitoring.alerts.evaluate import RULE_OFF
+from monitoring.alerts.evaluate import RULE_DISABLED
 from monitoring.models import AlertDelivery
+from monitoring.reasons import dumps
 from tests.support.pseudo_language import LANGUAGE, pseudo_language
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -126,8 +127,10 @@ def test_pages_open_without_any_sample(client_of, viewer, make_rule, make_alert,
 
 
 def test_the_reason_of_a_resolved_alert_is_translated(client_of, viewer, make_rule, make_alert):
-    make_alert(make_rule(), state="resolved", resolved_at_ms=71_000, resolved_reason=RULE_OFF)
+    make_alert(
+        make_rule(), state="resolved", resolved_at_ms=71_000, resolved_reason=dumps(RULE_DISABLED)
+    )
     with pseudo_language():
         asked = {"headers": {"accept-language": LANGUAGE}}
         html = client_of(viewer).get(reverse("alerts", args=["local"]), **asked).content.decode()
-    assert f"⟦{RULE_OFF}⟧" in html
+    assert f"⟦{RULE_DISABLED}⟧" in html

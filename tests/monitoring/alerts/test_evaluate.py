@@ -3,8 +3,15 @@
 import pytest
 
 from monitoring.alerts import evaluate as module
-from monitoring.alerts.evaluate import CHANGED, GONE, RULE_OFF, evaluate, resolve_all
+from monitoring.alerts.evaluate import (
+    RULE_CHANGED,
+    RULE_DISABLED,
+    SUBJECT_GONE,
+    evaluate,
+    resolve_all,
+)
 from monitoring.models import Alert, AlertDelivery
+from monitoring.reasons import dumps, loads
 from tests.monitoring.tick_factory import make_tick
 
 pytestmark = pytest.mark.django_db
@@ -124,14 +131,14 @@ def test_an_alert_that_a_changed_limit_closes_does_not_say_that_the_lag_fell(
     rule.lag_max = 1000
     rule.save()
     assert evaluate(tick(2, 500))
-    assert Alert.objects.get().resolved_reason == CHANGED
+    assert Alert.objects.get().resolved_reason == dumps(RULE_CHANGED)
 
 
 def test_a_group_that_is_gone_resolves_with_that_reason(make_rule, redis_server):
     make_rule(for_seconds=0)
     evaluate(tick(1, 500))
     assert evaluate(make_tick(2))
-    assert Alert.objects.get().resolved_reason == GONE
+    assert Alert.objects.get().resolved_reason == dumps(SUBJECT_GONE)
 
 
 def test_a_topic_that_is_gone_does_not_keep_an_alert_open(make_rule, redis_server):
@@ -205,7 +212,7 @@ def test_an_alert_that_ends_where_commits_are_beyond_their_ends_says_so(make_rul
     make_rule(webhook="http://127.0.0.1:1/hook", secret="s", for_seconds=0)
     evaluate(tick(1, 500))
     evaluate(tick(2, -490))
-    reason = Alert.objects.get().resolved_reason
+    reason = loads(Alert.objects.get().resolved_reason)
     assert "commits are beyond their ends: 1, by 490 together" in reason
     payload = AlertDelivery.objects.first().payload
     assert [payload[name] for name in ("lag_now", "ahead", "ahead_by")] == [0, 1, 490]
@@ -214,10 +221,11 @@ def test_an_alert_that_ends_where_commits_are_beyond_their_ends_says_so(make_rul
 def test_disabling_a_rule_resolves_its_alerts(make_rule, redis_server):
     rule = make_rule(for_seconds=0)
     evaluate(tick(1, 500))
-    assert resolve_all(rule.alerts.all(), 99, RULE_OFF) == 1
-    assert resolve_all(rule.alerts.all(), 100, RULE_OFF) == 0
+    assert resolve_all(rule.alerts.all(), 99, RULE_DISABLED) == 1
+    assert resolve_all(rule.alerts.all(), 100, RULE_DISABLED) == 0
     alert = Alert.objects.get()
-    assert (alert.state, alert.resolved_at_ms, alert.resolved_reason) == ("resolved", 99, RULE_OFF)
+    assert (alert.state, alert.resolved_at_ms) == ("resolved", 99)
+    assert loads(alert.resolved_reason) == RULE_DISABLED
 
 
 def test_the_number_of_queries_does_not_depend_on_the_number_of_rules(

@@ -13,6 +13,7 @@ from monitoring.alerts import tasks, webhook
 from monitoring.alerts.backoff import WAITS_S
 from monitoring.alerts.payload import sample_payload, signature
 from monitoring.models import AlertDelivery, AlertRule
+from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def test_a_failure_is_tried_again_later_and_then_arrives(delivery, webhook_serve
     webhook_server.answers = [500, 200]
     before = timezone.now()
     send(delivery)
-    assert (delivery.state, delivery.status_code, delivery.error) == (
+    assert (delivery.state, delivery.status_code, loads(delivery.error)) == (
         "pending",
         500,
         "answered 500",
