@@ -3,6 +3,9 @@
 `celery.py` makes the task routes from it, `worker.py` (called in the Procfile) starts a worker, and
 `stack/process_table.py` has a process for each queue. Each queue has its own worker, so that tasks
 that wait (for a webhook, a slow cluster or Spark) do not block others. Pure.
+
+A task has the name that Celery gives it: its module and its function. So every task is in a
+`tasks.py`, and tasks are sent by their names where the sender must not import them.
 """
 
 from dataclasses import dataclass
@@ -40,7 +43,7 @@ class Queue:
 _ALL = (
     # One thread, which owns the connections to the clusters.
     Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
-    Queue("actions", ("console.actions.apply",), threads=4),
+    Queue("actions", ("console.actions.tasks.apply_plan",), threads=4),
     # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",
@@ -55,17 +58,17 @@ _ALL = (
             "monitoring.history.tasks.flush",
             "monitoring.history.tasks.delete_unlisted",
             "monitoring.alerts.tasks.drop_old",
-            "monitoring.reports.requeue_lost_reports",
-            "monitoring.pipeline.roll_up_all",
-            "monitoring.pipeline.refresh",
-            "console.actions.end_lost_plans",
-            "console.audit.drop_refused_sign_ins",
+            "monitoring.reports.tasks.requeue_lost_reports",
+            "monitoring.pipeline.tasks.roll_up_all",
+            "monitoring.pipeline.tasks.refresh",
+            "console.actions.tasks.end_lost_plans",
+            "console.audit.tasks.drop_refused_sign_ins",
         ),
         threads=4,
     ),
     Queue(
         "spark",
-        ("monitoring.reports.run", "monitoring.pipeline.roll_up"),
+        ("monitoring.reports.tasks.run", "monitoring.pipeline.tasks.roll_up"),
         process="spark-jobs",  # `spark` is the server
         soft_time_limit_s=15 * 60,
         time_limit_s=16 * 60,

@@ -57,12 +57,12 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "options": {"expires": 590},
         },
         "roll-up-history": {
-            "task": "monitoring.pipeline.roll_up_all",
+            "task": "monitoring.pipeline.tasks.roll_up_all",
             "schedule": 300.0,
             "options": {"expires": 290},
         },
         "refresh-pipeline": {
-            "task": "monitoring.pipeline.refresh",
+            "task": "monitoring.pipeline.tasks.refresh",
             "schedule": 300.0,
             "options": {"expires": 290},
         },
@@ -78,17 +78,17 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         },
         # Tasks of the console; monitoring does not import it, so they are named.
         "drop-refused-sign-ins": {
-            "task": "console.audit.drop_refused_sign_ins",
+            "task": "console.audit.tasks.drop_refused_sign_ins",
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
         "end-lost-plans": {
-            "task": "console.actions.end_lost_plans",
+            "task": "console.actions.tasks.end_lost_plans",
             "schedule": 60.0,
             "options": {"expires": 55},
         },
         "send-lost-reports-again": {
-            "task": "monitoring.reports.requeue_lost_reports",
+            "task": "monitoring.reports.tasks.requeue_lost_reports",
             "schedule": 15.0,
             "options": {"expires": 14},
         },

@@ -84,6 +84,11 @@ RETIRED = {
     "lag/notes": "lag/formula",
     "tick_totals": "group_columns.LagSums",
     "member_totals": "group_columns.LagSums",
+    "RULE_OFF": "RULE_DISABLED",
+    "console.actions.apply": "console.actions.tasks.apply_plan",
+    "monitoring.reports.run": "monitoring.reports.tasks.run",
+    "monitoring.pipeline.refresh": "monitoring.pipeline.tasks.refresh",
+    "monitoring.pipeline.roll_up": "monitoring.pipeline.tasks.roll_up",
 }
 _ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")

@@ -40,7 +40,7 @@ from monitoring.models import Cluster
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import check
 
-APPLY_TASK = "console.actions.apply"
+APPLY_TASK = "console.actions.tasks.apply_plan"
 # A key in the facts of every plan, so that it is not applied to another cluster.
 CLUSTER_ID = "cluster_id"
 

@@ -5,6 +5,6 @@ from celery import shared_task
 from console.audit import services
 
 
-@shared_task(name="console.audit.drop_refused_sign_ins", ignore_result=True)
+@shared_task
 def drop_refused_sign_ins() -> None:
     services.drop_refused_sign_ins()

@@ -24,7 +24,7 @@ _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def deliver(delivery_id: int) -> None:
     """Send one message if it is due; save the result and the time of the next attempt."""
     now = timezone.now()
@@ -45,14 +45,14 @@ def deliver(delivery_id: int) -> None:
         enqueue_due(delivery.rule_id)
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def send_due() -> None:
     """Send all due messages: retries and lost ones."""
     for rule_id in rules_with_due_deliveries():
         enqueue_due(rule_id)
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def drop_old() -> None:
     """Delete finished messages after 30 days, and alerts 90 days after they resolved."""
     now = timezone.now()

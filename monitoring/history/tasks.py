@@ -7,14 +7,14 @@ from monitoring.clusters import Cluster
 from monitoring.history import service
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def flush() -> None:
     """Append the new ticks of every cluster."""
     service.flush(Cluster.objects.values_list("slug", flat=True))
     memory.give_back()  # of a large cluster a flush takes some hundred MB
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def delete_unlisted() -> None:
     """Delete files that no manifest lists."""
     service.delete_unlisted()

@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 EXPIRES_S = 290  # beat sends every 300 s
 
 
-@shared_task(name="monitoring.pipeline.roll_up_all")
+@shared_task
 def roll_up_all() -> None:
     """Send a message for each cluster that has none waiting."""
     for slug in Cluster.objects.values_list("slug", flat=True):
         send(slug)
 
 
-@shared_task(name="monitoring.pipeline.roll_up")
+@shared_task
 def roll_up(slug: str) -> None:
     """Do the next job of a cluster."""
     # Imported late, so that other processes do not load Spark.
@@ -41,7 +41,7 @@ def roll_up(slug: str) -> None:
         send(slug)
 
 
-@shared_task(name="monitoring.pipeline.refresh")
+@shared_task
 def refresh() -> None:
     """Delete expired history, and store the state of each cluster's levels."""
     from monitoring.pipeline import service
@@ -59,7 +59,7 @@ def send(slug: str) -> None:
     with redis_client.guarded() as client:
         if not client.set(_key(slug), 1, nx=True, px=EXPIRES_S * 1000):
             return
-    current_app.send_task("monitoring.pipeline.roll_up", (slug,), expires=EXPIRES_S)
+    current_app.send_task("monitoring.pipeline.tasks.roll_up", (slug,), expires=EXPIRES_S)
 
 
 def _key(slug: str) -> str:

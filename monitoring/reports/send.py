@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 def send(report: Report) -> None:
     """Send `report` to the queue `spark`; if Redis is not available, it is sent later."""
     try:
-        current_app.send_task("monitoring.reports.run", (str(report.id),), retry=False)
+        current_app.send_task("monitoring.reports.tasks.run", (str(report.id),), retry=False)
     except OperationalError as error:
         _log.warning("report %s could not be queued and is retried later: %s", report.id, error)
         return

@@ -23,7 +23,7 @@ SILENCE_MAX = timedelta(seconds=30)  # without a heartbeat; then the worker coun
 RESEND_AFTER = timedelta(minutes=10)
 
 
-@shared_task(name="monitoring.reports.run")
+@shared_task
 def run(report_id: str) -> None:
     """Compute a report. The message is acknowledged early; lost reports are queued again."""
     from monitoring.reports.runner import (
@@ -51,7 +51,7 @@ def _requeue(report_ids: list[uuid.UUID]) -> None:
         connection.close()  # this thread's own
 
 
-@shared_task(name="monitoring.reports.requeue_lost_reports")
+@shared_task
 def requeue_lost_reports() -> None:
     """Send reports again whose worker died or whose message was lost, at most ATTEMPTS_MAX times.
     Also delete orphaned results.

@@ -24,7 +24,7 @@ _CLOSE_TIMEOUT_S = 2.0
 _row_level = memory.RowLevel()
 
 
-@shared_task(ignore_result=True)
+@shared_task
 def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
     interval_ms = tick_stream.interval_ms()

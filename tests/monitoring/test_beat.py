@@ -12,7 +12,7 @@ def test_an_outage_of_redis_logs_two_lines(
 ) -> None:
     scheduler = QuietScheduler(app, schedule={})
     entry = scheduler.Entry(
-        name="tidy", task="console.actions.end_lost_plans", schedule=60.0, app=app
+        name="tidy", task="console.actions.tasks.end_lost_plans", schedule=60.0, app=app
     )
     caplog.set_level(logging.INFO, "monitoring.beat")
     with redis_server.hung():

@@ -44,8 +44,9 @@ def test_deliveries_have_a_queue_of_their_own(name):
 
 
 def test_cleanup_of_lost_plans_and_reports_is_in_another_queue():
-    assert routes()["console.actions.end_lost_plans"] != routes()["console.actions.apply"]
-    assert routes()["monitoring.reports.requeue_lost_reports"] != routes()["monitoring.reports.run"]
+    plans, reports = "console.actions.tasks", "monitoring.reports.tasks"
+    assert routes()[f"{plans}.end_lost_plans"] != routes()[f"{plans}.apply_plan"]
+    assert routes()[f"{reports}.requeue_lost_reports"] != routes()[f"{reports}.run"]
 
 
 def test_every_scheduled_task_is_in_a_queue():

@@ -99,7 +99,7 @@ def test_a_waiting_report_goes_first_and_one_message_of_a_cluster_waits(cluster,
     monkeypatch.setattr(tasks.current_app, "send_task", lambda *args, **_: sent.append(args))
     tasks.roll_up_all()
     tasks.roll_up_all()
-    assert sent == [("monitoring.pipeline.roll_up", ("local",))]
+    assert sent == [("monitoring.pipeline.tasks.roll_up", ("local",))]
     Report.objects.create(kind="throughput-and-lag", cluster=cluster)
     tasks.roll_up("local")
     assert not PipelineRun.objects.exists()
