@@ -5,14 +5,15 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse
+from django.http import Http404
+from django.http.response import HttpResponseBase
 
 from console.accounts.error_texts import resource_not_found, right_missing
 from console.accounts.principal import Principal
 from console.accounts.requests import UserRequest
 from console.accounts.rights import rights_of
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
@@ -26,7 +27,7 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def checked(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             name = kwargs.get(resource) if resource else None
             rights = rights_of(request.user, getattr(request, "cluster", None))
             if name is not None and not rights.shows(verb, name):

@@ -2,18 +2,30 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from console.messages.models import MaskingRule
+from console.messages.search import SearchQuery
 from console.messages.services import Query
+from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1
 PARTITION_MAX = 2**31 - 1
+
+
+class _MomentInput(forms.DateTimeInput):
+    """A date with a time, in UTC."""
+
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"step": "1"}, format="%Y-%m-%dT%H:%M:%S")
 
 
 class BrowseForm(forms.Form):
@@ -66,6 +78,92 @@ class BrowseForm(forms.Form):
     def query(self, topic: str) -> Query:
         data = self.cleaned_data
         return Query(topic, data["partition"], data["offset"], data["limit"], before=data["before"])
+
+
+class SearchForm(forms.Form):
+    """Which records to find: one condition, an expression in CEL, a range of time, the order."""
+
+    field = forms.ChoiceField(
+        label=_("Find in"),
+        choices=[
+            ("any", _("Key, value or header")), ("key", _("Key")), ("value", _("Value")),
+            ("header_name", _("Header name")), ("header_value", _("Header value")),
+        ],
+        required=False,
+    )  # fmt: skip
+    operator = forms.ChoiceField(
+        label=_("Condition"),
+        choices=[
+            ("contains", _("contains")), ("not_contains", _("does not contain")),
+            ("equals", _("equals")), ("matches", _("matches the pattern")),
+        ],
+        required=False,
+    )  # fmt: skip
+    text = forms.CharField(label=_("Text"), max_length=TEXT_LENGTH_MAX, required=False, strip=False)
+    expression = forms.CharField(
+        label=_("CEL expression"),
+        max_length=TEXT_LENGTH_MAX,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"placeholder": "record.value.amount > 100", "spellcheck": "false"}
+        ),
+    )
+    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=_MomentInput())
+    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=_MomentInput())
+    partition = forms.IntegerField(
+        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
+    )
+    order = forms.ChoiceField(
+        label=_("Order"),
+        choices=[("newest", _("Newest first")), ("oldest", _("Oldest first"))],
+        required=False,
+    )
+    most = forms.TypedChoiceField(
+        label=_("Matches"),
+        choices=[(n, str(n)) for n in (100, 500, 2000)],
+        coerce=int,
+        empty_value=100,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
+        required=False,
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
+        super().__init__(data)
+        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
+        self.fields["partition"].widget = forms.Select(choices=choices)
+
+    def clean(self) -> None:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if since and until and since >= until:
+            self.add_error("until", _("This must be later than “Since”."))
+        if self.errors:
+            return
+        try:
+            RecordFilter(self._conditions(), self.cleaned_data["expression"])
+        except FilterInvalid as error:
+            self.add_error("expression" if self.cleaned_data["expression"] else "text", str(error))
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        data = self.cleaned_data
+        if not data["text"]:
+            return ()
+        return (Condition(data["field"] or "any", data["operator"] or "contains", data["text"]),)
+
+    def query(self, topic: str) -> SearchQuery:
+        data = self.cleaned_data
+        return SearchQuery(
+            topic,
+            data["partition"],
+            self._conditions(),
+            data["expression"],
+            _milliseconds(data["since"]),
+            _milliseconds(data["until"]),
+            data["order"] != "oldest",
+            data["most"],
+        )
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
 
 
 class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -75,7 +75,7 @@ def read(principal: Principal, cluster: Cluster, query: Query) -> ReadResult:
     offset out of range, cluster down).
     """
     page, targets = _read(principal, cluster, query)
-    records = [_masked_record(row, targets) for row in page.rows]
+    records = [shown_record(row, targets) for row in page.rows]
     return ReadResult(records, page.unread, page.partition, page.older, page.newer)
 
 
@@ -101,27 +101,32 @@ def read_whole(
 
 def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:
     """The records before masking, and the targets to mask."""
-    rights = principal.rights(cluster)
-    if rights.may("record.read") and not rights.shows("record.read", query.topic):
-        raise NotFound(topic_not_found(query.topic))
-    if not rights.may("record.read", query.topic):
-        raise PermissionDenied(_("Your role does not include reading the records of this topic."))
+    require_readable(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # not sampled yet
             identity.record(cluster, gateway.wire.cluster_id())
         page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
-    targets, unmasked = _targets(principal, cluster, query.topic)
+    targets, unmasked = mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
         audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
     return page, targets
 
 
+def require_readable(principal: Principal, cluster: Cluster, topic: str) -> None:
+    """Raises PermissionDenied or NotFound without the right to read the records of the topic."""
+    rights = principal.rights(cluster)
+    if rights.may("record.read") and not rights.shows("record.read", topic):
+        raise NotFound(topic_not_found(topic))
+    if not rights.may("record.read", topic):
+        raise PermissionDenied(_("Your role does not include reading the records of this topic."))
+
+
 def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
     """Whether parts of the topic's records are masked for `principal`."""
-    return bool(_targets(principal, cluster, topic)[0])
+    return bool(mask_targets(principal, cluster, topic)[0])
 
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
@@ -170,7 +175,7 @@ def copy_masking_rules(cluster: Cluster) -> None:
             )
 
 
-def _targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
+def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
     """(targets masked for `principal`, targets shown to them although masked for others).
 
     The right to see masked data is checked on the cluster of the rule.
@@ -195,7 +200,9 @@ def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     }
 
 
-def _masked_record(record: RecordRow, targets: list[str]) -> ShownRecord:
+def shown_record(record: RecordRow, targets: list[str]) -> ShownRecord:
+    """A record, masked (again) and decoded."""
+
     def part(whole: bytes | None, data: bytes | None) -> Decoded:
         if not targets or whole is None:
             return decode(data)

@@ -5,6 +5,14 @@ from console.messages import views
 urlpatterns = [
     path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
     path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/search", views.search, name="messages-search"
+    ),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/search/results",
+        views.search_results,
+        name="messages-search-results",
+    ),
+    path(
         "c/<slug:cluster>/topics/<str:topic>/messages/<int:partition>/<int:offset>/<slug:part>",
         views.download,
         name="message-download",

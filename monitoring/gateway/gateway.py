@@ -38,6 +38,11 @@ class Gateway:
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=str(error))) from error
 
+    def client_settings(self) -> ClientSettings:
+        """Address, TLS and login of a client in another process, with an access token if one is
+        needed. Raises Refused if a secret is unreadable."""
+        return oauth.with_token(self._settings)
+
     @cached_property
     def wire(self) -> Wire:
         """Metadata and offsets, with the project's own Kafka client."""

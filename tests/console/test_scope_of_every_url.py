@@ -8,6 +8,7 @@ about what is outside.
 
 import pyarrow as pa
 import pytest
+from asgiref.sync import async_to_sync
 from django.urls import reverse
 from django.utils import timezone
 
@@ -129,9 +130,18 @@ def arguments(name: str, row: list, names: dict[str, str], ids: dict[str, str]) 
 
 
 def text_of(response) -> str:
-    data = b"".join(response.streaming_content) if response.streaming else response.content
+    if not response.streaming:
+        data = response.content
+    elif response.is_async:
+        data = async_to_sync(_joined)(response)
+    else:
+        data = b"".join(response.streaming_content)
     where = response.headers.get("Location", "") + response.headers.get("Content-Disposition", "")
     return data.decode("latin-1") + where
+
+
+async def _joined(response) -> bytes:
+    return b"".join([part async for part in response.streaming_content])
 
 
 @pytest.fixture(params=ROLES)

@@ -1,0 +1,63 @@
+// Shows the results of a search while it runs. The search ends when this page is closed.
+//   <section data-record-search="URL" data-failed="text"> with parts progress, stop, stopped, error
+//   and a table. The lines that come are described in console/messages/search_stream.py.
+const root = document.querySelector("[data-record-search]");
+if (root) run();
+
+async function run() {
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const body = root.querySelector("tbody");
+  const isOldestFirst = new URLSearchParams(location.search).get("order") === "oldest";
+  const controller = new AbortController();
+  let end = "";
+  part("stop").addEventListener("click", () => {
+    controller.abort();
+    part("stopped").hidden = false;
+  });
+  const fail = (text) => {
+    part("error").textContent = text;
+    part("error").hidden = false;
+  };
+  const show = (line) => {
+    if (line.error) fail(line.error);
+    if (line.progress) part("progress").innerHTML = line.progress;
+    if (line.end) end = line.end;
+    for (const row of line.rows ?? []) insert(body, row, isOldestFirst);
+  };
+  try {
+    const response = await fetch(root.dataset.recordSearch, { signal: controller.signal });
+    if (!/json/.test(response.headers.get("Content-Type") ?? "")) throw new Error("no results");
+    await eachLine(response.body, show);
+    if (!end && part("error").hidden) fail(root.dataset.failed);
+  } catch (error) {
+    if (error.name !== "AbortError") fail(root.dataset.failed);
+  } finally {
+    part("stop").hidden = true;
+  }
+}
+
+async function eachLine(stream, show) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) show(JSON.parse(line));
+  }
+  if (rest) show(JSON.parse(rest));
+}
+
+// Partitions are searched in turns, so a match may belong above others.
+function insert(body, row, isOldestFirst) {
+  const template = document.createElement("template");
+  template.innerHTML = row.html.trim();
+  const element = template.content.firstElementChild;
+  element.dataset.time = row.time;
+  let after = body.lastElementChild;
+  const isLater = (other) => (isOldestFirst ? other > row.time : other < row.time);
+  while (after && isLater(Number(after.dataset.time))) after = after.previousElementSibling;
+  if (after) after.after(element);
+  else body.prepend(element);
+}
