@@ -56,7 +56,12 @@ def _texts(
 
 def _content(event: Event, cluster: Cluster, topic: str, masked: list[str]) -> dict[str, Any]:
     if isinstance(event, Progress):
-        context = {"progress": event, "percent": _percent(event), "seconds_left": _left_s(event)}
+        context = {
+            "progress": event,
+            "percent": _percent(event),
+            "per_second": event.offsets / event.seconds if event.seconds else None,
+            "seconds_left": _left_s(event),
+        }
         return {
             "progress": render_to_string("messages/search_progress.html", context),
             "end": event.end,

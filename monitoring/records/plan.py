@@ -1,16 +1,18 @@
 """Which offsets a search reads, in which order. Pure.
 
-Fetch reads forward only. A search from the oldest record on reads each partition in one piece; one
-from the newest record on reads windows of offsets, the last window first. Windows get about
-WINDOW_BYTES large, by the size of the records that were read before.
+Partitions take turns; each turn is a window of offsets. Fetch reads forward only, so a search from
+the newest record on begins with the last window. The first windows are small, so that the newest
+(or oldest) records of all partitions are found first. Then they grow to about WINDOW_BYTES, by the
+size of the records that were read.
 """
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 WINDOW_BYTES = 4 << 20
-_WINDOW_RECORDS_FIRST = 10_000
+_WIDTH_FIRST = 256  # offsets
+_GROWTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,57 +24,53 @@ class Window:
     end: int
 
 
-@dataclass(slots=True)
 class SearchPlan:
-    """The windows that are left; partitions take turns."""
+    """The windows that are left."""
 
-    spans: Mapping[int, range]
-    newest_first: bool
-    _turns: deque[int] = field(init=False)
-    _left: dict[int, range] = field(init=False)
-    _offsets_per_window: dict[int, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._left = {number: span for number, span in sorted(self.spans.items()) if span}
+    def __init__(self, spans: Mapping[int, range], newest_first: bool) -> None:
+        """`spans`: partition → its offsets."""
+        self.newest_first = newest_first
+        self.offsets_total = sum(map(len, spans.values()))
+        self._left = {number: span for number, span in sorted(spans.items()) if span}
         self._turns = deque(self._left)
-        self._offsets_per_window = dict.fromkeys(self._left, _WINDOW_RECORDS_FIRST)
+        self._widths = dict.fromkeys(self._left, _WIDTH_FIRST)
+        self._taken = dict.fromkeys(self._left, 0)  # windows of each partition
 
-    def take(self) -> Window | None:
-        """The next window; its partition has no other one meanwhile. None: none is free."""
-        if not self._turns:
-            return None
-        partition = self._turns.popleft()
-        left = self._left[partition]
-        if not self.newest_first:
-            return Window(partition, left.start, left.stop)
-        first = max(left.start, left.stop - self._offsets_per_window[partition])
-        return Window(partition, first, left.stop)
+    @property
+    def offsets_left(self) -> int:
+        """The number of offsets of windows that were not given back."""
+        return sum(map(len, self._left.values()))
 
-    def give_back(self, window: Window, read_to: int, size_bytes: int) -> None:
-        """The window was read up to before the offset `read_to`: `size_bytes`."""
+    def take(self, *, finish_round: bool = False) -> Window | None:
+        """The next window; its partition has no other one meanwhile. None: no partition is free.
+
+        With `finish_round` only partitions that had fewer windows than others.
+        """
+        most = max(self._taken.values(), default=0)
+        for _ in range(len(self._turns)):
+            partition = self._turns.popleft()
+            if finish_round and self._taken[partition] >= most:
+                self._turns.append(partition)
+                continue
+            self._taken[partition] += 1
+            left, width = self._left[partition], self._widths[partition]
+            if self.newest_first:
+                return Window(partition, max(left.start, left.stop - width), left.stop)
+            return Window(partition, left.start, min(left.stop, left.start + width))
+        return None
+
+    def give_back(self, window: Window, size_bytes: int) -> None:
+        """The window was read: `size_bytes`."""
         partition, left = window.partition, self._left[window.partition]
         if self.newest_first:
             self._left[partition] = range(left.start, window.first)
-            if size_bytes:
-                offsets = (read_to - window.first) * WINDOW_BYTES // size_bytes
-                self._offsets_per_window[partition] = max(1, offsets)
-            else:  # compaction left nothing
-                self._offsets_per_window[partition] *= 4
         else:
-            self._left[partition] = range(max(read_to, window.first), left.stop)
+            self._left[partition] = range(window.end, left.stop)
+        fitting = (window.end - window.first) * WINDOW_BYTES // max(size_bytes, 1)
+        self._widths[partition] = max(1, min(fitting, self._widths[partition] * _GROWTH))
         if self._left[partition]:
             self._turns.append(partition)
 
     def drop(self, window: Window) -> None:
         """The partition cannot be read: no more windows of it."""
         self._left[window.partition] = range(0)
-
-    @property
-    def offsets_total(self) -> int:
-        """The number of offsets of the whole search."""
-        return sum(len(span) for span in self.spans.values())
-
-    @property
-    def offsets_left(self) -> int:
-        """The number of offsets of windows that were not given back."""
-        return sum(len(span) for span in self._left.values())

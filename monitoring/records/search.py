@@ -99,7 +99,8 @@ class Search:
             self._scanner.shutdown(wait=False, cancel_futures=True)
             for channel in self._channels.values():
                 channel.close()
-        self._report(self._end() or COMPLETE)
+        is_cut = self._is_full and self._plan.offsets_left > 0
+        self._report(self._end() or (LIMIT if is_cut else COMPLETE))
 
     async def _find_leaders(self) -> None:
         request = self._request
@@ -114,9 +115,9 @@ class Search:
 
     async def _lane(self) -> None:
         while not self._end():
-            window = self._plan.take()
+            window = self._plan.take(finish_round=self._is_full)
             if window is None:
-                if not self._plan.offsets_left:
+                if self._is_full or not self._plan.offsets_left:
                     return
                 await asyncio.sleep(0.001)  # the other lane has the last window
                 continue
@@ -134,7 +135,7 @@ class Search:
         self._progress = replace(self._progress, unread=unread)
 
     async def _read(self, window: Window) -> None:
-        """Read a window: one Fetch of a search from the oldest record on, else all of it."""
+        """Read a window by as many Fetches as it takes."""
         address = self._leaders.get(window.partition)
         if address is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
@@ -144,16 +145,12 @@ class Search:
             fetched = await self._fetch(address, window.partition, at)
             records, after = batches.cut(fetched.records, window.end)
             if after is None:  # the last stable offset, or compaction left no more records
-                at = window.end
                 break
             pieces.append(fetched._replace(records=records))
             at = max(after, at + 1)
-            if not self._request.newest_first:
-                break
         size_bytes = sum(len(piece.records) for piece in pieces)
-        span = range(window.first, min(at, window.end))
-        scanning = self._scan_later(window.partition, pieces, span, size_bytes)
-        self._plan.give_back(window, min(at, window.end), size_bytes)
+        scanning = self._scan_later(window, pieces, size_bytes)
+        self._plan.give_back(window, size_bytes)
         await scanning
 
     async def _fetch(
@@ -174,34 +171,28 @@ class Search:
         return fetched
 
     def _scan_later(
-        self, partition: int, pieces: list[fetch.FetchedRecords], span: range, size_bytes: int
+        self, window: Window, pieces: list[fetch.FetchedRecords], size_bytes: int
     ) -> "asyncio.Future[None]":
-        return asyncio.get_running_loop().run_in_executor(
-            self._scanner, self._scan, partition, pieces, span, size_bytes
-        )
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._scanner, self._scan, window, pieces, size_bytes)
 
-    def _scan(
-        self, partition: int, pieces: list[fetch.FetchedRecords], span: range, size_bytes: int
-    ) -> None:
+    def _scan(self, window: Window, pieces: list[fetch.FetchedRecords], size_bytes: int) -> None:
         """Runs in the scanner's thread, one window after the other."""
         if self._end():
             return
         found: list[RecordRow] = []
         scanned = damaged = 0
-        room = self._request.matches_max - self._progress.matched
         for piece in pieces:
             aborted = [AbortedTransaction(*each) for each in piece.aborted]
             for batch in batches.committed_batches(piece.records, aborted):
                 scanned += batch.header.count
                 try:
-                    found += self._matches(partition, batch, span)
+                    found += self._matches(window, batch)
                 except scan.DAMAGED:
                     damaged += 1
-                if len(found) >= room and not self._request.newest_first:
-                    break
         if self._request.newest_first:
             found.reverse()
-        found = found[:room]
+        del found[self._request.matches_max :]
         self._matched_bytes += sum(row.size_bytes for row in found)
         progress = self._progress
         self._progress = replace(
@@ -209,7 +200,7 @@ class Search:
             scanned=progress.scanned + scanned,
             matched=progress.matched + len(found),
             size_bytes=progress.size_bytes + size_bytes,
-            offsets=progress.offsets + len(span),
+            offsets=progress.offsets + window.end - window.first,
             failures=self._filter.failures,
             first_failure=self._filter.first_failure,
             damaged=progress.damaged + damaged,
@@ -219,24 +210,29 @@ class Search:
         if found or time.monotonic() - self._reported_s > _PROGRESS_S:
             self._report()
 
-    def _matches(self, partition: int, batch: batches.Batch, span: range) -> list[RecordRow]:
+    def _matches(self, window: Window, batch: batches.Batch) -> list[RecordRow]:
         masked, accepts = self._request.masked, self._filter.accepts
         rows: Iterable[RecordRow] = scan.candidates(
-            partition, batch.header, batch.records(), self._prefilter
+            window.partition, batch.header, batch.records(), self._prefilter
         )
         if masked:
             rows = (mask(row, masked) for row in rows)
-        return [row for row in rows if row.offset in span and accepts(row)]
+        first, end = window.first, window.end
+        return [row for row in rows if first <= row.offset < end and accepts(row)]
 
     def _report(self, end: str = "") -> None:
         self._reported_s = time.monotonic()
         seconds = self._reported_s - self._started_s
         self._send(replace(self._progress, seconds=seconds, end=end))
 
+    @property
+    def _is_full(self) -> bool:
+        """Whether there are enough matches; then the partitions that lack a turn have it yet."""
+        enough = self._progress.matched >= self._request.matches_max
+        return enough or self._matched_bytes > _MATCHED_BYTES_MAX
+
     def _end(self) -> str:
         request, progress = self._request, self._progress
-        if progress.matched >= request.matches_max or self._matched_bytes > _MATCHED_BYTES_MAX:
-            return LIMIT
         if time.monotonic() - self._started_s > request.seconds_max:
             return TIME
         return BYTES if progress.size_bytes >= request.bytes_max else ""

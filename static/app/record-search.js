@@ -22,7 +22,10 @@ async function run() {
     if (line.error) fail(line.error);
     if (line.progress) part("progress").innerHTML = line.progress;
     if (line.end) end = line.end;
-    for (const row of line.rows ?? []) insert(body, row, isOldestFirst);
+    for (const row of line.rows ?? []) {
+      insert(body, row, isOldestFirst);
+      if (body.rows.length > root.dataset.most) body.lastElementChild.remove();
+    }
   };
   try {
     const response = await fetch(root.dataset.recordSearch, { signal: controller.signal });

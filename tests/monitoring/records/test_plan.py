@@ -13,9 +13,8 @@ SPANS = st.dictionaries(
 def windows(plan: SearchPlan, bytes_per_offset: int) -> list[Window]:
     found = []
     while (window := plan.take()) is not None:
-        read_to = window.end if plan.newest_first else min(window.end, window.first + 30_000)
-        found.append(Window(window.partition, window.first, read_to))
-        plan.give_back(window, read_to, (read_to - window.first) * bytes_per_offset)
+        found.append(window)
+        plan.give_back(window, (window.end - window.first) * bytes_per_offset)
     return found
 
 
@@ -30,21 +29,33 @@ def test_every_offset_is_read_once(spans, newest_first, bytes_per_offset):
     assert plan.offsets_left == 0
 
 
-def test_the_newest_window_comes_first_and_grows_to_the_bytes_of_one_fetch():
-    plan = SearchPlan({0: range(10**6)}, newest_first=True)
-    found = windows(plan, bytes_per_offset=100)
-    assert found[0].end == 10**6
-    assert found[1].end == found[0].first
-    assert found[1].end - found[1].first == WINDOW_BYTES // 100
+def test_windows_grow_to_the_bytes_of_one_fetch():
+    for newest_first in (True, False):
+        plan = SearchPlan({0: range(10**6)}, newest_first)
+        found = windows(plan, bytes_per_offset=100)
+        widths = [each.end - each.first for each in found]
+        assert widths[:3] == [256, 1024, 4096]
+        assert max(widths) == WINDOW_BYTES // 100
+        assert (found[0].end == 10**6) == newest_first
+        assert (found[0].first == 0) == (not newest_first)
 
 
 def test_partitions_take_turns_and_have_one_window_at_a_time():
-    plan = SearchPlan({0: range(9), 1: range(9)}, newest_first=False)
+    plan = SearchPlan({0: range(900), 1: range(900)}, newest_first=False)
     first, second = plan.take(), plan.take()
     assert (first.partition, second.partition) == (0, 1)
     assert plan.take() is None
-    plan.give_back(first, 5, 100)
-    assert plan.take() == Window(0, 5, 9)
+    plan.give_back(first, 100)
+    assert plan.take() == Window(0, 256, 900)
+
+
+def test_a_round_is_finished_by_the_partitions_that_had_no_turn():
+    plan = SearchPlan({number: range(900) for number in range(3)}, newest_first=True)
+    first = plan.take()
+    plan.give_back(first, 100)
+    assert plan.take(finish_round=True).partition == 1
+    assert plan.take(finish_round=True).partition == 2
+    assert plan.take(finish_round=True) is None
 
 
 def test_a_partition_that_cannot_be_read_is_left_out():

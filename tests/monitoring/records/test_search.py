@@ -95,6 +95,13 @@ def test_records_of_one_partition_come_in_the_order_that_was_asked_for(address):
     assert progress.end == COMPLETE
 
 
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_each_partition_has_its_turn_before_a_search_has_enough(address, newest_first):
+    rows, progress = run(address, matches_max=10, newest_first=newest_first)
+    assert {row.partition for row in rows} == set(range(len(CODECS)))
+    assert progress.end == LIMIT
+
+
 def test_an_expression_finds_what_it_says(address):
     rows, progress = run(address, expression="record.value.number == 5 || record.offset == 6")
     assert sorted({row.offset for row in rows}) == [5, 6]
@@ -102,8 +109,9 @@ def test_an_expression_finds_what_it_says(address):
 
 
 def test_a_search_ends_at_its_limits(address):
-    rows, progress = run(address, matches_max=10)
-    assert (len(rows), progress.matched, progress.end) == (10, 10, LIMIT)
+    rows, progress = run(address, matches_max=10, spans={2: range(COUNT)})
+    assert [row.offset for row in rows[:10]] == list(range(COUNT - 1, COUNT - 11, -1))
+    assert (len(rows), progress.end) == (progress.matched, LIMIT)
     _, progress = run(address, conditions=contains("nowhere"), bytes_max=1)
     assert progress.end == BYTES
 

@@ -1,0 +1,56 @@
+"""A search in a browser: matches appear, the page says how it ended, Stop stops it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from monitoring.models import Cluster
+from monitoring.records import running_search
+from tests.console.conftest import a_user
+from tests.support.live_cluster import LiveCluster
+from tests.support.waiting import wait_until
+from tests.support.web import sign_in
+
+TOPIC = "browser-search"
+
+
+@pytest.fixture
+def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    with live_cluster.gateway() as gateway:
+        is_new = not gateway.wire.has_topic(TOPIC)
+    if is_new:
+        live_cluster.create_topic(TOPIC, 2)
+        live_cluster.produce(TOPIC, {0: 300, 1: 300})
+    return row
+
+
+def test_matches_appear_newest_first_with_how_the_search_ended(local, web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages")
+    page.click("a:has-text('Search')")
+    page.fill("input[name=text]", "value-29")
+    page.click("button:has-text('Search')")
+    expect(page.locator("[data-part=progress]")).to_contain_text("Complete")
+    rows = page.locator("[data-record-search] tbody tr")
+    expect(rows).to_have_count(22)  # 29 and 290 to 299 of both partitions
+    times = rows.evaluate_all("rows => rows.map(row => Number(row.dataset.time))")
+    assert times == sorted(times, reverse=True)
+    expect(page.locator("[data-part=stop]")).to_be_hidden()
+
+
+def test_an_expression_with_an_error_is_said_where_it_is(local, web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search")
+    page.fill("input[name=expression]", "record.offset <")
+    page.click("button:has-text('Search')")
+    expect(page.locator(".invalid-feedback")).to_contain_text("Syntax error")
+    expect(page.locator("input[name=expression]")).to_have_value("record.offset <")
+
+
+def test_a_search_ends_when_its_page_is_left(local, web, page):
+    free = running_search._slots._value
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search?text=nowhere")
+    page.goto(f"{web}/c/local/topics")
+    wait_until(lambda: running_search._slots._value == free, "the search has ended")
