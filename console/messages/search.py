@@ -40,7 +40,7 @@ def start(principal: Principal, cluster: Cluster, query: SearchQuery) -> Running
     masked, unmasked = services.mask_targets(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         request = SearchRequest(
-            gateway.client_settings(),
+            gateway.client_settings,
             query.topic,
             _spans(gateway, query),
             query.conditions,

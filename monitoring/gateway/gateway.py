@@ -38,6 +38,7 @@ class Gateway:
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=str(error))) from error
 
+    @cached_property
     def client_settings(self) -> ClientSettings:
         """Address, TLS and login of a client in another process, with an access token if one is
         needed. Raises Refused if a secret is unreadable."""
@@ -51,7 +52,7 @@ class Gateway:
     @cached_property
     def admin(self) -> Admin:
         """Topics and configuration, with confluent-kafka."""
-        return Admin(oauth.with_token(self._settings))
+        return Admin(self.client_settings)
 
     @cached_property
     def broker_configs(self) -> BrokerConfigs:
@@ -66,12 +67,12 @@ class Gateway:
     @cached_property
     def groups(self) -> GroupAdmin:
         """Consumer groups and their offsets, with confluent-kafka."""
-        return GroupAdmin(oauth.with_token(self._settings), self.wire)
+        return GroupAdmin(self.client_settings, self.wire)
 
     @cached_property
     def browse(self) -> Browse:
         """Records, by partition and offset."""
-        return Browse(oauth.with_token(self._settings), self.wire)
+        return Browse(self.client_settings, self.wire)
 
     @cached_property
     def broker_admin(self) -> BrokerAdmin:
@@ -87,7 +88,8 @@ class Gateway:
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
         clients = (
-            "admin", "broker_admin", "broker_configs", "browse", "groups", "reassignments", "wire",
+            "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
+            "reassignments", "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
     ClusterUnavailable,
@@ -43,7 +44,8 @@ DEFAULT_CONFIGS = {
     "segment.bytes": "1073741824",
 }
 PARTS = (
-    "admin", "broker_admin", "broker_configs", "browse", "groups", "reassignments", "wire",
+    "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
+    "reassignments", "wire",
 )  # fmt: skip
 
 
@@ -147,6 +149,7 @@ class FakeGateway:
     """As monitoring.gateway.gateway.Gateway."""
 
     def __init__(self, cluster: FakeCluster) -> None:
+        self.client_settings = ClientSettings((("fake-1", 9092),))
         self.wire = FakeWire(cluster)
         self.admin = FakeAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
