@@ -13,6 +13,7 @@ from console.actions import services
 from console.actions.draft import PlanRefused
 from console.brokers import broker_page
 from console.brokers.forms import BrokerSettingForm
+from console.brokers.listeners import listeners
 from console.charts import cards
 from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
@@ -52,7 +53,9 @@ def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
         "may_edit": request.rights.may("broker.configure") and not request.cluster.read_only,
     }
     try:
-        context |= settings_table.build(request.GET, _settings(request, broker))
+        entries = _settings(request, broker)
+        context |= settings_table.build(request.GET, entries)
+        context["listeners"] = listeners(entries)
         status = 200
     except GatewayError as error:
         context["error"] = sentence(error.message)

@@ -1,0 +1,71 @@
+"""The listeners of a broker, from its settings: name, address, security protocol. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from monitoring.gateway.topic_admin import ConfigValue
+
+_LISTENER = re.compile(r"(?P<name>[\w.-]+)://\[?(?P<host>[^\]/]*?)\]?:(?P<port>\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """`bound`: the address that the broker listens on; empty = every address.
+
+    `host` and `port` are what it tells clients; None = it tells them nothing, as of a controller.
+    """
+
+    name: str
+    bound: str
+    host: str | None
+    port: int | None
+    protocol: str | None
+    is_between_brokers: bool
+    is_of_controllers: bool
+
+
+def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
+    """In the order of the setting; empty if the broker does not tell it."""
+    values = {entry.name: entry.value or "" for entry in entries}
+    bound = _addresses(values.get("listeners", ""))
+    told = _addresses(values.get("advertised.listeners", "")) or bound
+    controllers = _split(values.get("controller.listener.names", ""))
+    protocols = _protocols(values.get("listener.security.protocol.map", ""))
+    between = _between_brokers(values, protocols)
+    found = []
+    for name in dict.fromkeys([*bound, *told]):
+        host, port = told.get(name, (None, None)) if name not in controllers else (None, None)
+        found.append(
+            Listener(
+                name,
+                ":".join(map(str, bound[name])) if name in bound else "",
+                host,
+                port,
+                protocols.get(name.upper()),
+                name == between,
+                name in controllers,
+            )
+        )
+    return found
+
+
+def _between_brokers(values: Mapping[str, str], protocols: Mapping[str, str]) -> str:
+    """The listener that brokers use: named, or that of a security protocol."""
+    named = values.get("inter.broker.listener.name", "")
+    protocol = values.get("security.inter.broker.protocol", "")
+    return named or next((name for name, it in protocols.items() if it == protocol == name), "")
+
+
+def _addresses(text: str) -> dict[str, tuple[str, int]]:
+    found = (_LISTENER.fullmatch(part) for part in _split(text))
+    return {each["name"]: (each["host"], int(each["port"])) for each in found if each}
+
+
+def _protocols(text: str) -> dict[str, str]:
+    pairs = (part.partition(":") for part in _split(text))
+    return {name.strip().upper(): protocol.strip() for name, _colon, protocol in pairs}
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
