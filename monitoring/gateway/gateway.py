@@ -18,6 +18,7 @@ from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
@@ -65,6 +66,11 @@ class Gateway:
         return Reassignments(self._settings)
 
     @cached_property
+    def quotas(self) -> Quotas:
+        """Client quotas, with the project's own Kafka client."""
+        return Quotas(self._settings)
+
+    @cached_property
     def groups(self) -> GroupAdmin:
         """Consumer groups and their offsets, with confluent-kafka."""
         return GroupAdmin(self.client_settings, self.wire)
@@ -89,7 +95,7 @@ class Gateway:
             self.broker_admin.close()
         clients = (
             "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-            "reassignments", "wire",
+            "quotas", "reassignments", "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

@@ -12,26 +12,15 @@ from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
-from monitoring.clock import now_ms
-from monitoring.gateway import loop
-from monitoring.gateway.errors import (
-    ClusterUnavailable,
-    GatewayError,
-    Refused,
-    Unreadable,
-)
+from monitoring.gateway import controller
+from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import reassignments as wire
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
-from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.metadata import Broker
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
-from monitoring.reasons import Reason
 
-_TIMEOUT_S = 15.0
 _ELECTION_NOT_NEEDED = 84
-_TEXT_MAX = 300
 _T = TypeVar("_T")
 
 
@@ -51,18 +40,18 @@ class Reassignments:
 
     def check(self) -> None:
         """Raises Unsupported if the cluster cannot list and alter reassignments."""
-        self._run(self._on_controller(_nothing, (wire.ALTER_KEY, wire.LIST_KEY)))
+        self._ask(_nothing, wire.ALTER_KEY, wire.LIST_KEY)
 
     def in_progress(self) -> list[Reassignment]:
         """All reassignments in progress, whoever started them."""
 
         async def ask(channel: Channel) -> list[Reassignment]:
-            answer = await channel.request(wire.list_request, _TIMEOUT_S)
+            answer = await channel.request(wire.list_request, controller.TIMEOUT_S)
             code, text, found = wire.decode_list(answer)
-            _check(code, text)
+            controller.check(code, text)
             return found
 
-        return self._run(self._on_controller(ask, (wire.LIST_KEY,)))
+        return self._ask(ask, wire.LIST_KEY)
 
     def alter(
         self, targets: Mapping[PartitionKey, Sequence[int] | None]
@@ -70,67 +59,42 @@ class Reassignments:
         """Start reassignments to these replicas (None = cancel); returns the errors."""
 
         async def ask(channel: Channel) -> dict[PartitionKey, str]:
-            answer = await channel.request(partial(wire.alter_request, targets), _TIMEOUT_S)
+            answer = await channel.request(
+                partial(wire.alter_request, targets), controller.TIMEOUT_S
+            )
             code, text, failures = wire.decode_alter(answer)
-            _check(code, text)
-            return {key: _refusal(*failure) for key, failure in failures.items()}
+            controller.check(code, text)
+            return {key: controller.refusal(*failure) for key, failure in failures.items()}
 
-        return self._run(self._on_controller(ask, (wire.ALTER_KEY,)))
+        return self._ask(ask, wire.ALTER_KEY)
 
     def elect_leaders(self, partitions: Sequence[PartitionKey]) -> dict[PartitionKey, str]:
         """Make the preferred replicas leaders; returns the errors."""
 
         async def ask(channel: Channel) -> dict[PartitionKey, str]:
-            answer = await channel.request(partial(wire.elect_request, partitions), _TIMEOUT_S)
+            answer = await channel.request(
+                partial(wire.elect_request, partitions), controller.TIMEOUT_S
+            )
             code, text, failures = wire.decode_elect(answer)
-            _check(code, text)
+            controller.check(code, text)
             return {
-                key: _refusal(*failure)
+                key: controller.refusal(*failure)
                 for key, failure in failures.items()
                 if failure[0] != _ELECTION_NOT_NEEDED
             }
 
-        return self._run(self._on_controller(ask, (wire.ELECT_KEY,)))
+        return self._ask(ask, wire.ELECT_KEY)
 
     def sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
         """The sizes of all replicas; a broker that does not answer is left out."""
-        return self._run(self._read_sizes(partitions))
+        return controller.run(self._read_sizes(partitions))
 
-    def _run(self, work: Awaitable[_T]) -> _T:
-        async def guarded() -> _T:
-            return await work
-
-        try:
-            return loop.run(guarded(), 2 * _TIMEOUT_S)
-        except TimeoutError as error:
-            raise ClusterUnavailable(Reason("brokers_late")) from error
-        except (KafkaError, ValueError) as error:
-            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
-
-    async def _on_controller(
-        self, ask: Callable[[Channel], Awaitable[_T]], keys: Sequence[int]
-    ) -> _T:
-        """Call `ask` with the controller, or with any broker if the cluster names none."""
-        brokers, controller_id = await self._brokers()
-        chosen = next((each for each in brokers if each.id == controller_id), brokers[0])
-        channel = Channel(chosen.host, chosen.port, self._settings, ByteBudget())
-        try:
-            for key in keys:
-                await channel.require(key, wire.NAMES[key], _TIMEOUT_S)
-            return await ask(channel)
-        finally:
-            channel.close()
-
-    async def _brokers(self) -> tuple[tuple[Broker, ...], int | None]:
-        reader = ClusterReader(self._settings, None, now_ms)
-        try:
-            found = await reader.read_metadata(_TIMEOUT_S / 2, [])
-        finally:
-            await reader.close()
-        return found.brokers, found.controller_id
+    def _ask(self, ask: Callable[[Channel], Awaitable[_T]], *keys: int) -> _T:
+        names = {key: wire.NAMES[key] for key in keys}
+        return controller.run(controller.on_controller(self._settings, ask, names))
 
     async def _read_sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
-        brokers, _controller_id = await self._brokers()
+        brokers, _controller_id = await controller.brokers(self._settings)
         sizes: dict[PartitionKey, dict[int, int]] = {}
         free: dict[int, int] = {}
 
@@ -141,7 +105,7 @@ class Reassignments:
                 return wire.sizes_request(partitions, channel.version(wire.LOG_DIRS_KEY), number)
 
             try:
-                answer = await channel.request(build, _TIMEOUT_S / 2)
+                answer = await channel.request(build, controller.TIMEOUT_S / 2)
                 told, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return
@@ -158,13 +122,3 @@ class Reassignments:
 
 async def _nothing(channel: Channel) -> None:
     """Only the check of versions."""
-
-
-def _refusal(code: int, text: str) -> str:
-    told = printable(text, _TEXT_MAX)
-    return Reason("cluster_says", text=told) if told else Reason("kafka_error", error=code)
-
-
-def _check(code: int, text: str) -> None:
-    if code:
-        raise Refused(_refusal(code, text))

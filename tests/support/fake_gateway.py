@@ -32,6 +32,7 @@ from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
+from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
@@ -45,7 +46,7 @@ DEFAULT_CONFIGS = {
 }
 PARTS = (
     "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-    "reassignments", "wire",
+    "quotas", "reassignments", "wire",
 )  # fmt: skip
 
 
@@ -82,6 +83,7 @@ class FakeCluster:
         self.is_slow = False
         self.leaders: dict[PartitionKey, int] = {}  # where not the preferred replica leads
         self.log_levels = {"root": "INFO", "kafka.server.KafkaServer": "INFO"}
+        self.quotas: dict[Entity, dict[str, float]] = {}
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
         self._next_broker = itertools.cycle(broker_ids)
@@ -155,6 +157,7 @@ class FakeGateway:
         self.groups = FakeGroupAdmin(cluster)
         self.broker_configs = FakeBrokerConfigs(cluster)
         self.browse = FakeBrowse(cluster)
+        self.quotas = FakeQuotas(cluster)
         self.reassignments = FakeReassignments(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
 
@@ -284,6 +287,27 @@ def _broker_id(broker_id: int) -> ConfigValue:
     return ConfigValue(
         "broker.id", str(broker_id), "STATIC_BROKER_CONFIG", False, False, is_read_only=True
     )
+
+
+class FakeQuotas:
+    """As monitoring.gateway.quotas.Quotas."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def describe(self) -> list[Quota]:
+        self._cluster.asked("describe_quotas")
+        return [Quota(entity, dict(values)) for entity, values in self._cluster.quotas.items()]
+
+    def alter(
+        self, entity: Entity, values: Mapping[str, float | None], *, validate_only: bool = False
+    ) -> None:
+        self._cluster.asked("alter_quotas")
+        if validate_only:
+            return
+        now: dict[str, float | None] = {**self._cluster.quotas.pop(entity, {}), **values}
+        if kept := {key: value for key, value in now.items() if value is not None}:
+            self._cluster.quotas[entity] = kept
 
 
 class FakeReassignments:

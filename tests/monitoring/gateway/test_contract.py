@@ -17,6 +17,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
@@ -30,6 +31,7 @@ PAIRS = [
     (GroupAdmin, fake.FakeGroupAdmin),
     (BrokerConfigs, fake.FakeBrokerConfigs),
     (Reassignments, fake.FakeReassignments),
+    (Quotas, fake.FakeQuotas),
     (Browse, fake.FakeBrowse),
     (BrokerAdmin, fake.FakeBrokerAdmin),
 ]

@@ -1,0 +1,74 @@
+"""Requests to the controller of a cluster, with the project's own Kafka client."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from brokerd.errors import KafkaError
+from monitoring.client_settings import ClientSettings
+from monitoring.clock import now_ms
+from monitoring.gateway import loop
+from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.connection import ByteBudget
+from monitoring.gateway.wire.limits import printable
+from monitoring.gateway.wire.metadata import Broker
+from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.reasons import Reason
+
+TIMEOUT_S = 15.0
+_TEXT_MAX = 300
+_T = TypeVar("_T")
+
+
+def run(work: Awaitable[_T]) -> _T:
+    """Run a request of at most twice TIMEOUT_S. Raises GatewayError."""
+
+    async def guarded() -> _T:
+        return await work
+
+    try:
+        return loop.run(guarded(), 2 * TIMEOUT_S)
+    except TimeoutError as error:
+        raise ClusterUnavailable(Reason("brokers_late")) from error
+    except (KafkaError, ValueError) as error:
+        raise Unreadable(Reason("does_not_parse", why=str(error))) from error
+
+
+async def on_controller(
+    settings: ClientSettings, ask: Callable[[Channel], Awaitable[_T]], apis: Mapping[int, str]
+) -> _T:
+    """Call `ask` with the controller, or with any broker if the cluster names none.
+
+    Raises Unsupported if it does not offer one of `apis` (key → name).
+    """
+    all_brokers, controller_id = await brokers(settings)
+    chosen = next((each for each in all_brokers if each.id == controller_id), all_brokers[0])
+    channel = Channel(chosen.host, chosen.port, settings, ByteBudget())
+    try:
+        for key, name in apis.items():
+            await channel.require(key, name, TIMEOUT_S)
+        return await ask(channel)
+    finally:
+        channel.close()
+
+
+async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | None]:
+    """The live brokers, and the id of the controller."""
+    reader = ClusterReader(settings, None, now_ms)
+    try:
+        found = await reader.read_metadata(TIMEOUT_S / 2, [])
+    finally:
+        await reader.close()
+    return found.brokers, found.controller_id
+
+
+def refusal(code: int, text: str) -> str:
+    """What the broker said, or else its error code."""
+    told = printable(text, _TEXT_MAX)
+    return Reason("cluster_says", text=told) if told else Reason("kafka_error", error=code)
+
+
+def check(code: int, text: str) -> None:
+    """Raises Refused if the code is an error."""
+    if code:
+        raise Refused(refusal(code, text))

@@ -1,0 +1,48 @@
+"""Quotas of users, client ids and addresses, with the project's own Kafka client.
+
+Every call waits for the response, at most 30 seconds, and raises GatewayError: Unsupported if the
+cluster does not offer the request.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway import controller
+from monitoring.gateway.wire import quotas as wire
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.quotas import Entity, Quota
+
+
+class Quotas:
+    """The client quotas of one cluster."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+
+    def describe(self) -> list[Quota]:
+        """All quotas, sorted by entity."""
+
+        async def ask(channel: Channel) -> list[Quota]:
+            answer = await channel.request(wire.describe_request, controller.TIMEOUT_S)
+            code, text, found = wire.decode_describe(answer)
+            controller.check(code, text)
+            return sorted(found, key=_order)
+
+        return controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
+
+    def alter(
+        self, entity: Entity, values: Mapping[str, float | None], *, validate_only: bool = False
+    ) -> None:
+        """Set quotas (None = remove); the others stay. Raises Refused."""
+
+        async def ask(channel: Channel) -> None:
+            request = partial(wire.alter_request, entity, dict(values), validate_only)
+            answer = await channel.request(request, controller.TIMEOUT_S)
+            controller.check(*wire.decode_alter(answer))
+
+        controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
+
+
+def _order(quota: Quota) -> list[tuple[str, str]]:
+    return [(kind, name or "") for kind, name in quota.entity]
