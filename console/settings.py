@@ -131,6 +131,7 @@ INSTALLED_APPS = [
     "console.brokers",
     "console.topics",
     "console.reassignments",
+    "console.quotas",
     "console.messages",
     "console.segments",
     "console.groups",

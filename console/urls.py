@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.brokers.urls")),
     path("", include("console.topics.urls")),
     path("", include("console.reassignments.urls")),
+    path("", include("console.quotas.urls")),
     path("", include("console.messages.urls")),
     path("", include("console.segments.urls")),
     path("", include("console.groups.urls")),

@@ -37,6 +37,7 @@ VERBS = {
     "report.run": OPERATOR,
     "alert.edit": OPERATOR,
     "broker.configure": ADMIN,
+    "quota.edit": ADMIN,
     "topic.create": OPERATOR,
     "topic.alter": OPERATOR,
     "topic.configure": OPERATOR,

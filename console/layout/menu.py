@@ -37,6 +37,7 @@ CLUSTER_MENU = (
     MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view"),
     MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view"),
     MenuEntry("groups", lambda: _("Consumer groups"), "users-group", "group.view"),
+    MenuEntry("quotas", lambda: _("Quotas"), "activity", "quota.edit"),
 )
 MONITOR_MENU = (
     MenuEntry("alerts", lambda: _("Alerts"), "bell", "alert.view"),

@@ -63,6 +63,8 @@ TABLE = {
     "reassignments": [(["local"], LOOK, None)],
     "reassignments-cancel": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
     "elect-leaders": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
+    "quotas": [(["local"], ADMIN, None)],
+    "quota-edit": [(["local"], ADMIN, ADMIN)],
     "reassign": [(["local"], ADMIN, ADMIN)],
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],

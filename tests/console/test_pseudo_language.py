@@ -27,6 +27,8 @@ PAGES = [
     ("topic-delete", ["local", "orders"]),
     ("topic-purge", ["local", "orders"]),
     ("reassignments", ["local"]),
+    ("quotas", ["local"]),
+    ("quota-edit", ["local"]),
     ("broker-loggers", ["local", 1]),
     ("broker-logger", ["local", 1, "local"]),
     ("reassign", ["local"]),

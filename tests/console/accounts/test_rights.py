@@ -44,6 +44,7 @@ MAY |= dict.fromkeys(
         "topic.reassign",
         "group.delete",
         "broker.configure",
+        "quota.edit",
         "record.unmask",
         "masking.edit",
         "cluster.edit",

@@ -1,0 +1,99 @@
+"""Change the quotas of a user, a client id or an address."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.actions.action_type import ActionType, Params, Progress, Target
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
+from console.actions.models import Plan
+from console.quotas.entities import number, title_of
+from console.ui.texts import sentence
+from monitoring.gateway.errors import Refused
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.wire.quotas import Entity
+
+QUOTA_TARGET = Target(
+    view_verb="quota.edit",
+    page="quotas",
+    page_link=gettext_lazy("Go to the quotas"),
+    list_page="quotas",
+    list_link=gettext_lazy("Go to the quotas"),
+    heading=gettext_lazy("Quotas"),
+)
+
+
+class ChangeQuotas(ActionType):
+    """Parameters: `entity` (pairs of type and name, None = default), and `values` (quota → value;
+    None = remove)."""
+
+    name = "quota.change"
+    verb = "quota.edit"
+    target = QUOTA_TARGET
+    form_page = "quotas"
+    creates = True  # its form has the entity in the query
+
+    def title(self, resource: str) -> str:
+        return _("Change quotas")
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        return self.list_url(cluster), str(self.target.list_link)
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """The quotas that the entity has now, and the error of the brokers' validation."""
+        entity = _entity(params)
+        now = next((q.values for q in gateway.quotas.describe() if q.entity == entity), {})
+        objection = ""
+        try:
+            gateway.quotas.alter(entity, params["values"], validate_only=True)
+        except Refused as error:
+            objection = sentence(error.message)
+        return {"values": {key: now.get(key) for key in params["values"]}, "objection": objection}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        return [
+            _("“%(name)s” is %(value)s now.") % {"name": key, "value": _text(value)}
+            for key, value in now["values"].items()
+            if value != then["values"].get(key)
+        ]
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        before, after = dict(facts["values"]), dict(params["values"])
+        if before == after:
+            raise PlanRefused(_("The quotas have these values already."))
+        if facts["objection"]:
+            raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
+        entity = title_of(_entity(params))
+        return Draft(
+            title=_("Change quotas of %(entity)s") % {"entity": entity},
+            changes=[
+                Change(key, _text(before[key]), _text(value))
+                for key, value in after.items()
+                if before[key] != value
+            ],
+            affected=[_("Clients above a quota are slowed down. Each broker counts on its own.")],
+            undo=_("Restore the earlier values, and remove the quotas that were not set."),
+            before=before,
+            after=after,
+        )
+
+    def steps(self, params: Params) -> list[Step]:
+        return [Step("quotas", _("Changing the quotas"))]
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress("quotas")
+        gateway.quotas.alter(_entity(params), params["values"])
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        if "values" not in plan.facts:
+            return None
+        return Proposal(self.name, plan.resource, {**plan.params, "values": plan.facts["values"]})
+
+
+def _entity(params: Params) -> Entity:
+    return tuple((kind, name) for kind, name in params["entity"])
+
+
+def _text(value: float | None) -> str:
+    return _("not set") if value is None else number(value)

@@ -1,0 +1,45 @@
+"""Entities of quotas as texts. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from monitoring.gateway.wire.quotas import Entity
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+TYPES = (USER, CLIENT_ID, IP)
+DEFAULT = "<default>"  # as Kafka's tools write it
+# Quotas of users and client ids, and of addresses.
+OF_CLIENTS = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "request_percentage",
+    "controller_mutation_rate",
+)
+OF_ADDRESSES = ("connection_creation_rate",)
+
+
+def entity_of(names: Mapping[str, str]) -> Entity:
+    """The entity of texts by type; an empty text leaves the type out."""
+    return tuple(
+        (kind, None if names[kind] == DEFAULT else names[kind])
+        for kind in sorted(TYPES)
+        if names.get(kind)
+    )
+
+
+def texts_of(entity: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    return {kind: DEFAULT if name is None else name for kind, name in entity}
+
+
+def title_of(entity: Iterable[tuple[str, str | None]]) -> str:
+    """Such as "user ann, client-id <default>"."""
+    return ", ".join(f"{kind} {name}" for kind, name in sorted(texts_of(entity).items()))
+
+
+def keys_of(entity: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    """The quotas that Kafka has for this kind of entity."""
+    return OF_ADDRESSES if any(kind == IP for kind, _name in entity) else OF_CLIENTS
+
+
+def number(value: float) -> str:
+    """A quota in full: 1048576.0 → 1048576."""
+    return f"{value:.15g}" if value != int(value) else str(int(value))

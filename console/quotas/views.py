@@ -1,0 +1,95 @@
+"""The client quotas of a cluster, and the form of one entity."""
+
+from typing import Any
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
+from console.actions import services
+from console.actions.draft import PlanRefused
+from console.live import snapshot_cache
+from console.quotas.change import ChangeQuotas
+from console.quotas.entities import TYPES, entity_of, number, texts_of, title_of
+from console.quotas.forms import QuotaForm
+from console.ui.csv_export import render_list
+from console.ui.table import Column, Table
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.quotas import Entity, Quota
+
+
+@require_safe
+@requires("quota.edit")
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
+    context: dict[str, Any] = {"may_edit": not request.cluster.read_only}
+    snapshot = snapshot_cache.snapshot(cluster, request.rights)
+    brokers = snapshot.brokers if snapshot else []
+    context["is_brokerd"] = any(broker.source == "brokerd" for broker in brokers)
+    columns = [
+        Column("entity", _("Entity"), lambda row: row["entity"]),
+        Column("quotas", _("Quotas"), lambda row: row["quotas"]),
+    ]
+    table = Table(request.GET, columns, "entity", id="quotas")
+    status = 200
+    try:
+        with for_cluster(request.cluster) as gateway:
+            rows = [_row(quota) for quota in gateway.quotas.describe()]
+        context["table"] = table.show(rows, lambda row: f"{row['entity']} {row['quotas']}")
+    except GatewayError as error:
+        context["error"] = sentence(error.message)
+        status = 503 if error.retriable else 422
+    return render_list(request, "quotas/index.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("quota.edit")
+def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """The form of the entity in the query; POST makes a plan."""
+    form = QuotaForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"form": form, "title": _("Change quotas"), "reason": ""}
+    context["list_page"] = "quotas"
+    template, status = "quotas/form.html", 422
+    if request.cluster.read_only:
+        context["reason"] = _("This cluster is read-only in this console.")
+        return render(request, template, context, status=status)
+    try:
+        if not form.is_bound:
+            names = {kind: request.GET.get(kind, "")[:300] for kind in TYPES}
+            form.initial = {kind.replace("-", "_"): name for kind, name in names.items()}
+            form.initial |= _now(request, entity_of(names))
+            return render(request, template, context)
+        if form.is_valid():
+            values = form.values(_now(request, form.entity))
+            params = {"entity": [list(pair) for pair in form.entity], "values": values}
+            plan = services.propose(
+                request.principal, request.cluster, ChangeQuotas.name, title_of(form.entity)[:300],
+                params,
+            )  # fmt: skip
+            return redirect("plan", request.cluster.slug, plan.pk)
+    except PlanRefused as error:
+        form.add_error(None, str(error))
+    except GatewayError as error:
+        context["reason"] = sentence(error.message)
+        status = 503 if error.retriable else 422
+    return render(request, template, context, status=status)
+
+
+def _now(request: ClusterRequest, entity: Entity) -> dict[str, float]:
+    with for_cluster(request.cluster) as gateway:
+        found = gateway.quotas.describe()
+    return dict(next((quota.values for quota in found if quota.entity == entity), {}))
+
+
+def _row(quota: Quota) -> dict[str, str]:
+    query = QueryDict(mutable=True)
+    query.update(texts_of(quota.entity))
+    return {
+        "entity": title_of(quota.entity),
+        "quotas": ", ".join(f"{key} {number(it)}" for key, it in sorted(quota.values.items())),
+        "query": query.urlencode(),
+    }
