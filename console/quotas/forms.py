@@ -57,6 +57,7 @@ class QuotaForm(forms.Form):
             raise ValidationError(_("Enter a user, a client id or an address."))
         if data["ip"] and len(self.entity) > 1:
             self.add_error("ip", _("An address has quotas of its own, without user and client id."))
+            return
         wrong = set(OF_CLIENTS + OF_ADDRESSES) - set(keys_of(self.entity))
         for key in wrong:
             if data.get(key) is not None:
