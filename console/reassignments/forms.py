@@ -16,12 +16,15 @@ _MIB = 2**20
 
 
 class ReassignForm(forms.Form):
-    brokers = forms.TypedMultipleChoiceField(
+    brokers = forms.CharField(
         label=_("Brokers"),
-        coerce=int,
         required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("Replicas are spread evenly over these brokers; as few as possible move."),
+        max_length=5000,
+        widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false"}),
+        help_text=_(
+            "Their ids. Replicas are spread evenly over these brokers and their racks; as few as "
+            "possible move."
+        ),
     )
     factor = forms.IntegerField(
         label=_("Replication factor"),
@@ -52,10 +55,14 @@ class ReassignForm(forms.Form):
     def __init__(self, data: Any, topics: list[str], racks: Mapping[int, str | None]) -> None:
         super().__init__(data)
         self._topics, self._racks = topics, racks
-        field = self.fields["brokers"]
-        assert isinstance(field, forms.TypedMultipleChoiceField)
-        field.choices = [(id, _broker(id, rack)) for id, rack in racks.items()]
-        self.initial["brokers"] = list(racks)
+        self.initial["brokers"] = ", ".join(map(str, racks))
+
+    def clean_brokers(self) -> list[int]:
+        parts = [part.strip() for part in self.cleaned_data["brokers"].split(",") if part.strip()]
+        for part in parts:
+            if not _is_id(part) or int(part) not in self._racks:
+                raise ValidationError(_now("Broker “%(id)s” is not up.") % {"id": part[:20]})
+        return sorted(set(map(int, parts)))
 
     def clean_assignment(self) -> dict[PartitionKey, tuple[int, ...]]:
         found: dict[PartitionKey, tuple[int, ...]] = {}
@@ -74,7 +81,7 @@ class ReassignForm(forms.Form):
             text = _now("Line %(n)d names the topic “%(name)s”, which is not selected.")
             raise ValidationError(text % {"n": number, "name": named})
         parts = [part.strip() for part in match["ids"].split(",")]
-        ids = tuple(int(part) for part in parts if part.isdigit() and len(part) < 10)
+        ids = tuple(int(part) for part in parts if _is_id(part))
         if len(ids) != len(parts) or len(set(ids)) != len(ids):
             text = _now("Line %(n)d needs broker ids with commas, each once.")
             raise ValidationError(text % {"n": number})
@@ -100,5 +107,5 @@ class ReassignForm(forms.Form):
         return mib * _MIB if mib else None
 
 
-def _broker(id: int, rack: str | None) -> str:
-    return f"{id} · {rack}" if rack else str(id)
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10

@@ -12,6 +12,7 @@ from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, Wanted
@@ -95,7 +96,15 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
         return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
     if not all(request.rights.may(VERB, name) for name in names):
         return _("Your role does not include this change for all of these topics.")
-    return next(filter(None, map(change_refusal, names)), "")
+    return next(filter(None, map(change_refusal, names)), "") or _brokerd(request)
+
+
+def _brokerd(request: ClusterRequest) -> str:
+    """brokerd offers the request for tools, and refuses every other assignment."""
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    if snapshot and any(broker.source == "brokerd" for broker in snapshot.brokers):
+        return _("brokerd cannot move replicas to other brokers yet.")
+    return ""
 
 
 def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:

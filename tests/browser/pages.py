@@ -11,7 +11,7 @@ from tests.monitoring.tick_factory import INTERVAL_MS
 
 PAGES = [
     "/c/local/", "/c/local/brokers", "/c/local/brokers/1", "/c/local/topics",
-    "/c/local/topics/orders", "/c/local/reassignments",
+    "/c/local/topics/orders",
     "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
     "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts", "/c/local/alerts/rules",
     "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui",
@@ -29,7 +29,6 @@ FOR_ADMINS = [
     "/clusters/local/edit",
     "/c/local/topics/orders/delete",
     "/c/local/topics/orders/purge",
-    "/c/local/reassign?topic=orders",
     "/c/local/group-delete/billing",
 ]
 

@@ -149,5 +149,5 @@ def _no_broker_answers(monkeypatch):
     def down(gateway):
         raise ClusterUnavailable(Reason("no_answer_in_time", seconds=5))
 
-    for part in ("admin", "browse", "groups", "wire", "broker_admin"):
+    for part in ("admin", "browse", "groups", "wire", "broker_admin", "quotas", "reassignments"):
         monkeypatch.setattr(Gateway, part, property(down))

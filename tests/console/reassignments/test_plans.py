@@ -14,6 +14,7 @@ from console.reassignments import reassign
 from monitoring.gateway.errors import ClusterUnavailable, Unsupported
 from monitoring.models import Cluster
 from monitoring.reasons import Reason, loads
+from tests.console.conftest import BROKERS, sample, sample_next, tick_now
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)
 
 
@@ -29,6 +30,7 @@ def sent(monkeypatch) -> list[Plan]:
 
 @pytest.fixture
 def fake(sampled, fake_cluster: FakeCluster, sent) -> FakeCluster:  # noqa: F811
+    sample_next(brokers=[broker | {"source": "none"} for broker in BROKERS])
     fake_cluster.create_topic("moving", 2, 1)
     return fake_cluster
 
@@ -43,7 +45,7 @@ PAGE = reverse("reassignments", args=["local"])
 
 
 def post(browser, **form):
-    told = {"plan": "1", "topic": "moving", "brokers": [1, 2], "factor": 2} | form
+    told = {"plan": "1", "topic": "moving", "brokers": "1, 2", "factor": 2} | form
     return browser.post(FORM, told)
 
 
@@ -150,8 +152,8 @@ def test_leaders_are_elected(browser, fake):
     ("form", "error"),
     [
         ({"factor": 3}, "3 replicas need at least as many brokers"),
-        ({"brokers": [9]}, "Select a valid choice"),
-        ({"brokers": []}, "Choose at least one broker"),
+        ({"brokers": "1, 9"}, "Broker “9” is not up"),
+        ({"brokers": ""}, "Choose at least one broker"),
         ({"assignment": "0 = 1"}, "Line 1 is not like orders-0"),
         ({"assignment": "0: 1, 1"}, "each once"),
         ({"assignment": "0: 7"}, "broker 7 is not up"),
@@ -180,6 +182,13 @@ def test_a_cluster_without_the_request_says_so_before_the_form(browser, fake):
     answer = browser.get(FORM, {"topic": "moving"})
     assert answer.status_code == 422
     assert "do not offer AlterPartitionReassignments" in answer.content.decode()
+
+
+def test_brokerd_is_said_to_move_no_replicas_before_the_form(browser, fake):
+    sample(number=tick_now() + 2)
+    answer = browser.get(FORM, {"topic": "moving"})
+    assert answer.status_code == 422
+    assert "brokerd cannot move replicas" in answer.content.decode()
 
 
 def test_warnings_name_small_disks_and_min_insync_replicas(browser, fake):

@@ -195,6 +195,50 @@ def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
         gateway.admin.alter_configs(name, {"no.such.setting": "1"})
 
 
+def test_no_partition_is_being_reassigned_and_preferred_replicas_lead(gateway, name):
+    gateway.admin.create_topic(name, 1, 1)
+    gateway.reassignments.check()
+    assert all(each.topic != name for each in gateway.reassignments.in_progress())
+    assert gateway.reassignments.elect_leaders([(name, 0)]) == {}
+    [sizes] = gateway.reassignments.sizes([(name, 0)]).sizes.values()
+    [place] = gateway.admin.describe_topic(name).partitions
+    assert list(sizes) == list(place.replicas)
+
+
+def test_quotas_are_set_and_removed(gateway, name):
+    entity = (("user", name),)
+
+    def told():
+        return {quota.entity: quota.values for quota in gateway.quotas.describe()}
+
+    gateway.quotas.alter(entity, {"producer_byte_rate": 5.0}, validate_only=True)
+    assert entity not in told()
+    gateway.quotas.alter(entity, {"producer_byte_rate": 5.0, "consumer_byte_rate": 6.0})
+    assert told()[entity] == {"producer_byte_rate": 5.0, "consumer_byte_rate": 6.0}
+    gateway.quotas.alter(entity, {"producer_byte_rate": None})
+    assert told()[entity] == {"consumer_byte_rate": 6.0}
+    gateway.quotas.alter(entity, {"consumer_byte_rate": None})
+    assert entity not in told()
+
+
+def test_the_level_of_a_logger_is_changed(gateway):
+    broker = gateway.wire.metadata().brokers[0].id
+
+    def levels():
+        return {
+            entry.name: entry.value for entry in gateway.broker_configs.describe_loggers(broker)
+        }
+
+    assert levels()["root"]
+    name = max(levels())
+    before = levels()[name]
+    gateway.broker_configs.alter_loggers(broker, {name: "ERROR"}, validate_only=True)
+    assert levels()[name] == before
+    gateway.broker_configs.alter_loggers(broker, {name: "ERROR"})
+    assert levels()[name] == "ERROR"
+    gateway.broker_configs.alter_loggers(broker, {name: before})
+
+
 def test_records_before_an_offset_are_deleted(gateway, name, produce):
     gateway.admin.create_topic(name, 2, 1)
     produce(name, 0, b"1", b"2", b"3")
