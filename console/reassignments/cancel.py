@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import moves, review
-from console.topics.changes import shared
+from console.reassignments.target import PARTITIONS_TARGET
 from console.topics.changes.bulk import resource_of
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.reassignments import Reassignment
@@ -21,7 +21,7 @@ from monitoring.gateway.wire.reassignments import Reassignment
 class CancelReassignments(ItemsAction):
     name = "topics.cancel-reassignment"
     verb = "topic.reassign"
-    target = shared.TOPIC_TARGET
+    target = PARTITIONS_TARGET
     form_page = "reassignments"
     creates = True
 

@@ -12,6 +12,7 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.reassignments import cluster_state, moves
 from console.reassignments.cluster_state import Partition
+from console.reassignments.target import PARTITIONS_TARGET
 from console.topics.changes import shared
 from console.topics.changes.bulk import resource_of
 from console.ui import numbers
@@ -23,7 +24,7 @@ from monitoring.reasons import Reason
 class ElectLeaders(ItemsAction):
     name = "topics.elect-leaders"
     verb = "topic.reassign"
-    target = shared.TOPIC_TARGET
+    target = PARTITIONS_TARGET
     form_page = "reassignments"
     creates = True
 

@@ -15,7 +15,7 @@ from console.actions.draft import Draft, Facts, Figure, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
 from console.reassignments.moves import Move, Stage
-from console.topics.changes import shared
+from console.reassignments.target import PARTITIONS_TARGET
 from console.topics.changes.bulk import resource_of
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
@@ -30,7 +30,7 @@ LATE_S = 15.0
 class ReassignPartitions(ItemsAction):
     name = "topics.reassign"
     verb = "topic.reassign"
-    target = shared.TOPIC_TARGET
+    target = PARTITIONS_TARGET
     form_page = "reassign"
     creates = True  # its form has the topics in the query
     goes_on = True

@@ -123,7 +123,7 @@ def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpRe
     try:
         rows = services.read_progress(request.principal, request.cluster)
         context |= {"rows": rows[:_SHOWN], "total": len(rows)}
-        if context["may_change"]:
+        if context["may_change"] and "HX-Request" not in request.headers:  # only the first card
             found = services.skewed(request.principal, request.cluster)
             context |= {"skewed": dict(list(found.items())[:_SHOWN]), "skewed_total": len(found)}
     except GatewayError as problem:

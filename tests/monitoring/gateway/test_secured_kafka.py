@@ -142,6 +142,16 @@ def test_both_clients_connect_with_each_protocol_and_mechanism(cluster, protocol
         assert [row.value for row in gateway.browse.read(TOPIC, 0, 0, 5).rows] == [b"one"]
 
 
+@pytest.mark.parametrize("protocol", ["SSL", "SASL_SSL"])
+def test_the_controller_is_asked_over_tls_and_with_a_login(cluster, protocol):
+    mechanism = "SCRAM-SHA-256" if protocol == "SASL_SSL" else ""
+    with for_cluster(cluster(protocol, mechanism)) as gateway:
+        gateway.reassignments.check()
+        assert gateway.reassignments.in_progress() == []
+        assert gateway.reassignments.sizes([(TOPIC, 0)]).sizes[TOPIC, 0][1] > 0
+        assert gateway.quotas.describe() == []
+
+
 def test_a_reader_logs_in_again_when_its_session_ends(cluster):
     settings = cluster("SASL_PLAINTEXT", "SCRAM-SHA-512").client_settings()
 

@@ -1,0 +1,14 @@
+"""What the changes of replicas and leaders change: partitions of topics."""
+
+from dataclasses import replace
+
+from django.utils.translation import gettext_lazy
+
+from console.topics.changes.shared import TOPIC_TARGET
+
+PARTITIONS_TARGET = replace(
+    TOPIC_TARGET,
+    list_page="reassignments",
+    list_link=gettext_lazy("Go to the reassignments"),
+    heading=gettext_lazy("Reassignments"),
+)
