@@ -16,7 +16,7 @@ from console.accounts.rights import granted_clusters
 from console.audit.jsonl import JsonLines
 from console.audit.models import AuditEntry
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.scope_filter import shows_topic
+from monitoring.scope_filter import shows_group, shows_topic
 
 REFUSED_SIGN_INS_KEPT = timedelta(days=90)
 
@@ -76,19 +76,22 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
     other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
-        in_own_clusters |= Q(cluster=slug) & _within(principal.rights(slug).scope)
+        in_own_clusters |= Q(cluster=slug) & within(principal.rights(slug).scope)
         other_clusters &= ~Q(cluster=slug)
-    return AuditEntry.objects.filter(in_own_clusters | other_clusters & _within(scope))
+    return AuditEntry.objects.filter(in_own_clusters | other_clusters & within(scope))
 
 
-def _within(scope: Scope) -> Q:
-    """Selects entries within a scope: about topics that it shows, and about alert rules, which may
-    name any topic or group, only if it shows everything."""
+def within(scope: Scope) -> Q:
+    """Selects entries within a scope: about topics and groups that it shows, and about alert
+    rules, which may name any topic or group, only if it shows everything."""
     if scope == EVERYTHING:
         return Q()
     about_topic = Q(verb__regex=r"^(topic|record|masking)\.")
     may_name_any = Q(verb__startswith="alert.") | Q(verb="account.set")
-    return ~about_topic & ~may_name_any | about_topic & shows_topic(scope, "resource")
+    about_group = Q(verb__startswith="group.")
+    others = ~about_topic & ~about_group & ~may_name_any
+    topics = about_topic & shows_topic(scope, "resource")
+    return others | topics | about_group & shows_group(scope, "resource")
 
 
 def drop_refused_sign_ins() -> None:

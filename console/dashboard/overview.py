@@ -5,6 +5,10 @@ from typing import Any
 
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
+from console.dashboard.changes import changes
+from console.dashboard.problems import PROBLEMS_MAX, problems
+from console.groups import states
+from console.groups.group_page import drained
 from console.live import snapshot_cache
 from monitoring.models import Cluster
 from monitoring.read_model.rows import Totals
@@ -20,13 +24,24 @@ def context(
     if snapshot is None:
         return None
     points = snapshot_cache.history(cluster.slug, rights)
+    alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
+    found = problems(cluster.slug, snapshot, alerts or [])
     return {
-        "alerts": open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None,
+        "alerts": alerts,
         "totals": snapshot.totals,
         "at_ms": snapshot.at_ms,
         "brokers": snapshot.brokers,
         "controller": snapshot.tick.controller_id,
-        "worst_groups": snapshot.groups_most_behind(TOP),
+        "problems": found[:PROBLEMS_MAX],
+        "more_problems": max(0, len(found) - PROBLEMS_MAX),
+        "changes": changes(cluster, rights, snapshot),
+        "worst_groups": [
+            (group, states.of_group(group), drained(group))
+            for group in snapshot.groups_most_behind(TOP)
+        ],
+        "group_flows": [
+            (states.names()[flow].lower(), count) for flow, count in snapshot.group_flows.items()
+        ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": snapshot.busiest_topics(TOP),
         "history": {

@@ -50,7 +50,11 @@ def topic_link(
 
 def group_link(slug: str, name: str) -> SafeString:
     """The group as a link, or as text."""
+    url = group_url(slug, name)
+    return format_html('<a href="{}">{}</a>', url, name_shown(name)) if url else name_shown(name)
+
+
+def group_url(slug: str, name: str) -> str:
+    """The page of the group; empty if its name is too long for a URL."""
     url = reverse("group", args=[slug, name])
-    if len(url) > URL_LENGTH_MAX:
-        return name_shown(name)
-    return format_html('<a href="{}">{}</a>', url, name_shown(name))
+    return url if len(url) <= URL_LENGTH_MAX else ""

@@ -220,6 +220,15 @@ class Snapshot:
         order = np.lexsort((-sums.ahead_by[codes], -lag))
         return self._group_rows(codes[order[:count]])
 
+    @property
+    def group_flows(self) -> dict[Flow, int]:
+        """The number of groups by the state of their worst partition, the worst first."""
+        has_flow = self._flow_counts[self._group_codes] > 0
+        worst = has_flow.shape[1] - 1 - np.argmax(has_flow[:, ::-1], axis=1)
+        worst[~has_flow.any(axis=1)] = Flow.UNKNOWN
+        counts = np.bincount(worst, minlength=len(Flow)).tolist()
+        return {flow: counts[flow] for flow in reversed(Flow) if counts[flow]}
+
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
         """One group on one topic."""
         pairs = self._pairs_of_group(group)

@@ -1,0 +1,83 @@
+"""What changed in a cluster: alerts, rebalances, brokers, and the changes that people made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from console.alerts.services import alerts_in_scope
+from console.audit.models import AuditEntry
+from console.audit.services import within
+from console.ui.links import group_url
+from monitoring.models import Alert, Cluster
+from monitoring.read_model.snapshot import Snapshot
+
+CHANGES_MAX = 8
+_PEOPLE_VERBS = r"^(topic|group|broker|cluster|alert|masking|report)\."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`subject` is a name and comes first; `text` is the rest of the sentence."""
+
+    at_ms: int
+    subject: str
+    text: str
+    url: str
+    tone: str = ""
+
+
+def changes(cluster: Cluster, rights: Rights, snapshot: Snapshot) -> list[Change]:
+    """The newest changes that the user may see, the newest first."""
+    found = [*_rebalances(cluster.slug, snapshot), *_brokers(cluster.slug, snapshot)]
+    if rights.may("alert.view"):
+        found += _alerts(cluster, rights)
+    if rights.may("audit.view"):
+        found += _people(cluster, rights)
+    return sorted(found, key=lambda change: change.at_ms, reverse=True)[:CHANGES_MAX]
+
+
+def _alerts(cluster: Cluster, rights: Rights) -> Iterator[Change]:
+    newest = Alert.objects.filter(alerts_in_scope(rights), cluster=cluster).select_related("rule")
+    url = reverse("alerts", args=[cluster.slug])
+    for alert in newest[:CHANGES_MAX]:
+        text = _("alert of %(group)s fired") % {"group": alert.group}
+        yield Change(alert.fired_at_ms, alert.rule.name, text, url, "bad")
+        if alert.resolved_at_ms is not None:
+            text = _("alert of %(group)s ended") % {"group": alert.group}
+            yield Change(alert.resolved_at_ms, alert.rule.name, text, url)
+
+
+def _rebalances(slug: str, snapshot: Snapshot) -> Iterator[Change]:
+    visible = set(snapshot.group_names)
+    for group, found in snapshot.columns.rebalances.by_group.items():
+        if group not in visible:
+            continue
+        for each in found[-CHANGES_MAX:]:
+            text = _("rebalanced, %(before)s → %(after)s members") % {
+                "before": each.members_before,
+                "after": each.members,
+            }
+            yield Change(each.at_ms, group, text, group_url(slug, group))
+
+
+def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
+    for broker in snapshot.brokers:
+        if not broker.up and broker.down_since_ms is not None:
+            name = _("Broker %(id)s") % {"id": broker.id}
+            url = reverse("broker", args=[slug, broker.id])
+            yield Change(broker.down_since_ms, name, _("left the cluster"), url, "bad")
+
+
+def _people(cluster: Cluster, rights: Rights) -> Iterator[Change]:
+    """Of the audit log, which only admins may see."""
+    entries = AuditEntry.objects.filter(
+        within(rights.scope), cluster=cluster.slug, outcome="ok", verb__regex=_PEOPLE_VERBS
+    ).order_by("-id")
+    for entry in entries[:CHANGES_MAX]:
+        at_ms = int(entry.at.timestamp() * 1000)
+        text = f"{entry.verb} {entry.resource}".strip()
+        url = reverse("audit") + f"?cluster={cluster.slug}"
+        yield Change(at_ms, entry.actor_name, text, url)

@@ -1,0 +1,129 @@
+"""What is wrong with a cluster, the worst first: one row per cause, each with links."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.alerts.services import OpenAlert
+from console.ui import numbers
+from console.ui.links import group_url
+from monitoring.lag.flow import Flow
+from monitoring.read_model.snapshot import Snapshot
+
+PROBLEMS_MAX = 5
+_LOOKED_AT, _NAMES_MAX = 50, 3  # groups with the most lag, and names of them
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A button of a problem."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`tone` is bad or warn; `since_ms` = None if the start is unknown."""
+
+    tone: str
+    icon: str
+    kind: str
+    title: str
+    text: str
+    links: tuple[Link, ...]
+    since_ms: int | None = None
+
+
+def problems(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> list[Problem]:
+    """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
+    return [
+        *_brokers(slug, snapshot),
+        *_partitions(slug, snapshot),
+        *(_alert(slug, each) for each in alerts),
+        *_groups(slug, snapshot),
+    ]
+
+
+def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
+    """Each broker that is down, with what it causes."""
+    totals = snapshot.totals
+    for broker in (each for each in snapshot.brokers if not each.up):
+        link = Link(
+            _("Broker %(id)s") % {"id": broker.id}, reverse("broker", args=[slug, broker.id])
+        )
+        title = _("Broker %(id)s is down") % {"id": broker.id}
+        text = _partition_text(totals.offline, totals.under_replicated)
+        kind, since_ms = _("Broker down"), broker.down_since_ms
+        yield Problem("bad", "server-2", kind, title, text, (link,), since_ms)
+
+
+def _partition_text(offline: int, under_replicated: int) -> str:
+    parts = []
+    if offline:
+        text = ngettext("%(n)s partition has no leader", "%(n)s partitions have no leader", offline)
+        parts.append(text % {"n": numbers.count(offline)})
+    if under_replicated:
+        text = ngettext(
+            "%(n)s partition is under-replicated",
+            "%(n)s partitions are under-replicated",
+            under_replicated,
+        )
+        parts.append(text % {"n": numbers.count(under_replicated)})
+    return " · ".join(parts)
+
+
+def _partitions(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
+    """Partitions that are offline or under-replicated although all brokers are up."""
+    totals = snapshot.totals
+    if totals.brokers_up < totals.brokers:
+        return
+    link = Link(_("Topics"), reverse("topics", args=[slug]) + "?show=unhealthy")
+    if totals.offline:
+        text = _("Clients can neither write nor read them. Look for failed log directories.")
+        title = _partition_text(totals.offline, 0)
+        kind = _("Offline partitions")
+        yield Problem("bad", "plug-connected-x", kind, title, text, (link,))
+    if totals.under_replicated:
+        text = _("All brokers are up: replicas are slow, or are catching up after a restart.")
+        title = _partition_text(0, totals.under_replicated)
+        yield Problem("warn", "alert-triangle", _("Under-replicated"), title, text, (link,))
+
+
+def _alert(slug: str, each: OpenAlert) -> Problem:
+    alert = each.alert
+    values = {"group": alert.group, "topic": alert.topic, "max": numbers.short(alert.lag_max)}
+    title = _("The lag of %(group)s is above %(max)s")
+    if alert.topic:
+        title = _("The lag of %(group)s on %(topic)s is above %(max)s")
+    lag = each.row.lag if each.row is not None else None
+    text = _("Lag now: %(lag)s · rule “%(rule)s”") % {
+        "lag": "—" if lag is None else numbers.count(lag),
+        "rule": alert.rule.name,
+    }
+    links = [Link(_("Alerts"), reverse("alerts", args=[slug]))]
+    if url := group_url(slug, alert.group):
+        links.insert(0, Link(_("Group"), url))
+    kind, since_ms = _("Alert firing"), alert.fired_at_ms
+    return Problem("bad", "bell-ringing", kind, title % values, text, tuple(links), since_ms)
+
+
+def _groups(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
+    """Groups whose worst partition is stalled, as one row."""
+    count = snapshot.group_flows.get(Flow.STALLED, 0)
+    if not count:
+        return
+    title = ngettext(
+        "%(n)s group does not read some of its partitions any more",
+        "%(n)s groups do not read some of their partitions any more",
+        count,
+    )
+    behind = snapshot.groups_most_behind(_LOOKED_AT)
+    names = [group.name for group in behind if group.flow == Flow.STALLED][:_NAMES_MAX]
+    link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
+    text = ", ".join(names) + (" …" if count > len(names) else "")
+    values = {"n": numbers.count(count)}
+    yield Problem("warn", "player-pause", _("Stalled"), title % values, text, (link,))

@@ -1,0 +1,68 @@
+"""What is wrong, and what changed, on the overview."""
+
+import pytest
+
+from console.accounts.rights import Rights, rights_of
+from console.audit import services as audit
+from console.dashboard import overview
+from console.live import snapshot_cache
+from monitoring.models import Alert, AlertRule, Cluster
+from tests.console.conftest import BROKERS, a_user, sample_next
+
+
+@pytest.fixture
+def local(sampled):
+    return Cluster.objects.get(slug="local")
+
+
+def context(local: Cluster, rights: Rights, **changes: object) -> dict:
+    if changes:
+        sample_next(**changes)
+        snapshot_cache.refresh("local", at_once=True)
+    return overview.context(local, rights)
+
+
+def an_alert(local: Cluster, group: str, **more: object) -> Alert:
+    rule = AlertRule.objects.create(
+        cluster=local, name=f"lag of {group}", group_pattern=group, lag_max=10
+    )
+    values = {"since_ms": 1, "fired_at_ms": 2, "fired_tick": 1, "lag": 50, "lag_max": 10}
+    return Alert.objects.create(cluster=local, rule=rule, group=group, **(values | more))
+
+
+def test_a_broker_that_is_down_is_the_first_problem(local, admin):
+    brokers = [row | {"up": row["id"] != 1} for row in BROKERS]
+    found = context(local, rights_of(admin, local), brokers=brokers)["problems"]
+    assert "Broker 1 is down" in found[0].title
+    assert (found[0].tone, found[0].links[0].url) == ("bad", "/c/local/brokers/1")
+
+
+def test_a_firing_alert_is_a_problem_with_its_rule_and_group(local, admin):
+    an_alert(local, "billing")
+    (alert,) = (p for p in context(local, rights_of(admin, local))["problems"] if "lag" in p.title)
+    assert "The lag of billing is above 10" in alert.title
+    assert "lag of billing" in alert.text
+    assert [link.url for link in alert.links] == ["/c/local/groups/billing", "/c/local/alerts"]
+
+
+def test_more_problems_than_shown_are_counted(local, admin):
+    for number in range(8):
+        an_alert(local, f"group-{number}")
+    found = context(local, rights_of(admin, local))
+    assert len(found["problems"]) == 5
+    assert found["more_problems"] >= 3
+
+
+def test_changes_come_newest_first_and_only_within_the_scope(local, admin):
+    an_alert(local, "billing", fired_at_ms=1000, resolved_at_ms=3000, state="resolved")
+    an_alert(local, "payers", fired_at_ms=2000)
+    audit.record(admin, "topic.create", "local", "orders", {}, {})
+    found = context(local, rights_of(admin, local))["changes"]
+    assert [change.at_ms for change in found] == sorted((c.at_ms for c in found), reverse=True)
+    texts = [f"{change.subject} {change.text}" for change in found]
+    assert any("alert of billing ended" in text for text in texts)
+    assert any("topic.create orders" in text for text in texts)
+    scoped = a_user("scoped-viewer", "viewer", topics=["orders"], groups=["billing"])
+    texts = [f"{c.subject} {c.text}" for c in context(local, rights_of(scoped, local))["changes"]]
+    assert any("billing" in text for text in texts)
+    assert not any("payers" in text or "topic.create" in text for text in texts)
