@@ -61,7 +61,8 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
         if not form.is_bound:
             names = {kind: request.GET.get(kind, "")[:300] for kind in TYPES}
             form.initial = {kind.replace("-", "_"): name for kind, name in names.items()}
-            form.initial |= _now(request, entity_of(names))
+            now = _now(request, entity_of(names))
+            form.initial |= {key: number(value) for key, value in now.items()}
             return render(request, template, context)
         if form.is_valid():
             values = form.values(_now(request, form.entity))
