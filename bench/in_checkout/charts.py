@@ -2,9 +2,10 @@
 
     python bench/in_checkout/charts.py FOLDER REDIS_URL TOPICS ROUNDS    → JSON, times in ms by row
 
-The files of the levels are sorted by key, as roll-ups leave them: MINUTE_DAYS of minutes, HOUR_DAYS
-of hours. One partition in BUSY_EVERY changes in every bucket. The newest 15 minutes are raw files
-of a minute each, and the newest two minutes are in Redis.
+The files of the levels are sorted by key, as the pipeline leaves them: MINUTE_DAYS of minutes (a
+file a day, today a file an hour), HOUR_DAYS of hours (a file a month, this month a file a day). One
+partition in BUSY_EVERY changes in every bucket. The newest 15 minutes are raw files of a minute
+each, and the newest two minutes are in Redis.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ RAW_MINUTES = 15
 BUSY_EVERY = 20  # one partition in so many changes in every bucket, the others only repeat
 KEYS_AT_ONCE = 5000
 PIXELS = 600
-DAY_MS = 24 * 3_600_000
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 RANGES_MS = {
     "15 minutes": 15 * 60_000, "24 hours": DAY_MS, "7 days": 7 * DAY_MS, "90 days": 90 * DAY_MS,
 }  # fmt: skip
@@ -46,7 +48,7 @@ RANGES_MS = {
 def write_level(
     root: Root, level: Level, table: Table, keys: Keys, from_ms: int, to_ms: int
 ) -> None:
-    """One finished span (or the part of it in the range), a file for each table."""
+    """One table: a file for each span that is over, several for the newest one."""
     from monitoring.history import manifest
     from monitoring.history.manifest import HistoryFile
     from monitoring.history.root import Place
@@ -55,7 +57,7 @@ def write_level(
     while first < to_ms:
         span = level.span_of(first)
         place = Place(SLUG, level, span)
-        last = min(place.end_ms, to_ms)
+        last = min(_end_of_file(level, place.end_ms, first, to_ms), to_ms)
         name = f"{table.name}-{first}.parquet"
         path = Path(root.path(*place.folder, name))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +70,14 @@ def write_level(
         )  # fmt: skip
         manifest.replace(root, place, before, [*before.files, file])
         first = last
+
+
+def _end_of_file(level: Level, span_end_ms: int, first_ms: int, to_ms: int) -> int:
+    """Behind the last bucket of the file that begins at `first_ms`."""
+    if span_end_ms <= to_ms:
+        return span_end_ms
+    unit_ms = HOUR_MS if level.name == "minute" else DAY_MS
+    return first_ms - first_ms % unit_ms + unit_ms
 
 
 def _write_keys(path: Path, level: Level, table: Table, keys: Keys, times: np.ndarray) -> int:
@@ -130,7 +140,7 @@ def write_ticks(root: Root, level: Level, from_ms: int, to_ms: int) -> None:
     first = from_ms
     while first < to_ms:
         place = Place(SLUG, level, level.span_of(first))
-        last = min(place.end_ms, to_ms)
+        last = min(_end_of_file(level, place.end_ms, first, to_ms), to_ms)
         rows = [
             {"at_ms": at_ms, "samples": level.bucket_ms // INTERVAL_MS, "gaps": 0,
              "rated_ms": level.bucket_ms, "reason": ""}

@@ -61,8 +61,9 @@ def _of_log_dirs(slug: str, query: Query, dirs: list[str], over: Range) -> Lines
     measure = _OF_LOG_DIRS[query.show]
     lines: list[Line] = []
     gaps: tuple[Gap, ...] = ()
-    for log_dir in dirs:
-        found = series.read(slug, Subject(LOG_DIRS, (query.broker, log_dir)), [measure], over)
+    subjects = [Subject(LOG_DIRS, (query.broker, log_dir)) for log_dir in dirs]
+    all_found = series.read_all(slug, subjects, [measure], over)
+    for log_dir, found in zip(dirs, all_found, strict=True):
         lines.append(_line(log_dir, found.measures[measure]))
         gaps = found.gaps
     return Lines(lines, gaps, len(lines))
@@ -103,11 +104,10 @@ def _produced_and_consumed(
         consumed = by_topic[topics[0]]
     lines = []
     if topics and len(topics) <= TOPICS_SUMMED_MAX:
-        produced = [
-            series.read(slug, Subject.topic(topic), ["records"], over).measures["records"]
-            for topic in topics
-        ]
-        lines.append(_line(names["records"], points.total(produced)))
+        subjects = [Subject.topic(topic) for topic in topics]
+        found = series.read_all(slug, subjects, ["records"], over)
+        produced = points.total([one.measures["records"] for one in found])
+        lines.append(_line(names["records"], produced))
     if consumed is not None:
         lines.append(_line(names["consumed"], consumed))
     return Lines(lines, gaps, len(lines))
@@ -131,8 +131,10 @@ def _sum(
         whole, gaps = found.measures[measure], found.gaps
     by_topic: dict[str, Points] = {}
     count = TOPICS_MAX if is_whole else TOPICS_SUMMED_MAX
-    for topic in topics[: count if of_topics else 0]:
-        found = series.read(slug, Subject.group(group, topic), [measure], over)
+    names = topics[: count if of_topics else 0]
+    subjects = [Subject.group(group, topic) for topic in names]
+    all_found = series.read_all(slug, subjects, [measure], over)
+    for topic, found in zip(names, all_found, strict=True):
         by_topic[topic], gaps = found.measures[measure], found.gaps
     if whole is None and 1 < len(topics) <= TOPICS_SUMMED_MAX:
         whole = points.total(list(by_topic.values()))

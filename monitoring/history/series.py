@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import dense, live_rows, points, reader, table_specs
+from monitoring.history import dense, key_rows, live_rows, points, reader, table_specs
 from monitoring.history.cover import Part
 from monitoring.history.dense import Buckets, Values
 from monitoring.history.levels import RAW
@@ -107,36 +107,50 @@ def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> S
     Raises KeyError for an unknown measure, OSError if the history is not available. Without Redis
     the series ends where the files end.
     """
-    unknown = set(measures) - {*subject.table.gauges, *subject.table.counters}
+    [found] = read_all(slug, [subject], measures, over)
+    return found
+
+
+def read_all(
+    slug: str, subjects: Sequence[Subject], measures: Sequence[str], over: Range
+) -> list[Series]:
+    """The same for several subjects of one table; keys that begin alike are read at once."""
+    if not subjects:
+        return []
+    table = subjects[0].table
+    unknown = set(measures) - {*table.gauges, *table.counters}
     if unknown:
-        raise KeyError(f"{subject.table.name} has no measure {', '.join(sorted(unknown))}")
+        raise KeyError(f"{table.name} has no measure {', '.join(sorted(unknown))}")
     root = current()
     stored_ms = flushed_until_ms(root, slug)
     level = points.level_for(over.step_ms)
     first_ms = over.from_ms - over.from_ms % over.step_ms
-    read_parts = [
-        _stored(root, slug, subject, measures, part, over.step_ms)
-        for part in reader.parts_or_coarser(
-            root, slug, first_ms, min(over.to_ms, stored_ms + 1), level
-        )
-    ]
+    parts = reader.parts_or_coarser(root, slug, first_ms, min(over.to_ms, stored_ms + 1), level)
+    read_parts = [_stored(root, slug, subjects, measures, part, over.step_ms) for part in parts]
     if over.to_ms > stored_ms:
-        read_parts.append(_live(slug, subject, measures, max(stored_ms + 1, first_ms)))
+        live_ms = max(stored_ms + 1, first_ms)
+        read_parts.append([_live(slug, subject, measures, live_ms) for subject in subjects])
+    return [
+        _joined(list(of_subject), table, measures, over)
+        for of_subject in zip(*read_parts, strict=True)
+    ]
+
+
+def _joined(parts: list[_Read], table: Table, measures: Sequence[str], over: Range) -> Series:
     to_ms = over.to_ms
-    if over.is_open and read_parts and len(times := read_parts[-1].buckets.at_ms):
+    if over.is_open and parts and len(times := parts[-1].buckets.at_ms):
         to_ms = max(to_ms, int(times[-1]) + 1)
     joined = {
         name: points.join(
-            [(part.buckets, part.values[name]) for part in read_parts],
+            [(part.buckets, part.values[name]) for part in parts],
             over.from_ms,
             to_ms,
             over.step_ms,
-            rate=name in subject.table.counters,
+            rate=name in table.counters,
         )
         for name in measures
     }
-    gaps = tuple(gap for part in read_parts for gap in part.gaps)
-    return Series(joined, _joined_gaps(gaps))
+    return Series(joined, _joined_gaps(tuple(gap for part in parts for gap in part.gaps)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,28 +174,57 @@ def _values(
 
 
 def _stored(
-    root: Root, slug: str, subject: Subject, measures: Sequence[str], part: Part, step_ms: int
-) -> _Read:
+    root: Root,
+    slug: str,
+    subjects: Sequence[Subject],
+    measures: Sequence[str],
+    part: Part,
+    step_ms: int,
+) -> list[_Read]:
     """A part from files. Rows count from the start of a portion, where each key has one."""
-    level, table = part.level, subject.table
+    level, table = part.level, subjects[0].table
     start_ms = part.from_ms - part.from_ms % level.portion_ms
     ticks = reader.ticks(root, slug, level, start_ms, part.to_ms)
-    is_raw = level is RAW
-    buckets = Buckets.of_ticks(ticks) if is_raw else Buckets.of_level(ticks)
-    columns = _columns(table, measures, is_raw=is_raw)
-    rows = reader.rows(root, slug, level, table, start_ms, part.to_ms, columns, subject.key_columns)
-    values = _values(rows, table, measures, buckets)
-    if level.bucket_ms > step_ms:
-        buckets, values = dense.spread(buckets, values, level.bucket_ms, step_ms)
-    inside = (buckets.at_ms >= part.from_ms) & (buckets.at_ms < part.to_ms)
-    kept = Buckets(*(getattr(buckets, n)[inside] for n in Buckets.__slots__))
-    cut = {
-        name: Values(*(getattr(of, n)[inside] for n in Values.__slots__))
-        for name, of in values.items()
-    }
-    return _Read(
-        kept, cut, tuple(_gaps(ticks.filter(pc.field("at_ms") >= part.from_ms), level.bucket_ms))
-    )
+    of_part = Buckets.of_ticks(ticks) if level is RAW else Buckets.of_level(ticks)
+    gaps = tuple(_gaps(ticks.filter(pc.field("at_ms") >= part.from_ms), level.bucket_ms))
+    columns = _columns(table, measures, is_raw=level is RAW)
+    found = []
+    for rows in _rows(root, slug, subjects, part, start_ms, columns):
+        buckets, values = of_part, _values(rows, table, measures, of_part)
+        if level.bucket_ms > step_ms:
+            buckets, values = dense.spread(buckets, values, level.bucket_ms, step_ms)
+        inside = (buckets.at_ms >= part.from_ms) & (buckets.at_ms < part.to_ms)
+        kept = Buckets(*(getattr(buckets, n)[inside] for n in Buckets.__slots__))
+        cut = {
+            name: Values(*(getattr(of, n)[inside] for n in Values.__slots__))
+            for name, of in values.items()
+        }
+        found.append(_Read(kept, cut, gaps))
+    return found
+
+
+def _rows(
+    root: Root,
+    slug: str,
+    subjects: Sequence[Subject],
+    part: Part,
+    start_ms: int,
+    columns: list[str],
+) -> Iterable[pa.Table]:
+    """The rows of each subject."""
+    table = subjects[0].table
+    names = list(table.keys)
+    first = {subject.key[:1] for subject in subjects}
+    if len(subjects) == 1 or len(first) > 1:
+        for subject in subjects:
+            key = subject.key_columns
+            yield reader.rows(root, slug, part.level, table, start_ms, part.to_ms, columns, key)
+        return
+    shared = {names[0]: subjects[0].key[0]}
+    wanted = [*columns, *names]
+    rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, wanted, shared)
+    for subject in subjects:
+        yield key_rows.of_key(rows, subject.key_columns)
 
 
 def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str]:

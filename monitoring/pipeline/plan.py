@@ -136,11 +136,14 @@ def merges(
     files: Mapping[Place, Sequence[HistoryFile]], waiting: Sequence[RollUpJob], now_ms: int
 ) -> list[MergeJob]:
     """The merges that are due: a raw hour when it is rolled up and later ticks are there, a day of
-    minutes or of hours, a year of days, when it is over and nothing of it waits."""
+    minutes or of hours, a month of hours, a year of days, when it is over and nothing of it waits.
+
+    A chart of 90 days opens the files of all its days: a month of hours is one file in the end.
+    """
     newest_raw_ms = max((place.start_ms for place in files if place.level is RAW), default=-1)
     jobs = []
     for place, listed in files.items():
-        for start_ms, end_ms in _portions(place, listed):
+        for start_ms, end_ms in _portions(place, listed, now_ms):
             if end_ms + LATE_MS > now_ms or (place.level is RAW and start_ms >= newest_raw_ms):
                 continue
             if any(job.start_ms < end_ms and job.end_ms > start_ms for job in waiting):
@@ -149,9 +152,10 @@ def merges(
     return sorted(jobs, key=lambda job: job.start_ms)
 
 
-def _portions(place: Place, files: Sequence[HistoryFile]) -> list[tuple[int, int]]:
+def _portions(place: Place, files: Sequence[HistoryFile], now_ms: int) -> list[tuple[int, int]]:
     """The ranges of a span in which a table has more than one file."""
-    length_ms = DAY_MS if place.level is HOUR else place.end_ms - place.start_ms
+    is_day = place.level is HOUR and place.end_ms + LATE_MS > now_ms
+    length_ms = DAY_MS if is_day else place.end_ms - place.start_ms
     count: dict[tuple[str, int], int] = {}
     for file in files:
         portion = place.start_ms + bucket_start(file.min_at_ms - place.start_ms, length_ms)

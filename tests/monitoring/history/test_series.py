@@ -106,6 +106,26 @@ def test_a_subject_that_is_not_there_has_no_values(root, redis_server):
     assert known(found.measures["records"].mean) == [None, None]
 
 
+def test_several_subjects_have_the_values_that_each_has_alone(root, redis_server):
+    for number in range(6):
+        put_tick(sampled(FIRST + number, end=10 * number, committed=number))
+    writer.flush(root, "local")
+    for subjects in (
+        [Subject.group("g", "a"), Subject.group("g", "nothing")],
+        [Subject.group("g", "a"), Subject.group("h", "a")],
+    ):
+        found = series.read_all("local", subjects, ["lag"], over(6))
+        assert [known(one.measures["lag"].mean) for one in found] == [
+            [9.0 * number for number in range(6)],
+            [None] * 6,
+        ]
+        alone = [series.read("local", subject, ["lag"], over(6)) for subject in subjects]
+        assert [known(one.measures["lag"].mean) for one in alone] == [
+            known(one.measures["lag"].mean) for one in found
+        ]
+    assert series.read_all("local", [], ["lag"], over(6)) == []
+
+
 def test_an_unknown_measure_is_refused(root):
     with pytest.raises(KeyError, match="topics has no measure lag"):
         series.read("local", Subject.topic("a"), ["lag"], over(2))

@@ -108,3 +108,11 @@ def test_files_are_merged_when_their_hour_or_day_is_over_and_nothing_of_it_waits
     assert merges(files, [], hour(20)) == due[:1]
     assert merges(files, [RollUpJob(hour(3), (MINUTE, HOUR))], hour(32)) == due[:1]
     assert merges({minutes: (file(hour(0)), file(hour(0), "topics"))}, [], hour(32)) == []
+
+
+def test_the_hours_of_a_month_are_one_file_when_the_month_is_over():
+    month = Place("local", HOUR, HOUR.span_of(hour(0)))
+    files = {month: (file(month.start_ms), file(month.start_ms + DAY_MS))}
+    assert merges(files, [], month.end_ms) == []
+    due = [MergeJob(month, month.start_ms, month.end_ms)]
+    assert merges(files, [], month.end_ms + LATE_MS) == due

@@ -1,0 +1,51 @@
+"""A report has the same figures from whatever level it is read.
+
+The time of a peak is the start of the bucket that has it, so it is as exact as the level.
+"""
+
+import pyarrow as pa
+import pytest
+
+from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW
+from monitoring.history.root import current
+from monitoring.reports import parts
+from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
+from tests.monitoring.pipeline.do_all import do_all
+from tests.monitoring.pipeline.made_history import START_MS, ticks, write
+
+pytestmark = pytest.mark.spark
+TO_MS = START_MS + DAY_MS
+
+
+@pytest.fixture
+def history(spark, tmp_path, settings):
+    settings.HISTORY_URL = f"file://{tmp_path}/history"
+    write(current(), ticks(seed=3, hours=2))
+    do_all(spark)
+
+
+def computed(spark, level, monkeypatch) -> Outcome:
+    monkeypatch.setattr(parts, "level_for", lambda _bucket_ms: level)
+    found = parts.parts_of("local", START_MS, TO_MS)
+    assert [part.is_raw for part in found] == [level is RAW]
+    return run(spark, Request(START_MS, TO_MS, found), lambda _stage: None)
+
+
+def rows(table: pa.Table) -> list[dict]:
+    names = [name for name in table.column_names if not name.endswith("_at_ms")]
+    return sorted(table.select(names).to_pylist(), key=lambda row: str(row[names[0]]))
+
+
+def figures(outcome: Outcome) -> dict:
+    return {name: of for name, of in outcome.figures.items() if not name.endswith("_at_ms")}
+
+
+@pytest.mark.usefixtures("history")
+def test_a_report_has_the_same_figures_from_each_level(spark, monkeypatch):
+    by_level = {level: computed(spark, level, monkeypatch) for level in LEVELS}
+    for level in (MINUTE, HOUR, DAY):
+        for name in ("topics", "groups"):
+            expected = rows(by_level[RAW].tables[name])
+            assert len(expected) > 0
+            assert rows(by_level[level].tables[name]) == [pytest.approx(row) for row in expected]
+        assert figures(by_level[level]) == pytest.approx(figures(by_level[RAW]))
