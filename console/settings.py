@@ -139,6 +139,7 @@ INSTALLED_APPS = [
     "console.alerts",
     "console.reports",
     "console.pipeline",
+    "console.search",
     "console.live",
     "console.actions",
     "console.ui",

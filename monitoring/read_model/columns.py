@@ -49,6 +49,10 @@ class Names:
                 mask[self.code_of[pattern]] = True
         return mask
 
+    @property
+    def values(self) -> pa.Array:
+        return self._values
+
     def codes_in(self, other: "Names") -> np.ndarray:
         """For each name its code in the other list; −1 if it is missing."""
         code_of = other.code_of

@@ -16,6 +16,7 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.flow import Flow
+from monitoring.read_model import name_search
 from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.lag_rows import LagRows
@@ -93,6 +94,14 @@ class Snapshot:
         """One row per topic, sorted by name."""
         order = self.columns.partitions.topics.order
         return self._topic_rows(order[self._topic_mask[order]])
+
+    def find_topics(self, text: str, count_max: int) -> tuple[list[TopicRow], int]:
+        """The first topics whose names contain the text, and the number of all of them."""
+        columns = self.columns.topics
+        in_trouble = (columns.offline > 0) | (columns.under_replicated > 0)
+        names = self.columns.partitions.topics
+        found = name_search.find(names, self._topic_mask, in_trouble, text, count_max)
+        return self._topic_rows(found.codes), found.count
 
     def topic(self, name: str) -> TopicRow | None:
         code = self._topic_code(name)
@@ -204,6 +213,13 @@ class Snapshot:
     def group_names(self) -> list[str]:
         names = self.columns.groups.groups.all
         return [names[code] for code in self._group_codes.tolist()]
+
+    def find_groups(self, text: str, count_max: int) -> tuple[list[GroupRow], int]:
+        """The first groups whose names contain the text, and the number of all of them."""
+        in_trouble = self._flow_counts[:, Flow.GROWING :].sum(axis=1) > 0
+        names = self.columns.groups.groups
+        found = name_search.find(names, self._group_mask, in_trouble, text, count_max)
+        return self._group_rows(found.codes), found.count
 
     def group(self, name: str) -> GroupRow | None:
         return self.groups_named([name]).get(name)

@@ -1,4 +1,4 @@
-// The sidebar on small screens, menus that close by themselves, "/" for the search field.
+// The sidebar on small screens, and menus that close by themselves.
 const sidebar = document.getElementById("sidebar");
 const toggle = document.querySelector("[data-toggle-sidebar]");
 
@@ -19,13 +19,5 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     show(false);
     for (const menu of document.querySelectorAll("details[data-menu][open]")) menu.open = false;
-  }
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const field = document.querySelector('[data-shortcut="/"]');
-    if (field) {
-      event.preventDefault();
-      field.focus();
-    }
   }
 });

@@ -14,7 +14,7 @@ PAGES = [
     "/c/local/topics/orders",
     "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
     "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts", "/c/local/alerts/rules",
-    "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui",
+    "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui", "/search?q=o",
 ]  # fmt: skip
 FOR_OPERATORS = [
     "/c/local/create-topic", "/c/local/topics/orders/add-partitions",

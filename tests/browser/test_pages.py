@@ -196,13 +196,6 @@ def test_cells_of_a_column_of_numbers_end_where_its_heading_ends(page_as, list_)
     assert {cells[i] for i in ends} <= {"end", "right"}
 
 
-def test_a_slash_leads_to_the_search(page_as):
-    page = page_as("viewer")
-    page.goto("/c/local/topics")
-    page.keyboard.press("/")
-    expect(page.locator("input[name=q]")).to_be_focused()
-
-
 def test_the_lag_chart_is_drawn(page_as):
     page = page_as("viewer")
     page.goto("/c/local/groups/billing")

@@ -38,6 +38,7 @@ TABLE = {
     "logout": [([], (LOGIN, *NEVER[1:]), ANYONE_IN)],
     "home": [([], (LOGIN, NO, OK, OK, OK), None)],
     "ui": [([], GLOBAL_LOOK, None)],
+    "search": [([], GLOBAL_LOOK, None)],
     "clusters": [([], GLOBAL_LOOK, (LOGIN, *NEVER[1:]))],
     "cluster-add": [([], GLOBAL_ADMIN, GLOBAL_ADMIN)],
     "cluster-edit": [(["local"], GLOBAL_ADMIN, GLOBAL_ADMIN)],

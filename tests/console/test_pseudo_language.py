@@ -44,6 +44,7 @@ PAGES = [
     ("reports", ["local"]),
     ("report-new", ["local"]),
     ("masking", ["local"]),
+    ("search", []),
     ("clusters", []),
     ("cluster-add", []),
     ("cluster-edit", ["local"]),

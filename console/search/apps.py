@@ -1,0 +1,7 @@
+"""The Django app `console.search`: the search over all clusters, and the palette on every page."""
+
+from django.apps import AppConfig
+
+
+class SearchConfig(AppConfig):
+    name = "console.search"

@@ -1,0 +1,183 @@
+"""What a search finds: a hit for a topic, a group, a broker, a cluster, a page or an action.
+
+A hit has one fact, one state, and the pages that can be opened from it (`actions`).
+"""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.accounts.rights import Rights
+from console.groups import states
+from console.ui import numbers
+from console.ui.links import URL_LENGTH_MAX
+from monitoring.lag.flow import Flow
+from monitoring.models import Cluster
+from monitoring.read_model.name_search import Match, match_of
+from monitoring.read_model.rows import BrokerRow, GroupRow, TopicRow
+from monitoring.topic_names import is_topic_name
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`note` says what opens, if it is a form."""
+
+    title: str
+    icon: str
+    url: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`state` is (name, key) as in console/ui/tones.py."""
+
+    icon: str
+    name: str
+    text: str  # that was searched for
+    url: str
+    facts: tuple[str, ...]
+    match: Match
+    state: tuple[str, str] | None = None
+    in_trouble: bool = False
+    actions: tuple[Action, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The name before, in, and after the match."""
+        at = self.name.lower().find(self.text.lower()) if self.text else -1
+        if at < 0:
+            return self.name, "", ""
+        end = at + len(self.text)
+        return self.name[:at], self.name[at:end], self.name[end:]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cluster, with a user's rights on it. `is_current`: the one whose page is open."""
+
+    cluster: Cluster
+    rights: Rights
+    is_current: bool
+
+    def facts(self, *facts: str) -> tuple[str, ...]:
+        """The facts; of another cluster also its name."""
+        return facts if self.is_current else (*facts, self.cluster.name)
+
+    def url(self, page: str, *arguments: object, **params: str) -> str:
+        url = reverse(page, args=[self.cluster.slug, *arguments])
+        return f"{url}?{urlencode(params)}" if params else url
+
+    def may_change(self, verb: str, resource: str | None = None) -> bool:
+        return not self.cluster.read_only and self.rights.may(verb, resource)
+
+
+def of_topic(place: Place, row: TopicRow, text: str) -> Hit | None:
+    match = match_of(row.name, text)
+    if match is None or not is_topic_name(row.name):
+        return None
+    partitions = ngettext("%(n)s partition", "%(n)s partitions", row.partitions)
+    facts = (_("topic"), partitions % {"n": numbers.count(row.partitions)})
+    state = None
+    if row.offline:
+        state = (_("%(n)s offline") % {"n": numbers.count(row.offline)}, "bad")
+    elif row.under_replicated:
+        state = (_("%(n)s not in sync") % {"n": numbers.count(row.under_replicated)}, "warn")
+    return Hit(
+        "stack-2", row.name, text, place.url("topic", row.name), place.facts(*facts), match,
+        state, state is not None, _topic_actions(place, row.name),
+    )  # fmt: skip
+
+
+def _topic_actions(place: Place, name: str) -> tuple[Action, ...]:
+    form = _("opens a form")
+    actions = []
+    if place.rights.may("record.read", name):
+        actions.append(Action(_("Messages"), "message-2", place.url("messages", name)))
+        search = place.url("messages-search", name)
+        actions.append(Action(_("Search messages"), "search", search))
+    actions.append(Action(_("Consumers"), "users-group", place.url("topic-consumers", name)))
+    actions.append(Action(_("Configuration"), "settings", place.url("topic-config", name)))
+    changes = (
+        ("topic.configure", "topic-configure", _("Change settings"), "pencil"),
+        ("topic.alter", "topic-add-partitions", _("Add partitions"), "plus"),
+        ("topic.purge", "topic-purge", _("Purge records"), "trash"),
+        ("topic.delete", "topic-delete", _("Delete the topic"), "trash"),
+    )
+    for verb, page, title, icon in changes:
+        if place.may_change(verb, name):
+            actions.append(Action(title, icon, place.url(page, name), form))
+    return tuple(actions)
+
+
+def of_group(place: Place, row: GroupRow, text: str) -> Hit | None:
+    match, url = match_of(row.name, text), place.url("group", row.name)
+    if match is None or len(url) > URL_LENGTH_MAX:
+        return None
+    count = ngettext("reads %(n)s topic", "reads %(n)s topics", row.topics)
+    facts = (_("group"), count % {"n": numbers.count(row.topics)})
+    state = states.of_group(row)
+    return Hit(
+        "users-group", row.name, text, url, place.facts(*facts), match, (state.name, state.key),
+        row.flow >= Flow.GROWING, _group_actions(place, row.name),
+    )  # fmt: skip
+
+
+def _group_actions(place: Place, name: str) -> tuple[Action, ...]:
+    changes = (
+        ("group.alter", "group-reset", _("Reset offsets"), "arrow-back-up"),
+        ("group.alter", "group-offsets-delete", _("Delete offsets"), "trash"),
+        ("group.delete", "group-delete", _("Delete the group"), "trash"),
+    )
+    form = _("opens a form")
+    return tuple(
+        Action(title, icon, place.url(page, name), form)
+        for verb, page, title, icon in changes
+        if place.may_change(verb, name)
+    )
+
+
+def of_broker(place: Place, row: BrokerRow, text: str) -> Hit | None:
+    name = _("Broker %(id)s") % {"id": row.id}
+    match = match_of(name, text)
+    if match is None:
+        match = match_of(row.host, text)
+    if match is None:
+        return None
+    address = row.host if row.port is None else f"{row.host}:{row.port}"
+    state = (_("Up"), "ok") if row.up else (_("Down"), "down")
+    actions = (
+        Action(_("Configuration"), "settings", place.url("broker-config", row.id)),
+        Action(_("Loggers"), "table", place.url("broker-loggers", row.id)),
+    )
+    return Hit(
+        "server-2", name, text, place.url("broker", row.id), place.facts(_("broker"), address),
+        match, state, not row.up, actions,
+    )  # fmt: skip
+
+
+def of_cluster(place: Place, text: str) -> Hit | None:
+    match = match_of(place.cluster.name, text)
+    if match is None:
+        match = match_of(place.cluster.slug, text)
+    if match is None:
+        return None
+    pages = (
+        ("brokers", _("Brokers"), "server-2"),
+        ("topics", _("Topics"), "stack-2"),
+        ("groups", _("Consumer groups"), "users-group"),
+        ("alerts", _("Alerts"), "bell"),
+    )
+    return Hit(
+        "topology-star-3", place.cluster.name, text, place.url("dashboard"),
+        (_("cluster"), place.cluster.slug), match,
+        actions=tuple(Action(title, icon, place.url(page)) for page, title, icon in pages),
+    )  # fmt: skip
+
+
+def of_page(title: str, icon: str, url: str, kind: str, text: str) -> Hit | None:
+    match = match_of(title, text)
+    return None if match is None else Hit(icon, title, text, url, (kind,), match)

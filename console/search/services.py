@@ -1,0 +1,130 @@
+"""The search over everything that a user may see.
+
+The text may begin with a sign that limits it to one kind: `#` topics, `@` groups, `>` actions. The
+cluster whose page is open comes first, then the better match, then trouble. Names are searched in
+the columns of the cluster's snapshot; rows are made only of what is shown.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.accounts.rights import may, rights_of
+from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry
+from console.live import snapshot_cache
+from console.search import hits
+from console.search.hits import Hit, Place
+from console.ui import numbers
+from monitoring.models import Cluster
+
+COUNT_MAX = 20
+TEXT_LENGTH_MAX = 200
+TOPICS, GROUPS, ACTIONS = "#", "@", ">"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The first things found with their total number, and actions."""
+
+    found: list[Hit]
+    count: int
+    actions: list[Hit]
+
+    @property
+    def sections(self) -> list[tuple[list[Hit], str]]:
+        """(hits, title) of the parts of the list."""
+        numbers_shown = {"n": numbers.count(len(self.found)), "of": numbers.count(self.count)}
+        results = _("Results: %(n)s of %(of)s") % numbers_shown
+        return [(self.found, results), (self.actions, _("Pages and actions"))]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.found and not self.actions
+
+
+def search(principal: Principal, query: str, slug: str = "") -> Results:
+    """`slug`: the cluster whose page is open; else the first one."""
+    text = query.strip()[:TEXT_LENGTH_MAX]
+    kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
+    text = text.removeprefix(kind).strip()
+    places = _places(principal, slug)
+    found, count = [], 0
+    if text and kind != ACTIONS:
+        for place in places:
+            some, total = _of_place(place, text, kind)
+            found += [((not place.is_current, hit.match, not hit.in_trouble), hit) for hit in some]
+            count += total
+        found.sort(key=lambda pair: pair[0])
+    shown = [hit for _rank, hit in found[:COUNT_MAX]]
+    pages = [] if kind in (TOPICS, GROUPS) else list(_pages(principal, places, text, kind))
+    return Results(shown, count, pages[: COUNT_MAX - min(len(shown), COUNT_MAX // 2)])
+
+
+def _places(principal: Principal, slug: str) -> list[Place]:
+    """The clusters that the user may see, the open one first."""
+    clusters = [each for each in Cluster.objects.all() if may(principal.user, "cluster.view", each)]
+    clusters.sort(key=lambda each: each.slug != slug)
+    return [
+        Place(each, rights_of(principal.user, each), is_current=not i)
+        for i, each in enumerate(clusters)
+    ]
+
+
+def _of_place(place: Place, text: str, kind: str) -> tuple[list[Hit], int]:
+    """What a cluster has: the first hits of each kind, and the number of all."""
+    found: list[Hit | None] = []
+    count = 0
+    snapshot = snapshot_cache.snapshot(place.cluster.slug, place.rights)
+    if snapshot and kind != GROUPS and place.rights.may("topic.view"):
+        topics, total = snapshot.find_topics(text, COUNT_MAX)
+        found += [hits.of_topic(place, row, text) for row in topics]
+        count += total
+    if snapshot and kind != TOPICS and place.rights.may("group.view"):
+        groups, total = snapshot.find_groups(text, COUNT_MAX)
+        found += [hits.of_group(place, row, text) for row in groups]
+        count += total
+    if not kind:
+        others = [hits.of_cluster(place, text)]
+        if snapshot and place.rights.may("broker.view"):
+            others += [hits.of_broker(place, row, text) for row in snapshot.brokers]
+        found += others
+        count += len([hit for hit in others if hit])
+    return [hit for hit in found if hit], count
+
+
+def _pages(principal: Principal, places: list[Place], text: str, kind: str) -> Iterator[Hit]:
+    """Actions and pages, of the open cluster."""
+    for title, icon, url in _actions(principal, places):
+        if hit := hits.of_page(title, icon, url, _("action"), text):
+            yield hit
+    if kind == ACTIONS:
+        return
+    cluster = places[0].cluster if places else None
+    menus: list[tuple[tuple[MenuEntry, ...], Cluster | None]] = [(GLOBAL_MENU, None)]
+    if cluster is not None:
+        menus = [(CLUSTER_MENU, cluster), (MONITOR_MENU, cluster), *menus]
+    for entries, of_cluster in menus:
+        for entry in entries:
+            if may(principal.user, entry.verb, of_cluster):
+                url = reverse(entry.url_name, args=[of_cluster.slug] if of_cluster else [])
+                if hit := hits.of_page(entry.title(), entry.icon, url, _("page"), text):
+                    yield hit
+
+
+def _actions(principal: Principal, places: list[Place]) -> Iterator[tuple[str, str, str]]:
+    """(title, icon, URL) of what can be begun without choosing a topic or a group first."""
+    if places:
+        place = places[0]
+        if place.may_change("topic.create"):
+            yield _("Create topic"), "plus", place.url("topic-create")
+        if place.may_change("topic.reassign"):
+            yield _("Reassign partitions"), "server-2", place.url("reassign")
+        if place.rights.may("alert.edit"):
+            yield _("Add an alert rule"), "bell", place.url("alert-rule-add")
+        if place.rights.may("report.run"):
+            yield _("New report"), "report-analytics", place.url("report-new")
+    if may(principal.user, "cluster.edit"):
+        yield _("Add a cluster"), "plus", reverse("cluster-add")

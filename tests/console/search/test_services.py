@@ -1,0 +1,112 @@
+"""What the search finds, for whom, and in which order."""
+
+import pytest
+from django.test import Client
+
+from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample_next
+
+
+@pytest.fixture
+def text_of(client_of):
+    def get(user, query: str, cluster: str = "local", part: str = "results") -> str:
+        client: Client = client_of(user)
+        params = {"q": query, "cluster": cluster, "part": part}
+        response = client.get("/search", params)
+        assert response.status_code == 200
+        return response.content.decode()
+
+    return get
+
+
+def test_a_topic_is_found_with_its_pages(sampled, viewer, text_of):
+    text = text_of(viewer, "ord")
+    assert "<mark\n>ord</mark>ers" in text
+    assert 'href="/c/local/topics/orders"' in text
+    assert "/c/local/topics/orders/messages" in text
+
+
+@pytest.mark.parametrize("part", ["results", ""])
+def test_topics_and_groups_outside_the_scope_are_not_found(sampled, text_of, part):
+    user = a_user("scoped", "operator", topics=["none*"], groups=["none*"])
+    for query in ("orders", "billing", "#o", "@b", "audit"):
+        text = text_of(user, query, part=part)
+        assert "/topics/" not in text
+        assert "/groups/" not in text
+
+
+def test_hidden_topics_are_found_by_admins_only(sampled, viewer, operator, admin, text_of):
+    for user in (viewer, operator):
+        assert "/topics/console.audit" not in text_of(user, "audit")
+        assert "/topics/__consumer_offsets/messages" not in text_of(user, "offsets")
+    assert "/topics/console.audit" in text_of(admin, "audit")
+
+
+def test_one_who_may_see_no_cluster_may_not_search(sampled, outsider, client_of):
+    response = client_of(outsider).get("/search", {"q": "orders", "part": "results"})
+    assert response.status_code == 403
+    assert b"/c/local" not in response.content
+
+
+def test_another_cluster_is_searched_if_the_user_may_see_it(sampled, viewer, text_of):
+    assert "/c/staging/topics/only-in-staging" in text_of(viewer, "only")
+    of_local = a_user("of-local", "viewer", "local")
+    assert "staging" not in text_of(of_local, "only").replace("only-in", "")
+    assert "staging" not in text_of(of_local, "stag", cluster="staging")
+
+
+def test_the_open_cluster_comes_first(sampled, viewer, text_of):
+    sample_next("staging", partitions=[PARTITIONS[0]], groups=[])
+    sample_next("local")
+    for here, there in (("local", "staging"), ("staging", "local")):
+        text = text_of(viewer, "orders", cluster=here)
+        links = [text.index(f'href="/c/{slug}/topics/orders"') for slug in (here, there)]
+        assert links == sorted(links)
+
+
+def test_actions_on_a_row_are_those_that_the_user_may_do(sampled, viewer, admin, text_of):
+    assert "/delete" not in text_of(viewer, "orders")
+    assert "/c/local/topics/orders/delete" in text_of(admin, "orders")
+    assert "/c/local/group-reset/billing" in text_of(admin, "billing")
+    assert "/c/local/group-reset/billing" not in text_of(viewer, "billing")
+
+
+def test_a_read_only_cluster_offers_no_changes(sampled, admin, text_of):
+    cluster, _other = sampled
+    cluster.read_only = True
+    cluster.save()
+    text = text_of(admin, "orders") + text_of(admin, ">")
+    assert "/delete" not in text
+    assert "create-topic" not in text
+
+
+def test_signs_limit_the_search_to_topics_groups_or_actions(sampled, admin, text_of):
+    groups = [row | {"group": "orders-reader"} for row in GROUPS]
+    sample_next("local", groups=groups)
+    topics, readers = text_of(admin, "#ord"), text_of(admin, "@ord")
+    assert "/topics/orders" in topics
+    assert "/groups/" not in topics
+    assert "/groups/orders-reader" in readers
+    assert "/topics/orders" not in readers
+    actions = text_of(admin, ">topic")
+    assert "create-topic" in actions
+    assert "/c/local/topics" not in actions
+
+
+def test_the_list_is_bounded_and_says_how_many_there_are(sampled, viewer, text_of):
+    names = [f"many-{n:03}" for n in range(50)]
+    sample_next("local", partitions=[PARTITIONS[0] | {"topic": name} for name in names], groups=[])
+    text = text_of(viewer, "many")
+    assert "20 of 50" in text
+    assert text.count("<mark") == 20
+
+
+def test_odd_queries_are_answered(sampled, admin, text_of):
+    for query in ("", " ", "#", "@", ">", "(", "\\", "\x00", "é", "x" * 5000, "<script>", "'"):
+        assert "<script>" not in text_of(admin, query)
+
+
+def test_the_page_works_without_scripts(sampled, viewer, text_of):
+    text = text_of(viewer, "orders", part="")
+    assert 'name="q" value="orders"' in text
+    assert "/c/local/topics/orders/consumers" in text
+    assert "<template" not in text
