@@ -81,7 +81,7 @@ class Cluster(ClusterSecurity):
     read_only = models.BooleanField(default=False)
     # Whether the console's own topics are on this cluster (own_topics.py).
     holds_own_topics = models.BooleanField(default=False, editable=False)
-    # As its brokers last reported (identity.py); empty = unknown.
+    # As its brokers last reported (kafka_cluster_id.py); empty = unknown.
     kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

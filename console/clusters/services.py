@@ -11,7 +11,7 @@ from console.clusters.forms import ClusterForm
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.messages.services import copy_masking_rules
-from monitoring import identity, own_topics
+from monitoring import kafka_cluster_id, own_topics
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -25,7 +25,9 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
         rights = principal.rights(cluster)
         if rights.may("cluster.view"):
             snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-            same = [o.name for o in identity.others(cluster) if principal.may("cluster.view", o)]
+            same = [
+                o.name for o in kafka_cluster_id.others(cluster) if principal.may("cluster.view", o)
+            ]
             rows.append(
                 {
                     "cluster": cluster,
@@ -81,7 +83,7 @@ def learn_identity(cluster: Cluster) -> list[Cluster]:
     """Read the cluster id of a saved cluster; returns the other entries with the same id."""
     try:
         with for_cluster(cluster) as gateway:
-            identity.record(cluster, gateway.wire.cluster_id())
+            kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
     except GatewayError:
-        identity.record(cluster, "")  # the old id may be wrong; the next sample sets it
-    return identity.others(cluster)
+        kafka_cluster_id.record(cluster, "")  # the old id may be wrong; the next sample sets it
+    return kafka_cluster_id.others(cluster)

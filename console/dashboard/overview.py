@@ -23,7 +23,7 @@ def context(
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     if snapshot is None:
         return None
-    points = snapshot_cache.history(cluster.slug, rights)
+    points = snapshot_cache.recent_totals(cluster.slug, rights)
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
     found = problems(cluster.slug, snapshot, alerts or [])
     return {

@@ -26,7 +26,6 @@ class ClusterProblems:
     partitions: int = 0
     brokers_down: tuple[BrokerRow, ...] = ()
     groups_silent: int = 0
-    groups_complete: bool = True
     zookeeper_since_ms: int | None = None
     refused: tuple[str, ...] = ()  # invalid values of the cluster
 
@@ -118,7 +117,6 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
         partitions=totals.partitions,
         brokers_down=tuple(broker for broker in snapshot.brokers if not broker.up),
         groups_silent=totals.groups_silent,
-        groups_complete=snapshot.tick.groups_complete,
         zookeeper_since_ms=since.get("zookeeper"),
         refused=_refused(snapshot),
     )

@@ -140,7 +140,7 @@ def snapshot(slug: str, rights: Rights) -> Snapshot | None:
     return _fresh_entry(slug, scope).state.snapshot(scope)
 
 
-def history(slug: str, rights: Rights) -> list[Totals | None]:
+def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a gap."""
     scope = _scope(rights)
     entry = _fresh_entry(slug, scope)

@@ -17,7 +17,7 @@ from console.accounts.principal import Principal
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.models import MaskingRule
-from monitoring import identity
+from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
@@ -104,7 +104,7 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
     require_readable(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # not sampled yet
-            identity.record(cluster, gateway.wire.cluster_id())
+            kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
         page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
@@ -131,7 +131,7 @@ def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
     """The rules of a cluster, including those of other entries with the same cluster id."""
-    entries = [cluster, *identity.others(cluster)]
+    entries = [cluster, *kafka_cluster_id.others(cluster)]
     return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
 
 
@@ -168,7 +168,7 @@ def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
 
 def copy_masking_rules(cluster: Cluster) -> None:
     """Copy the rules to another entry with the same cluster id, before this entry is removed."""
-    for other in identity.others(cluster)[:1]:
+    for other in kafka_cluster_id.others(cluster)[:1]:
         for rule in MaskingRule.objects.filter(cluster=cluster):
             MaskingRule.objects.get_or_create(
                 cluster=other, topic_pattern=rule.topic_pattern, target=rule.target

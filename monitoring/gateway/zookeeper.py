@@ -1,6 +1,6 @@
-"""Queries ZooKeeper servers with the four-letter word `srvr`: whether each is up, and its mode.
+"""Queries ZooKeeper servers with the four-letter word `srvr`: whether each is up.
 
-A server that does not allow `srvr` counts as up, with unknown mode. A server without a quorum
+A server that does not allow `srvr` counts as up. A server without a quorum
 answers but serves no requests; it counts as down.
 """
 
@@ -16,13 +16,11 @@ _ANSWER_BYTES_MAX = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server of the ensemble; None = unknown."""
+    """One server of the ensemble."""
 
     host: str
     port: int
     up: bool
-    mode: str | None = None  # leader, follower, standalone
-    version: str | None = None
 
 
 class ZooKeeper:
@@ -51,13 +49,7 @@ def _query(address: tuple[str, int]) -> Server:
             answer = _read(connection)
     except OSError:
         return Server(host, port, up=False)
-    return Server(
-        host,
-        port,
-        up=bool(answer) and _NO_QUORUM not in answer,
-        mode=_after("Mode: ", answer),
-        version=_after("Zookeeper version: ", answer),
-    )
+    return Server(host, port, up=bool(answer) and _NO_QUORUM not in answer)
 
 
 def _read(connection: socket.socket) -> str:
@@ -65,10 +57,3 @@ def _read(connection: socket.socket) -> str:
     while len(answer) < _ANSWER_BYTES_MAX and (part := connection.recv(4096)):
         answer += part
     return answer.decode(errors="replace")
-
-
-def _after(label: str, answer: str) -> str | None:
-    for line in answer.splitlines():
-        if line.startswith(label):
-            return line[len(label) :].split(",")[0].strip()
-    return None

@@ -71,7 +71,6 @@ MINUTE = Level("minute", MINUTE_MS, "%Y%m%d", HOUR_MS, "AERIE_HISTORY_MINUTE_DAY
 HOUR = Level("hour", HOUR_MS, "%Y%m", DAY_MS, "AERIE_HISTORY_HOUR_DAYS", DAY_MS)
 DAY = Level("day", DAY_MS, "%Y", DAY_MS, "AERIE_HISTORY_DAY_DAYS", DAY_MS)
 LEVELS = (RAW, MINUTE, HOUR, DAY)
-BY_NAME = {level.name: level for level in LEVELS}
 
 
 def bucket_start(at_ms: int, bucket_ms: int) -> int:

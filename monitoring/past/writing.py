@@ -36,7 +36,7 @@ from monitoring.past import marker
 from monitoring.past.marker import WrittenRange
 from monitoring.past.pattern import Hour, Tables, hours_used, is_complete, is_steady, shifted, until
 from monitoring.pipeline.coverage import kept_from_ms
-from monitoring.pipeline.jobs import coarser_ticks, samples_of
+from monitoring.pipeline.jobs import coarser_ticks
 from monitoring.pipeline.workspace import Workspace, opened
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _rolled_up(
 ) -> LevelTables:
     """The tables of these levels and the raw level of a day. Rows of a level are sorted by key."""
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
-    from monitoring.spark.transforms.buckets import Bucket
+    from monitoring.spark.transforms.buckets import buckets_of
 
     # In one piece: a filter of thousands of pieces takes 20 times as long.
     found: LevelTables = {RAW: {name: rows.combine_chunks() for name, rows in raw.items()}}
@@ -180,7 +180,7 @@ def _rolled_up(
         source = _SOURCE[level]
         ticks = found[source][TICKS].sort_by("at_ms")
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
-        buckets = [Bucket(*values) for values in samples_of(ticks, source)]
+        buckets = buckets_of(ticks, is_raw=source is RAW)
         outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
         rows_max = max((len(found[source][name]) for name in locations), default=0)
         steps = [

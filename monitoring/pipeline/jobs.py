@@ -55,14 +55,14 @@ def run(spark: SparkSession, space: Workspace, job: Job) -> Done:
 
 def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level) -> list[Finished]:
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
-    from monitoring.spark.transforms.buckets import Bucket
+    from monitoring.spark.transforms.buckets import buckets_of
 
     root, slug, source = space.root, space.slug, _SOURCE[level]
     place = Place(slug, level, level.span_of(job.start_ms))
     before = manifest.load(root, place)
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
-    buckets = [Bucket(*values) for values in samples_of(ticks, source)]
+    buckets = buckets_of(ticks, is_raw=source is RAW)
     keep_repeated_until_ms = _keep_repeated_until_ms(space, job, level)
     portion = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
     own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, portion)
@@ -120,17 +120,6 @@ def _keep_repeated_until_ms(space: Workspace, job: RollUpJob, level: Level) -> i
     hour_before = job.start_ms - HOUR_MS
     has_before = len(reader.ticks(space.root, space.slug, HOUR, hour_before, job.start_ms))
     return job.start_ms if has_before else job.end_ms
-
-
-def samples_of(ticks: pa.Table, source: Level) -> list[tuple[int, int, int]]:
-    """(at_ms, samples, rated_ms) of the buckets of a level's ticks table; of raw ticks without the
-    gaps."""
-    if source is RAW:
-        values = (ticks[name].to_pylist() for name in ("at_ms", "status", "step_ms"))
-        rows = zip(*values, strict=True)
-        return [(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]
-    columns = (ticks[name].to_pylist() for name in ("at_ms", "samples", "rated_ms"))
-    return list(zip(*columns, strict=True))
 
 
 def coarser_ticks(ticks: pa.Table, source: Level, bucket_ms: int) -> pa.Table:

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class ReportKind:
     """A kind of report. `compute` imports Spark itself, so that web processes do not load it."""
 
-    stages: tuple[str, ...]
+    stages: tuple[str, ...]  # names of the steps of the job, which the progress page shows
     compute: Callable[[SparkSession, Report, Callable[[int], None]], Outcome]
     charts: Callable[[Mapping[str, pa.Table], Mapping[str, Any]], dict[str, Chart]]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from monitoring.history import reader
 from monitoring.history.cover import Part as Covered
 from monitoring.history.levels import RAW
@@ -11,7 +9,7 @@ from monitoring.history.points import level_for
 from monitoring.history.root import Root, current
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
 from monitoring.spark.jobs.throughput_and_lag import Part
-from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.buckets import buckets_of
 from monitoring.spark.transforms.time import bucket_ms_for
 
 
@@ -37,12 +35,3 @@ def _part(root: Root, slug: str, covered: Covered) -> Part:
             for table in (TOPICS, GROUPS, GROUP_TOPICS)
         },
     )
-
-
-def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
-    """The buckets of a table of ticks or of rolled-up buckets; gaps are skipped."""
-    if is_raw:
-        rows = zip(*(ticks[n].to_pylist() for n in ("at_ms", "status", "step_ms")), strict=True)
-        return [Bucket(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]
-    columns = (ticks[name].to_pylist() for name in ("at_ms", "samples", "rated_ms"))
-    return [Bucket(*row) for row in zip(*columns, strict=True)]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
-from monitoring import identity, memory
+from monitoring import kafka_cluster_id, memory
 from monitoring.cluster_cleanup import delete_samples
 from monitoring.clusters import Cluster
 from monitoring.gateway import loop
@@ -61,7 +61,7 @@ def _sample_alone(cluster: Cluster, target: SamplingTarget, number: int, interva
     try:
         tick = sample_cluster(target, number, interval_ms)
         if tick is not None and tick.ok:
-            identity.record(cluster, tick.cluster_id)
+            kafka_cluster_id.record(cluster, tick.cluster_id)
     except Exception:
         log.exception("tick %d of %s failed", number, target.slug)
     finally:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
-# The stages that the progress page shows; each is one Spark action.
-STAGES = ("samples", "topics", "topic_series", "groups", "group_series")
 _RATE = pa.float64()
 _TOPIC_SERIES = pa.schema(
     [
@@ -106,7 +104,8 @@ class Outcome:
 
 
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
-    """Run the job. Calls `on_stage(i)` before the i-th of STAGES. Raises Spark's errors."""
+    """Run the job. Calls `on_stage(i)` before the i-th stage, a Spark action (reports/kinds.py has
+    their names). Raises Spark's errors."""
     on_stage(0)
     configure(spark)
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)

@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.clusters import connection_test
-from monitoring import identity
+from monitoring import kafka_cluster_id
 from monitoring.models import Cluster
 
 FORM = {
@@ -164,7 +164,7 @@ def test_a_second_entry_of_a_cluster_is_recognised(
 
 def test_an_entry_that_leads_elsewhere_now_is_no_longer_the_same(sampled, client_of, admin):
     for cluster in sampled:
-        identity.record(cluster, "one-cluster")
+        kafka_cluster_id.record(cluster, "one-cluster")
     client = client_of(admin)
     assert "the same cluster as Staging" in client.get(reverse("clusters")).content.decode()
     elsewhere = {"name": "Local", "bootstrap_servers": "127.0.0.1:2"}

@@ -76,7 +76,7 @@ def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
         rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
         sample(number=first + step, partitions=rows)
     sample(number=first + 3, status="gap", reason="down", partitions=[], groups=[])
-    points = snapshot_cache.history("local", ADMIN)
+    points = snapshot_cache.recent_totals("local", ADMIN)
     assert [point and point.messages_rate.complete for point in points] == [None, 40.0, 40.0, None]
 
 
@@ -88,7 +88,7 @@ def test_new_ticks_are_added_to_the_history(redis_server):
         sample(number=number)
     snapshot_cache.refresh("local", at_once=True)
     assert snapshot_cache.snapshot("local", ADMIN).tick.tick == first + 3
-    assert len(snapshot_cache.history("local", ADMIN)) == 4
+    assert len(snapshot_cache.recent_totals("local", ADMIN)) == 4
 
 
 def test_an_announced_tick_is_read_on_the_first_refresh(redis_server, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_partial_sum_is_a_gap_in_the_sparkline(redis_server):
     for step, end in enumerate((100, 150, None)):
         rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
         sample(number=first + step, partitions=[rows[0] | {"log_end_offset": end}, *rows[1:]])
-    last = snapshot_cache.history("local", ADMIN)[-1].messages_rate
+    last = snapshot_cache.recent_totals("local", ADMIN)[-1].messages_rate
     assert (last.value, last.complete) == (30.0, None)
 
 
@@ -248,8 +248,8 @@ def test_a_new_scope_gets_the_points_of_earlier_ticks(redis_server):
     first = tick_now() - 2
     for step in range(3):
         sample(number=first + step)
-    assert len(snapshot_cache.history("local", ADMIN)) == 3
-    points = snapshot_cache.history("local", VIEWER)
+    assert len(snapshot_cache.recent_totals("local", ADMIN)) == 3
+    points = snapshot_cache.recent_totals("local", VIEWER)
     assert [point.topics for point in points] == [2, 2, 2]
 
 
@@ -257,11 +257,11 @@ def test_a_scope_whose_points_are_asked_for_after_a_newer_tick_gets_earlier_poin
     first = tick_now() - 3
     sample(number=first)
     sample(number=first + 1)
-    assert len(snapshot_cache.history("local", ADMIN)) == 2
+    assert len(snapshot_cache.recent_totals("local", ADMIN)) == 2
     assert snapshot_cache.snapshot("local", VIEWER) is not None
     sample(number=first + 2)
     snapshot_cache.refresh("local", at_once=True)
-    assert len(snapshot_cache.history("local", VIEWER)) == 3
+    assert len(snapshot_cache.recent_totals("local", VIEWER)) == 3
 
 
 def test_only_the_most_recently_used_scopes_are_cached(redis_server, monkeypatch):
@@ -291,9 +291,9 @@ def test_each_scope_has_its_own_figures_points_and_status(redis_server):
     assert shown.groups == []  # those in the scope read a topic outside it
     assert snapshot_cache.sample_status("local", narrow).problems.leaderless == 2
     assert snapshot_cache.sample_status("local", ADMIN).problems.leaderless == 4
-    [point] = snapshot_cache.history("local", narrow)
+    [point] = snapshot_cache.recent_totals("local", narrow)
     assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
-    [point] = snapshot_cache.history("local", ADMIN)
+    [point] = snapshot_cache.recent_totals("local", ADMIN)
     assert (point.partitions, point.groups, point.lag.value) == (4, 2, 170)
 
 

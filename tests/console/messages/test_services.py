@@ -12,7 +12,7 @@ from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.messages.models import MaskingRule
 from console.messages.services import MASKED, Query, copy_masking_rules, read, read_whole
-from monitoring import identity
+from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
@@ -155,7 +155,7 @@ def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
 
 def test_rules_apply_to_every_entry_of_the_same_cluster(local, topic, live_cluster):
     cover(local, "key")
-    identity.record(local, live_cluster.gateway().wire.cluster_id())
+    kafka_cluster_id.record(local, live_cluster.gateway().wire.cluster_id())
     second = live_cluster.row("second")
     second.save()
     both = a_user("both", "viewer")
@@ -175,7 +175,7 @@ def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
     second = live_cluster.row("second")
     second.save()
     for entry in (local, second):
-        identity.record(entry, live_cluster.gateway().wire.cluster_id())
+        kafka_cluster_id.record(entry, live_cluster.gateway().wire.cluster_id())
     cover(local, "key")
     cover(second, "key")
     cover(local, "headers.token")

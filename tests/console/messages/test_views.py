@@ -11,7 +11,7 @@ from console.messages import services
 from console.messages.decode import decode
 from console.messages.models import MaskingRule
 from console.messages.services import ReadResult, ShownRecord
-from monitoring import identity
+from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.records import RecordRow
@@ -311,7 +311,7 @@ def test_a_rule_of_another_cluster_cannot_be_removed(sampled, client_of, admin):
 
 def test_rules_of_other_entries_of_the_cluster_are_listed_with_a_link(sampled, client_of, admin):
     for cluster in sampled:
-        identity.record(cluster, "one-cluster")
+        kafka_cluster_id.record(cluster, "one-cluster")
     client = client_of(admin)
     client.post("/c/staging/masking", RULE)
     page = client.get(MASKING).content.decode()

@@ -8,12 +8,11 @@ import pytest
 from monitoring.history import reader, writer
 from monitoring.history.levels import HOUR_MS, MINUTE_MS, RAW
 from monitoring.history.root import Root, current
-from monitoring.pipeline import jobs
 from monitoring.spark import history_tables
 from monitoring.spark.config import SparkConfig, token
 from monitoring.spark.jobs.roll_up import RollUp, roll_up
 from monitoring.spark.session import open_session
-from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.buckets import buckets_of
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
 from tests.support.ports import free_port
 from tests.support.spark import SparkServer
@@ -67,7 +66,7 @@ def minutes(config: SparkConfig, root: Root, folder: Path) -> dict[str, Path]:
     """Roll the hour up into `folder`; table → its file."""
     found, end_ms = {}, START_MS + HOUR_MS
     of_hour = reader.ticks(root, "local", RAW, START_MS, end_ms)
-    buckets = [Bucket(*values) for values in jobs.samples_of(of_hour, RAW)]
+    buckets = buckets_of(of_hour, is_raw=True)
     with open_session(config) as spark:
         for table in TABLES:
             listed = reader.files(root, "local", RAW, table, START_MS, end_ms)

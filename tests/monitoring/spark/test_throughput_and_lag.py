@@ -11,7 +11,7 @@ from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.reports.parts import parts_of
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.jobs import throughput_and_lag
-from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
+from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
 from monitoring.ticks.tick import Tick
 from tests.monitoring.spark import bad_day
 from tests.monitoring.tick_factory import INTERVAL_MS
@@ -40,7 +40,7 @@ def outcome(spark: SparkSession, ticks) -> Outcome:
     stages: list[int] = []
     parts = parts_of("bad-day", FROM_MS, TO_MS)
     found = run(spark, Request(FROM_MS, TO_MS, parts), stages.append)
-    assert stages == list(range(len(STAGES)))
+    assert stages == list(range(len(KINDS[THROUGHPUT_AND_LAG].stages)))
     return found
 
 
@@ -52,10 +52,6 @@ def same(found: dict, expected: dict) -> None:
     assert {name: {key: found[name][key] for key in row} for name, row in expected.items()} == {
         name: pytest.approx(row) for name, row in expected.items()
     }
-
-
-def test_the_page_has_a_text_for_each_stage_of_the_job() -> None:
-    assert KINDS[THROUGHPUT_AND_LAG].stages == STAGES
 
 
 def test_every_figure_of_a_topic_agrees_with_plain_python(outcome, ticks) -> None:
