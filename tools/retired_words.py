@@ -89,6 +89,8 @@ RETIRED = {
     "identity.record": "kafka_cluster_id.record",
     "snapshot_cache.history": "snapshot_cache.recent_totals",
     "samples_of": "spark.transforms.buckets.buckets_of",
+    "plan.done": "plan.applied_items",
+    "progress.done": "progress.applied_items",
     "console.actions.apply": "console.actions.tasks.apply_plan",
     "monitoring.reports.run": "monitoring.reports.tasks.run",
     "monitoring.pipeline.refresh": "monitoring.pipeline.tasks.refresh",

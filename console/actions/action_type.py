@@ -18,8 +18,9 @@ from console.actions.models import Plan
 from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
-Params = Mapping[str, Any]  # JSON-able; from the form
-ITEMS = "items"  # the facts of items by their keys; also the step that applies them
+Params = Mapping[str, Any]  # what the user entered in the form, as JSON
+# The key of `facts` that has the facts of each item, and the key of the step that applies them.
+ITEMS = "items"
 
 
 class Unfinished(Exception):
@@ -29,10 +30,12 @@ class Unfinished(Exception):
 class Progress(ABC):
     """Where an action reports how far it came.
 
-    `done`: items that are applied. `is_continued`: an earlier call of `apply` was Unfinished.
+    Attributes:
+        applied_items: the keys of the items that earlier calls of `apply` applied.
+        is_continued: an earlier call of `apply` raised Unfinished.
     """
 
-    done: frozenset[str] = frozenset()
+    applied_items: frozenset[str] = frozenset()
     is_continued = False
 
     @abstractmethod
@@ -66,10 +69,16 @@ class ActionType(ABC):
 
     Attributes:
         name: the key of plans and of audit rows; never changed.
-        verb: the right that planning and applying need.
+        verb: the right that planning and applying need (console/accounts/rights.py).
+        target: the kind of thing that it changes, for links on its pages.
         form_page: the name of the URL of its form.
-        creates: the target does not exist before the change. deletes: not after it.
+        creates: the target does not exist before the change.
+        deletes: the target does not exist after the change.
         goes_on: it may raise Unfinished, and is continued if its worker is lost.
+
+    The methods are called in the order in which they stand here: `read` to `draft` for a proposal,
+    `describe` to `apply` by the worker. In all of them `resource` is the name of the target, and
+    `pure` means: no cluster, clock or database.
     """
 
     name: ClassVar[str]
@@ -89,7 +98,7 @@ class ActionType(ABC):
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
     def for_reader(self, facts: Facts, scope: Scope) -> Facts:
-        """The facts without names outside the scope, for draft and describe; pure."""
+        """The facts without names outside the user's scope, for `draft` and `describe`; pure."""
         return facts
 
     @abstractmethod
@@ -101,7 +110,7 @@ class ActionType(ABC):
 
     @abstractmethod
     def describe(self, then: Facts, now: Facts) -> list[str]:
-        """Describes the differences between two versions of the facts; pure."""
+        """The differences between the facts of the review and those of now, as texts; pure."""
 
     @abstractmethod
     def steps(self, params: Params) -> list[Step]:
@@ -113,7 +122,7 @@ class ActionType(ABC):
         GatewayError."""
 
     def compared(self, facts: Facts) -> Facts:
-        """The facts that must not change between review and apply; pure."""
+        """The part of the facts that must be the same at review and when it is applied; pure."""
         return facts
 
     def targets(self, resource: str, params: Params) -> list[str]:
@@ -123,8 +132,8 @@ class ActionType(ABC):
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.
 
-        It is planned, reviewed and applied as any other. Of items only those of `plan.done` were
-        changed.
+        It is planned, reviewed and applied as any other. Of items only those in
+        `plan.applied_items` were changed.
         """
         return None
 
@@ -182,6 +191,6 @@ class ItemsAction(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress(ITEMS)
-        pending = [key for key in self.items(params) if key not in progress.done]
+        pending = [key for key in self.items(params) if key not in progress.applied_items]
         for key, error in self.apply_items(gateway, params, pending):
             progress.item(key, error)

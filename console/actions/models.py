@@ -1,7 +1,9 @@
-"""The database row of a plan, with its state and result.
+"""`Plan`: a proposed change to a cluster, as a database row, from the proposal to the result.
 
-draft → queued → applying → done | failed | refused. Each transition is one conditional UPDATE, so
-that a double click, a second delivery of the task or a second worker has no effect.
+draft → queued → applying → done | failed | refused. A plan that failed for some items is queued
+again when a user resumes it; a draft that nobody confirms expires (expiry.py). Each transition is
+one conditional UPDATE, so that a double click, a second delivery of the task or a second worker has
+no effect.
 """
 
 import uuid
@@ -17,21 +19,21 @@ STATES = (DRAFT, QUEUED, APPLYING, DONE, FAILED, REFUSED)
 
 class Plan(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    cluster = models.CharField(max_length=64)
-    kind = models.CharField(max_length=64)
-    resource = models.CharField(max_length=300)
-    params = models.JSONField()
-    facts = models.JSONField()
-    fingerprint = models.CharField(max_length=64)
+    cluster = models.CharField(max_length=64)  # slug
+    kind = models.CharField(max_length=64)  # ActionType.name
+    resource = models.CharField(max_length=300)  # the target; of many, a text
+    params = models.JSONField()  # what the user entered in the form
+    facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read)
+    fingerprint = models.CharField(max_length=64)  # of ActionType.compared(facts)
     draft = models.JSONField()  # console.actions.draft.Draft
     state = models.CharField(
         max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]
     )
-    progress = models.PositiveSmallIntegerField(default=0)
+    progress = models.PositiveSmallIntegerField(default=0)  # percent
     stage = models.CharField(max_length=200, blank=True)  # see texts.stage
-    # Key of each started step → console.actions.draft.StepState.
+    # Key of each step that began (ActionType.steps) → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
-    # Key of each item that ended → its error; empty = it was applied.
+    # Key of each item that ended (ItemsAction.items) → its error; "" = it was applied.
     items = models.JSONField(default=dict)
     outcome = models.TextField(blank=True)  # why it failed or was refused
     created_by = models.ForeignKey(
@@ -62,7 +64,7 @@ class Plan(models.Model):
         return self.state in (QUEUED, APPLYING)
 
     @property
-    def done(self) -> frozenset[str]:
+    def applied_items(self) -> frozenset[str]:
         """The keys of the items that were applied."""
         return frozenset(key for key, error in self.items.items() if not error)
 

@@ -20,7 +20,7 @@ class PlanProgress(Progress):
         self._plan = plan
         self._keys = [step.key for step in action_type.steps(plan.params)]
         self._saved_s = 0.0
-        self.done = plan.done
+        self.applied_items = plan.applied_items
         self.is_continued = bool(plan.step_states)
 
     def __call__(self, key: str) -> None:

@@ -82,7 +82,7 @@ def propose(
 
 def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
     """The change that undoes a plan, if there is one and the user may propose it."""
-    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.done)
+    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
     proposal = registry.find(plan.kind).undo(plan) if changed else None
     if proposal is None:
         return None
@@ -174,7 +174,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
 
 def may_resume(plan: Plan) -> bool:
     """Whether some items of a plan that failed are not applied yet."""
-    return plan.state == models.FAILED and len(plan.done) < _item_count(plan)
+    return plan.state == models.FAILED and len(plan.applied_items) < _item_count(plan)
 
 
 def _item_count(plan: Plan) -> int:
@@ -190,7 +190,7 @@ def resume(plan: Plan, principal: Principal) -> None:
     confirmed: dict[str, Any] = {
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
-        "items": dict.fromkeys(plan.done, ""),
+        "items": dict.fromkeys(plan.applied_items, ""),
         "step_states": {},
         "outcome": "",
     }
@@ -234,7 +234,7 @@ def run(plan_id: str) -> None:
     except Unfinished:
         _continue(plan, models.APPLYING)
     except PlanRefused as error:
-        state = models.FAILED if plan.done else models.REFUSED
+        state = models.FAILED if plan.applied_items else models.REFUSED
         _finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
         # A plan that goes on is continued by `end_lost_plans` when the cluster may answer again.
@@ -263,7 +263,7 @@ def _apply(plan: Plan) -> None:
             action_type.apply(gateway, plan.params, progress)
         finally:
             progress.save()
-    failed = len(plan.items) - len(plan.done)
+    failed = len(plan.items) - len(plan.applied_items)
     if failed:
         total = len(plan.facts[ITEMS])
         raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
@@ -297,9 +297,9 @@ def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
 
 
 def _without_done(plan: Plan, facts: Facts) -> Facts:
-    if not plan.done:
+    if not plan.applied_items:
         return facts
-    items = {key: item for key, item in facts[ITEMS].items() if key not in plan.done}
+    items = {key: item for key, item in facts[ITEMS].items() if key not in plan.applied_items}
     return {**facts, ITEMS: items}
 
 

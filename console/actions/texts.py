@@ -58,7 +58,7 @@ def items(plan: Plan) -> dict[str, Any] | None:
     return {
         "rows": shown,
         "left_out": len(rows) - len(shown),
-        "done": len(plan.done),
+        "done": len(plan.applied_items),
         "total": len(keys),
         "failed": len(failed),
     }

@@ -97,7 +97,7 @@ class ReassignPartitions(ItemsAction):
 
     def undo(self, plan: Plan) -> Proposal | None:
         planned = [Move.of(stored) for stored in plan.params.get("moves", {}).values()]
-        back = [move.reversed() for move in planned if move.key in plan.done]
+        back = [move.reversed() for move in planned if move.key in plan.applied_items]
         if not back:
             return None
         params = params_of(back, plan.params["throttle"])
@@ -105,7 +105,7 @@ class ReassignPartitions(ItemsAction):
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         planned = [Move.of(stored) for stored in params["moves"].values()]
-        pending = [move for move in planned if move.key not in progress.done]
+        pending = [move for move in planned if move.key not in progress.applied_items]
         if not progress.is_continued:
             pending = _start(gateway, pending, params["throttle"], progress)
         progress(ITEMS)

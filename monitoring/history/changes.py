@@ -70,7 +70,7 @@ class KeyNames:
         codes = self._codes_of_fact(name)
         if codes is None:
             return values.to_array(kind)
-        return codes.to_column(np.where(values.known, values.of, -1)).cast(kind)
+        return codes.to_column(np.where(values.known, values.numbers, -1)).cast(kind)
 
     def fact_values(self, name: str, column: pa.ChunkedArray) -> Values:
         """The reverse of `fact_column`."""

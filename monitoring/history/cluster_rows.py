@@ -21,15 +21,15 @@ def broker_rows(tick: Tick, partitions: TickRows, last: TickRows, step: Step) ->
     brokers = sorted(tick.brokers, key=lambda broker: int(broker["id"]))
     keys = np.array([broker["id"] for broker in brokers], dtype=np.int64)
     rows = last.rows_of(keys)
-    led, led_by = np.unique(partitions.facts["leader"].of, return_counts=True)
+    led, led_by = np.unique(partitions.facts["leader"].numbers, return_counts=True)
     leaders = dict(zip(led.tolist(), led_by.tolist(), strict=True))
     amounts, rated, known, readings = {}, {}, {}, {}
     for counter in BROKERS.counters:
         now = Values.of_optional(_reading(broker, counter) for broker in brokers)
         base = last.reading(counter, rows)
         amounts[counter], is_valid = growth(now, base)
-        restarted = now.known & base.known & (now.of < base.of)
-        amounts[counter][restarted] = now.of[restarted]
+        restarted = now.known & base.known & (now.numbers < base.numbers)
+        amounts[counter][restarted] = now.numbers[restarted]
         rated[counter] = is_valid & last.is_known(counter, rows) & step.is_rated
         known[counter], readings[counter] = now.known, now.or_last(base)
     gauges = {
@@ -97,8 +97,8 @@ def cluster_row(
         "groups": len(groups.keys),
         "brokers": len(tick.brokers),
         "brokers_up": sum(bool(broker["up"]) for broker in tick.brokers),
-        "under_replicated": int(topics.facts["under_replicated"].of.sum()),
-        "offline": int(topics.facts["offline"].of.sum()),
+        "under_replicated": int(topics.facts["under_replicated"].numbers.sum()),
+        "offline": int(topics.facts["offline"].numbers.sum()),
         "controller": tick.controller_id,
     }
     amounts = one.amounts(CLUSTER, partitions)
@@ -110,7 +110,7 @@ def cluster_row(
         gauges={
             "lag": lag.where(np.array([tick.groups_complete])),
             "size_bytes": one.total(partitions.gauges["size_bytes"]),
-            "disk_bytes": one.total(disk_bytes(table, partitions.facts["replicas"].of)),
+            "disk_bytes": one.total(disk_bytes(table, partitions.facts["replicas"].numbers)),
         },
         state=state,
         amounts=amounts,

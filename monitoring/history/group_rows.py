@@ -34,7 +34,7 @@ class GroupTable:
 
     def __init__(self, table: pa.Table, groups: Codes, topics: Codes) -> None:
         group, topic = groups.of_column(table["group"]), topics.of_column(table["topic"])
-        partition = Values.of_column(table["partition"]).of
+        partition = Values.of_column(table["partition"]).numbers
         # A group without partitions is one row with topic −1: in front of its topics.
         keys = ((group << NUMBER_BITS) + topic << NUMBER_BITS) + partition
         _, first = np.unique(keys, return_index=True)
@@ -56,7 +56,7 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
     base = last.reading("consumed", rows)
     amount, is_valid = growth(committed, base)
     is_rated = is_valid & last.is_known("consumed", rows) & step.is_rated
-    lag = Values(counted_lag(committed.of, end.of), end.known & committed.known)
+    lag = Values(counted_lag(committed.numbers, end.numbers), end.known & committed.known)
     return TickRows(
         table=GROUP_PARTITIONS,
         keys=keys,
@@ -107,7 +107,7 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
         table=GROUPS,
         keys=keys,
         facts={
-            "group_state": state.where(answered & (state.of >= 0)),
+            "group_state": state.where(answered & (state.numbers >= 0)),
             "coordinator": Values.of_column(facts["coordinator"]).or_last(
                 last.fact("coordinator", rows)
             ),
@@ -117,7 +117,7 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
         gauges={
             "lag": lag,
             "members": Values.of_column(facts["members"]).where(answered),
-            "behind": Values((lag.of > 0).astype(np.int64), lag.known),
+            "behind": Values((lag.numbers > 0).astype(np.int64), lag.known),
         },
         state=sums.state(GROUPS, partitions, is_part),
         amounts=sums.amounts(GROUPS, partitions),
@@ -138,7 +138,7 @@ def with_unread(rows: TickRows, last: TickRows) -> TickRows:
         return np.concatenate([now, more])[order]
 
     def values(now: Values, more: Values) -> Values:
-        return Values(joined(now.of, more.of), joined(now.known, more.known))
+        return Values(joined(now.numbers, more.numbers), joined(now.known, more.known))
 
     unknown = Values.unknown(len(missing))
     return replace(
@@ -154,10 +154,10 @@ def with_unread(rows: TickRows, last: TickRows) -> TickRows:
 
 
 def _only(values: Values, mask: Flags) -> Values:
-    return Values(values.of[mask], values.known[mask])
+    return Values(values.numbers[mask], values.known[mask])
 
 
 def _is_ahead(table: GroupTable) -> Flags:
     both = table.committed.known & table.end.known & table.is_answered
-    ahead: Flags = both & (lag_between(table.committed.of, table.end.of) < 0)
+    ahead: Flags = both & (lag_between(table.committed.numbers, table.end.numbers) < 0)
     return ahead

@@ -65,25 +65,25 @@ def partition_rows(
     """The rows of a tick's partitions; `keys` and `table` are those of `by_key`."""
     rows = last.rows_of(keys)
     topic_id = Values.all_known(topic_ids.of_column(table["topic_id"]))
-    topic_id = topic_id.where(topic_id.of >= 0)
+    topic_id = topic_id.where(topic_id.numbers >= 0)
     last_id = last.fact("topic_id", rows)
     leader = Values.of_column(table["leader"])
     start = Values.of_column(table["log_start_offset"])
     end = Values.of_column(table["log_end_offset"])
     last_end = last.reading("records", rows)
     has_ids = topic_id.known & last_id.known
-    went_back = end.known & last_end.known & (end.of < last_end.of)
-    is_again = np.where(has_ids, topic_id.of != last_id.of, went_back)
+    went_back = end.known & last_end.known & (end.numbers < last_end.numbers)
+    is_again = np.where(has_ids, topic_id.numbers != last_id.numbers, went_back)
     is_new = (is_again | (rows < 0)) & (not step.is_first)
-    is_same_leader = (leader.of == last.fact("leader", rows).of) | is_new
+    is_same_leader = (leader.numbers == last.fact("leader", rows).numbers) | is_new
     counted = {"records": _counted(end, last_end, last.is_known("records", rows), is_new, start)}
     for counter in ("bytes_in", "bytes_out"):
         now = Values.of_column(table[counter])
         before = last.reading(counter, rows).where(is_same_leader)
         was_known = last.is_known(counter, rows) & is_same_leader
         counted[counter] = _counted(now, before, was_known, is_new, Values.unknown(len(keys)))
-        restarted = now.known & before.known & (now.of < before.of) & ~is_new
-        counted[counter].amount[restarted] = now.of[restarted]
+        restarted = now.known & before.known & (now.numbers < before.numbers) & ~is_new
+        counted[counter].amount[restarted] = now.numbers[restarted]
     return TickRows(
         table=PARTITIONS,
         keys=keys,
@@ -117,7 +117,7 @@ def _counted(
     now: Values, before: Values, was_known: Flags, is_new: Flags, start: Values
 ) -> _Counted:
     """The growth since the last known reading; of what is new, since `start` (unknown = 0)."""
-    base = Values(np.where(is_new, start.of, before.of), before.known | is_new)
+    base = Values(np.where(is_new, start.numbers, before.numbers), before.known | is_new)
     amount, is_valid = growth(now, base)
     return _Counted(now, base, amount, is_valid & (was_known | is_new))
 
@@ -126,9 +126,9 @@ def topic_rows(table: pa.Table, partitions: TickRows) -> TickRows:
     """The sums over `partitions`, by topic; `table` is that of `by_key`."""
     keys, code = np.unique(topic_of(partitions.keys), return_inverse=True)
     sums = Sums(code, len(keys))
-    replicas, in_sync = partitions.facts["replicas"].of, partitions.facts["in_sync"].of
+    replicas, in_sync = partitions.facts["replicas"].numbers, partitions.facts["in_sync"].numbers
     count = sums.parts(np.ones(len(code), dtype=bool))
-    is_offline = partitions.facts["leader"].of < 0
+    is_offline = partitions.facts["leader"].numbers < 0
     return TickRows(
         table=TOPICS,
         keys=keys,
@@ -150,7 +150,7 @@ def topic_rows(table: pa.Table, partitions: TickRows) -> TickRows:
 def disk_bytes(table: pa.Table, replicas: Longs) -> Values:
     """The size of all replicas of each partition; known if that of each replica is."""
     sizes = Values.of_column(table["replicas_size_bytes"])
-    return sizes.where(Values.of_column(table["replicas_told"]).of >= replicas)
+    return sizes.where(Values.of_column(table["replicas_told"]).numbers >= replicas)
 
 
 def _lengths(lists: pa.ChunkedArray) -> Values:

@@ -6,13 +6,16 @@ A table is described once (`Table`) and has the same kinds of columns at each le
 - facts: only the last value that was known (the leader, the end offset);
 - gauges: a value that goes up and down (lag, size). A level row has its lowest, highest and last
   value, the sum over the samples in which it was known, and their number;
-- counters: what was added since the sample before (records, bytes). A level row has the amount, the
-  amount and the time of the samples that have a rate, and the lowest and highest rate as amount per
-  second.
+- counters: what was added since the sample before (records, bytes). A level row has the amount, how
+  much of it is *rated* and in how many milliseconds it was added, and the lowest and highest rate
+  per second. An amount is rated if the time in which it was added is known: not after a gap.
+
+`raw_schema` and `level_schema` make the columns from it.
 
 Only changes are stored. A bucket (a tick, a minute, an hour, a day) has a row of a key if something
-of the key changed in it. A missing row means: facts and gauges as before, nothing added. So a row
-also has the gauges and the state *before* its bucket (`…_before`, `state_before`). The first bucket
+of the key changed in it. A missing row means: facts and gauges as before, nothing added. A row also
+has the gauges and the state *before* its bucket (`…_before`, `state_before`), so that a chart that
+begins between two rows needs no earlier one. The first bucket
 of a portion (levels.py) has a row for each key; the rows that only repeat are marked `repeated`.
 
 `state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is

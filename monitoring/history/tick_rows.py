@@ -1,7 +1,8 @@
 """The rows of one history table at one tick, as NumPy columns. Pure.
 
-A key is one whole number: codes of names (`Codes`), put together. Rows are sorted by key, so that
-the rows of two ticks are compared without a loop.
+Every array has one entry per row. The key of a row is one int64, put together from the codes of its
+names (`Codes`) and its partition (partition_rows.py, group_rows.py). Rows are sorted by key, so
+that the rows of two ticks are compared without a loop.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import pyarrow as pa
 
 from monitoring.history.table_specs import EXISTS, Table
 
-Longs = np.ndarray
-Flags = np.ndarray
+Longs = np.ndarray  # int64
+Flags = np.ndarray  # bool
 
 
 class Codes:
-    """Codes for names: the same name has the same code as long as this object exists."""
+    """Numbers 0, 1, 2, … for names (of topics, groups): a name keeps its code while this object
+    exists.
+    """
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -57,7 +60,7 @@ class Codes:
 class Values:
     """Whole numbers, and which of them are known; the others are 0."""
 
-    of: Longs
+    numbers: Longs
     known: Flags
 
     @classmethod
@@ -82,34 +85,36 @@ class Values:
 
     def take(self, rows: Longs) -> Values:
         """These rows; unknown for row −1."""
-        if not len(self.of):
+        if not len(self.numbers):
             return Values.unknown(len(rows))
         is_row = rows >= 0
-        return Values(np.where(is_row, self.of[rows], 0), self.known[rows] & is_row)
+        return Values(np.where(is_row, self.numbers[rows], 0), self.known[rows] & is_row)
 
     def where(self, mask: Flags) -> Values:
         """Unknown where the mask is false."""
-        return Values(np.where(mask, self.of, 0), self.known & mask)
+        return Values(np.where(mask, self.numbers, 0), self.known & mask)
 
     def or_last(self, last: Values) -> Values:
         """The last known value where this one is unknown."""
-        return Values(np.where(self.known, self.of, last.of), self.known | last.known)
+        return Values(np.where(self.known, self.numbers, last.numbers), self.known | last.known)
 
     def differs(self, other: Values) -> Flags:
-        differs: Flags = (self.of != other.of) | (self.known != other.known)
+        differs: Flags = (self.numbers != other.numbers) | (self.known != other.known)
         return differs
 
     def to_array(self, kind: pa.DataType) -> pa.Array:
-        return pa.array(self.of, mask=~self.known).cast(kind)
+        return pa.array(self.numbers, mask=~self.known).cast(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TickRows:
     """The rows of `table` at one tick, sorted by `keys`.
 
-    `facts` are whole numbers: a boolean is 0 or 1, a text its code. `state` and `rated` have the
-    bits of table_specs.py. `readings`: the last known value of each counter's source, from which
-    the next tick's amount is computed; not stored.
+    `facts`, `gauges`, `amounts` and `readings` are columns by name (table_specs.py). All values are
+    whole numbers: in `facts` a boolean is 0 or 1, a text its code. `state` and `rated` have one bit
+    for each counter. `amounts`: what each counter grew by in this tick. `readings`: the last known
+    value of what is counted, for example the end offset of the counter `records`; the next tick's
+    amount is computed from it. Readings are not stored.
     """
 
     table: Table
@@ -174,7 +179,10 @@ def bits_of(table: Table, flags: dict[str, Flags]) -> Longs:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Adds up the parts of sums: `code` is the number of the sum of each part, below `count`."""
+    """Adds up rows ("parts"), for example the partitions of topics.
+
+    `code` has for each part the index of the sum that it belongs to, 0 … `count` − 1.
+    """
 
     code: Longs
     count: int
@@ -188,20 +196,20 @@ class Sums:
         """The number of parts that the mask marks."""
         return np.bincount(self.code[mask], minlength=self.count).astype(np.int64)
 
-    def total(self, values: Values, of: Flags | None = None) -> Values:
-        """The sums over the parts of `of`; known if each of them is known, and there is one.
+    def total(self, values: Values, counted: Flags | None = None) -> Values:
+        """The sums over the parts in `counted` (None = all).
 
-        A sum beyond 64 bits is unknown.
+        A sum is known if there is a part and each is known; a sum beyond 64 bits is unknown.
         """
-        parts = np.ones(len(self.code), dtype=bool) if of is None else of
+        parts = np.ones(len(self.code), dtype=bool) if counted is None else counted
         known = (self.parts(parts) > 0) & (self.parts(parts & ~values.known) == 0)
-        of_parts = np.where(parts, values.of, 0)
+        of_parts = np.where(parts, values.numbers, 0)
         known &= np.bincount(self.code, np.abs(of_parts, dtype=np.float64), self.count) < _SUM_MAX
         return Values(np.where(known, self.amount(of_parts), 0), known)
 
-    def every(self, mask: Flags, of: Flags | None = None) -> Flags:
-        """Whether the mask marks all parts of `of`, and there is one."""
-        parts = np.ones(len(self.code), dtype=bool) if of is None else of
+    def every(self, mask: Flags, counted: Flags | None = None) -> Flags:
+        """Whether the mask marks all parts in `counted`, and there is one."""
+        parts = np.ones(len(self.code), dtype=bool) if counted is None else counted
         every: Flags = (self.parts(parts) > 0) & (self.parts(parts & ~mask) == 0)
         return every
 
@@ -210,17 +218,17 @@ class Sums:
         none = np.zeros(len(self.code), dtype=np.int64)
         return {name: self.amount(rows.amounts.get(name, none)) for name in table.counters}
 
-    def state(self, table: Table, rows: TickRows, of: Flags | None = None) -> Longs:
+    def state(self, table: Table, rows: TickRows, counted: Flags | None = None) -> Longs:
         """EXISTS, and the counters that are known of every part."""
-        return EXISTS | self._bits(table, rows.table, rows.state, of)
+        return EXISTS | self._bits(table, rows.table, rows.state, counted)
 
-    def rated(self, table: Table, rows: TickRows, of: Flags | None = None) -> Longs:
+    def rated(self, table: Table, rows: TickRows, counted: Flags | None = None) -> Longs:
         """The counters that every part has a rate of."""
-        return self._bits(table, rows.table, rows.rated, of)
+        return self._bits(table, rows.table, rows.rated, counted)
 
-    def _bits(self, table: Table, parts: Table, bits: Longs, of: Flags | None) -> Longs:
+    def _bits(self, table: Table, parts: Table, bits: Longs, counted: Flags | None) -> Longs:
         flags = {
-            name: self.every((bits & parts.counter_bit(name)) > 0, of)
+            name: self.every((bits & parts.counter_bit(name)) > 0, counted)
             for name in table.counters
             if name in parts.counters
         }
@@ -228,7 +236,10 @@ class Sums:
 
 
 def growth(now: Values, last: Values) -> tuple[Longs, Flags]:
-    """What a counter grew by since its last known value, and whether that is known and ≥ 0."""
-    grown = now.of - last.of
+    """(what a counter grew by since its last known value, whether that is known and ≥ 0).
+
+    Where it is not known, or the counter went back (a restarted broker), the growth is 0.
+    """
+    grown = now.numbers - last.numbers
     is_valid = now.known & last.known & (grown >= 0)
     return np.where(is_valid, grown, 0), is_valid

@@ -130,7 +130,7 @@ class ResetOffsets(ItemsAction):
         earlier = [
             [topic, partition, plan.facts[ITEMS][item_key(topic, partition)]]
             for topic, partition in offsets_of(plan.params)
-            if item_key(topic, partition) in plan.done
+            if item_key(topic, partition) in plan.applied_items
         ]
         params = {"name": plan.resource, "offsets": earlier, "restores": True}
         return Proposal(self.name, plan.resource, params) if earlier else None

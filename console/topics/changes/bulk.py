@@ -240,7 +240,7 @@ class ConfigureTopics(BulkAction):
                 for setting, (value, source) in found["values"].items()
             }
             for name, found in plan.facts.get(ITEMS, {}).items()
-            if found and name in plan.done
+            if found and name in plan.applied_items
         }
         names = list(earlier)
         params = {"names": names, "configs": earlier}

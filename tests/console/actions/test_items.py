@@ -65,7 +65,7 @@ class DeleteTopics(ItemsAction):
                 yield key, ""
 
     def undo(self, plan: Plan) -> Proposal | None:
-        return Proposal(self.name, "", {"names": sorted(plan.done)})
+        return Proposal(self.name, "", {"names": sorted(plan.applied_items)})
 
 
 @pytest.fixture(autouse=True)
@@ -112,14 +112,14 @@ def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
 def test_every_item_of_a_done_plan_is_done(plan, operator):
     confirmed(plan, operator)
     assert plan.state == models.DONE
-    assert plan.done == set(NAMES)
+    assert plan.applied_items == set(NAMES)
 
 
 def test_an_item_that_fails_does_not_stop_the_others_and_the_page_lists_it(
     partly, operator, client_of
 ):
     assert partly.state == models.FAILED
-    assert partly.done == {"orders", "shipments"}
+    assert partly.applied_items == {"orders", "shipments"}
     page = client_of(operator).get(reverse("plan", args=["local", partly.pk])).content.decode()
     assert "1 of 3 could not be changed" in page
     assert "2 of 3 done" in page
@@ -146,7 +146,7 @@ def test_a_resumed_plan_whose_other_items_changed_stays_failed(
     ran(partly)
     assert partly.state == models.FAILED
     assert "payments changed." in partly.outcome
-    assert partly.done == {"orders", "shipments"}
+    assert partly.applied_items == {"orders", "shipments"}
 
 
 def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
@@ -186,4 +186,4 @@ def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(
 
     monkeypatch.setattr(DeleteTopics, "apply_items", two)
     confirmed(plan, operator)
-    assert (plan.state, plan.done) == (models.FAILED, {"orders"})
+    assert (plan.state, plan.applied_items) == (models.FAILED, {"orders"})

@@ -77,7 +77,7 @@ def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(FakeAdmin, "delete_topic", fail)
         assert run(plan, admin).state == models.FAILED
-    assert plan.done == {"orders"}
+    assert plan.applied_items == {"orders"}
     assert "not today" in plan.items["payments"]
     services.resume(plan, Principal(admin, ""))
     services.run(str(plan.pk))

@@ -95,7 +95,7 @@ def test_a_partition_that_fails_is_listed_and_can_be_resumed(orders, admin):
     cut = log[:]
     log.clear()
     assert run(plan, admin).state == models.FAILED
-    assert plan.done == {"0"}
+    assert plan.applied_items == {"0"}
     log.extend(cut)
     services.resume(plan, Principal(admin, ""))
     services.run(str(plan.pk))

@@ -144,7 +144,7 @@ def test_members_are_said_before_and_a_plan_can_be_resumed_when_they_are_gone(cl
     answer = send(client, how="earliest")
     assert "The group has 3 members now." in client.get(answer.url).content.decode()
     plan = applied(client, answer)
-    assert (plan.state, plan.done) == (models.FAILED, frozenset())
+    assert (plan.state, plan.applied_items) == (models.FAILED, frozenset())
     assert "Stop its consumers first" in client.get(answer.url).content.decode()
     cluster.members["billing"] = 0
     client.post(reverse("plan-resume", args=["local", plan.pk]))
