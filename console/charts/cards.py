@@ -18,9 +18,10 @@ from monitoring.history.series import COMPARE_MS
 
 @dataclass(frozen=True, slots=True)
 class ChartCard:
-    """A chart on a page, and the URL of its data."""
+    """A chart on a page: its title, its unit, and the URL of its data."""
 
     title: str
+    unit: str
     src: str
 
 
@@ -36,7 +37,11 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
     url = reverse("chart", args=[request.cluster.slug])
     shared = _parameters(chosen, compare, other)
     cards = [
-        ChartCard(measures.titles()[query.show], f"{url}?{query.parameters()}&{shared}")
+        ChartCard(
+            measures.titles()[query.show],
+            measures.units()[query.show],
+            f"{url}?{query.parameters()}&{shared}",
+        )
         for query in seen
     ]
     labels = {"yesterday": _("Yesterday"), "week": _("Last week")}

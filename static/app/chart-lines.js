@@ -15,9 +15,20 @@ function lines(spec, series, number, { palette, text }) {
   const color = series.is_earlier ? text : palette[number % palette.length];
   const line = lineOf(spec, series, number, color, palette.length);
   if (!series.low || series.low.every((low, i) => low === series.high[i])) return [line];
-  const edge = { x: line.x, type: "scatter", mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
-  const high = { ...edge, y: series.high, fill: "tonexty", fillcolor: faded(color) };
-  return [{ ...edge, y: series.low }, high, line];
+  return [band(series, line.x, color), line];
+}
+
+// A closed path around each run of values, so that gaps stay gaps: Plotly's "tonexty" fills them.
+function band(series, times, color) {
+  const [x, y] = [[], []];
+  for (let from = 0, to = 0; from < times.length; from = to + 1) {
+    for (to = from; to < times.length && !missing(series.low[to]) && !missing(series.high[to]); ) to += 1;
+    const run = times.slice(from, to);
+    x.push(...run, ...run.toReversed(), null);
+    y.push(...series.high.slice(from, to), ...series.low.slice(from, to).toReversed(), null);
+  }
+  const shape = { mode: "lines", line: { width: 0 }, fill: "toself", fillcolor: faded(color) };
+  return { x, y, type: "scatter", hoverinfo: "skip", showlegend: false, ...shape };
 }
 
 const faded = (color) => `${color}26`;

@@ -90,7 +90,7 @@ function layout(spec, colours, node) {
       spikedash: "dot",
       ...(spec.to_ms ? { range: [utc(spec.from_ms), utc(spec.to_ms)] } : {}),
     },
-    yaxis: { ...axis, ...scale(spec), nticks: 5, title: { text: spec.unit, standoff: 8 }, rangemode: "tozero" },
+    yaxis: { ...axis, ...scale(spec), nticks: 5, rangemode: "tozero" },
   };
 }
 
