@@ -88,6 +88,7 @@ RETIRED = {
     "monitoring.identity": "monitoring.kafka_cluster_id",
     "identity.record": "kafka_cluster_id.record",
     "snapshot_cache.history": "snapshot_cache.recent_totals",
+    "monitoring.beat": "monitoring.quiet_scheduler",
     "samples_of": "spark.transforms.buckets.buckets_of",
     "plan.done": "plan.applied_items",
     "progress.done": "progress.applied_items",

@@ -2,8 +2,8 @@ import logging
 
 import pytest
 
-from monitoring.beat import QuietScheduler
 from monitoring.celery import app
+from monitoring.quiet_scheduler import QuietScheduler
 from tests.support.redis import RedisServer
 
 
@@ -14,13 +14,14 @@ def test_an_outage_of_redis_logs_two_lines(
     entry = scheduler.Entry(
         name="tidy", task="console.actions.tasks.end_lost_plans", schedule=60.0, app=app
     )
-    caplog.set_level(logging.INFO, "monitoring.beat")
+    caplog.set_level(logging.INFO, "monitoring.quiet_scheduler")
     with redis_server.hung():
         scheduler.apply_entry(entry)
         scheduler.apply_entry(entry)
     scheduler.apply_entry(entry)
     scheduler.apply_entry(entry)
-    away, back = (record for record in caplog.records if record.name == "monitoring.beat")
+    records = [record for record in caplog.records if record.name == "monitoring.quiet_scheduler"]
+    away, back = records
     assert away.getMessage().startswith("no task can be sent, Redis does not answer")
     assert away.exc_info is None
     assert back.getMessage() == "Redis answers again, tasks are sent"
