@@ -153,6 +153,8 @@ MIDDLEWARE = [
     "console.accounts.middleware.SecureCookiesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.middleware.AccessLogMiddleware",
+    # It adds random bytes, so that the length of a page does not tell its secrets (BREACH).
+    "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "console.layout.slashes.SlashMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -93,7 +93,9 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
     content = search_stream.lines(running, request.cluster, topic, targets)
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")
     response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"  # for nginx: each line is sent at once
+    # Each line is sent at once: nginx does not buffer, and GZipMiddleware does not compress.
+    response["X-Accel-Buffering"] = "no"
+    response["Content-Encoding"] = "identity"
     return response
 
 

@@ -1,5 +1,6 @@
 """Requests over ASGI are handled by one thread each."""
 
+import gzip
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -56,3 +57,13 @@ async def test_an_error_in_a_view_is_answered_with_500(settings, monkeypatch) ->
     answer = await _get("/healthz")
     assert answer.status_code == 500
     assert "Traceback" not in answer.text
+
+
+def test_pages_are_compressed_for_browsers_that_can_unpack_them(sampled, client_of, admin):
+    client = client_of(admin)
+    plain = client.get("/c/local/topics")
+    packed = client.get("/c/local/topics", headers={"accept-encoding": "gzip"})
+    assert "Content-Encoding" not in plain
+    assert packed["Content-Encoding"] == "gzip"
+    assert len(packed.content) < len(plain.content) / 3
+    assert b"orders" in gzip.decompress(packed.content)
