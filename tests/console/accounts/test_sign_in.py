@@ -98,6 +98,18 @@ def test_signing_in_never_leads_to_another_site(client, viewer, clusters, redis_
     assert response.url == reverse("home")
 
 
+def test_the_sign_in_page_names_the_page_to_which_it_returns(client, clusters):
+    page = client.get("/login?next=%2Fc%2Flocal%2Ftopics").content.decode()
+    assert "You return to /c/local/topics." in page
+
+
+@pytest.mark.parametrize("target", ["", "https://elsewhere.example/", "//elsewhere.example"])
+def test_the_sign_in_page_never_names_another_site_as_its_return(client, clusters, target):
+    page = client.get("/login", {"next": target}).content.decode()
+    assert "You return to" not in page
+    assert "elsewhere.example" not in page
+
+
 def test_an_htmx_request_without_session_redirects_the_whole_page(client, clusters):
     response = client.get("/c/local/topics", headers={"HX-Request": "true"})
     assert response.status_code == 401
