@@ -18,6 +18,7 @@ from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, Wanted
 from console.topics.changes.bulk import TOPICS_MAX
 from console.topics.changes.shared import change_refusal
+from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
@@ -56,7 +57,7 @@ def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
 def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The topics are in the query or were posted by the list; a POST with `plan` makes a plan."""
     told = request.POST if request.method == "POST" else request.GET
-    names = sorted(set(told.getlist("topic")))
+    names = selected_names(request.cluster, request.rights, told)
     context: dict[str, Any] = {"topic": names[0] if len(names) == 1 else "", "names": names}
     context["title"] = _("Reassign partitions")
     template = "reassignments/form.html"

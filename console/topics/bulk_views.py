@@ -14,6 +14,7 @@ from console.actions.draft import PlanRefused
 from console.topics.changes.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk
+from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
@@ -24,7 +25,10 @@ ACTIONS = (ConfigureTopics.name, PurgeTopics.name, DeleteTopics.name)
 @requires("topic.configure")
 def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The first POST comes from the list and shows the form; the second one makes the plan."""
-    action, names = request.POST.get("action", ""), sorted(set(request.POST.getlist("topic")))
+    action, names = (
+        request.POST.get("action", ""),
+        selected_names(request.cluster, request.rights, request.POST),
+    )
     context: dict[str, Any] = {
         "topic": "",
         "action": action,
@@ -65,7 +69,8 @@ def _reason(request: ClusterRequest, action: str, names: list[str]) -> str:
     if not names:
         return _("Select at least one topic in the list.")
     if len(names) > TOPICS_MAX:
-        return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
+        text = _("%(selected)d topics are selected. Select at most %(n)d topics.")
+        return text % {"selected": len(names), "n": TOPICS_MAX}
     verb = registry.find(action).verb
     if not all(request.rights.may(verb, name) for name in names):
         return _("Your role does not include this change for all of these topics.")

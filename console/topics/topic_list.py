@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
@@ -135,6 +136,16 @@ def topics(
         "may_reassign": rights.may("topic.reassign"),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }
+
+
+def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[str]:
+    """The names sent as `topic`, and those of all pages of the list with the query `matching`."""
+    names = set(sent.getlist("topic"))
+    if "matching" in sent:
+        query = QueryDict(sent["matching"].removeprefix("?")).dict()
+        params = {key: str(value) for key, value in query.items()}
+        names.update(row.name for row in topics(cluster, rights, "", params)["table"].matching)
+    return sorted(names)
 
 
 def _state(flow: Flow | None, names: Mapping[Flow, str]) -> tuple[str, str] | None:

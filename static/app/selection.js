@@ -2,22 +2,25 @@
 //   <form data-selection="id_of_the_table" id="x">… <b data-selected> …</form>, boxes with form="x"
 for (const bar of document.querySelectorAll("[data-selection]")) {
   const table = () => document.getElementById(bar.dataset.selection);
-  const boxes = () => [...table().querySelectorAll(`input[form="${bar.id}"]`)];
+  const boxes = () => [...table().querySelectorAll(`input[form="${bar.id}"]:not([data-select-matching])`)];
+  const matching = () => table().querySelector("[data-select-matching]:checked");
   const all = bar.querySelector("[data-select-all]");
   const chosen = new Set();
 
   function show() {
     for (const box of boxes()) if (box.checked !== chosen.has(box.value)) box.checked = chosen.has(box.value);
-    const shown = boxes().filter((box) => box.checked).length;
+    const marked = boxes().filter((box) => box.checked).length;
+    const shown = Number(matching()?.dataset.selectMatching ?? marked);
     const count = bar.querySelector("[data-selected]");
     if (count.textContent !== String(shown)) count.textContent = shown; // the bar is observed, too
-    all.checked = shown > 0 && shown === boxes().length;
-    all.indeterminate = shown > 0 && !all.checked;
+    all.checked = marked > 0 && marked === boxes().length;
+    all.indeterminate = marked > 0 && !all.checked;
     for (const button of bar.querySelectorAll("button")) button.disabled = !shown;
   }
 
   document.addEventListener("change", ({ target }) => {
     if (target === all) for (const box of boxes()) chosen[all.checked ? "add" : "delete"](box.value);
+    else if (target.matches("[data-select-matching]")) return show();
     else if (target.getAttribute("form") === bar.id) chosen[target.checked ? "add" : "delete"](target.value);
     else return;
     show();

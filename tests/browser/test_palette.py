@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.faults import faults
 from tests.browser.pages import put
 
 
@@ -88,3 +89,15 @@ def test_on_a_phone_it_is_a_full_sheet(page_as):
     page.locator("[data-find]").click()
     box = page.locator("#palette").bounding_box()
     assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 900)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_palette_and_the_page_of_results_have_no_fault(page_as, scheme):
+    put("local")
+    page = page_as("admin", scheme=scheme)
+    page.goto("/search?q=o")
+    assert faults(page) == []
+    page.keyboard.press("/")
+    page.keyboard.type("o")
+    expect(page.locator("#palette-list mark").first).to_be_visible()
+    assert faults(page) == []
