@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
 from console.dashboard.changes import changes
@@ -24,6 +26,10 @@ def context(
     if snapshot is None:
         return None
     points = snapshot_cache.recent_totals(cluster.slug, rights)
+    history = {
+        name: _sparkline(points, name)
+        for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
+    }
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
     found = problems(cluster.slug, snapshot, alerts or [])
     return {
@@ -44,13 +50,20 @@ def context(
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": snapshot.busiest_topics(TOP),
-        "history": {
-            name: _sparkline(points, name)
-            for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
-        },
+        "history": history,
+        "changed": {name: _changed(values) for name, values in history.items()},
     }
 
 
 def _sparkline(points: list[Totals | None], name: str) -> list[float | None]:
     """The values of a sparkline; None if the sample failed or the sum is incomplete."""
     return [None if point is None else getattr(point, name).complete for point in points]
+
+
+def _changed(values: list[float | None]) -> str:
+    """The newest value compared with the oldest one of the sparkline; "" if one is unknown."""
+    if len(values) < 2 or not values[0] or values[-1] is None:
+        return ""
+    percent = round((values[-1] / values[0] - 1) * 100)
+    sign = "+" if percent > 0 else "−" if percent else "±"
+    return _("%(change)s %% since the line's start") % {"change": f"{sign}{abs(percent)}"}

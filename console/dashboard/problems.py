@@ -11,6 +11,7 @@ from console.alerts.services import OpenAlert
 from console.ui import numbers
 from console.ui.links import group_url
 from monitoring.lag.flow import Flow
+from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
 
 PROBLEMS_MAX = 5
@@ -44,7 +45,7 @@ def problems(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> list[Pro
         *_brokers(slug, snapshot),
         *_partitions(slug, snapshot),
         *(_alert(slug, each) for each in alerts),
-        *_groups(slug, snapshot),
+        *_groups(slug, snapshot, alerts),
     ]
 
 
@@ -99,9 +100,8 @@ def _alert(slug: str, each: OpenAlert) -> Problem:
     title = _("The lag of %(group)s is above %(max)s")
     if alert.topic:
         title = _("The lag of %(group)s on %(topic)s is above %(max)s")
-    lag = each.row.lag if each.row is not None else None
     text = _("Lag now: %(lag)s · rule “%(rule)s”") % {
-        "lag": "—" if lag is None else numbers.count(lag),
+        "lag": _lag_text(each.row),
         "rule": alert.rule.name,
     }
     links = [Link(_("Alerts"), reverse("alerts", args=[slug]))]
@@ -111,9 +111,18 @@ def _alert(slug: str, each: OpenAlert) -> Problem:
     return Problem("bad", "bell-ringing", kind, title % values, text, tuple(links), since_ms)
 
 
-def _groups(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
-    """Groups whose worst partition is stalled, as one row."""
+def _lag_text(row: GroupRow | GroupOnTopicRow | None) -> str:
+    """The lag with its growth, as far as they are known."""
+    lag = numbers.count(None if row is None else row.lag)
+    growth = row.lag_rate if isinstance(row, GroupRow) else None
+    return lag if growth is None else f"{lag}, {numbers.change_rate(growth)}"
+
+
+def _groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[Problem]:
+    """Groups whose worst partition is stalled, as one row; those with an alert have their own."""
+    known = snapshot.groups_named({each.alert.group for each in alerts})
     count = snapshot.group_flows.get(Flow.STALLED, 0)
+    count -= sum(group.flow == Flow.STALLED for group in known.values())
     if not count:
         return
     title = ngettext(
@@ -122,7 +131,8 @@ def _groups(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
         count,
     )
     behind = snapshot.groups_most_behind(_LOOKED_AT)
-    names = [group.name for group in behind if group.flow == Flow.STALLED][:_NAMES_MAX]
+    stalled = [group.name for group in behind if group.flow == Flow.STALLED]
+    names = [name for name in stalled if name not in known][:_NAMES_MAX]
     link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
     text = ", ".join(names) + (" …" if count > len(names) else "")
     values = {"n": numbers.count(count)}

@@ -7,7 +7,7 @@ from console.audit import services as audit
 from console.dashboard import overview
 from console.live import snapshot_cache
 from monitoring.models import Alert, AlertRule, Cluster
-from tests.console.conftest import BROKERS, a_user, sample_next
+from tests.console.conftest import BROKERS, a_user, sample, sample_next, tick_now
 
 
 @pytest.fixture
@@ -66,3 +66,27 @@ def test_changes_come_newest_first_and_only_within_the_scope(local, admin):
     texts = [f"{c.subject} {c.text}" for c in context(local, rights_of(scoped, local))["changes"]]
     assert any("billing" in text for text in texts)
     assert not any("payers" in text or "topic.create" in text for text in texts)
+
+
+def test_a_stalled_group_with_an_alert_is_one_problem(local, admin):
+    stalled = [
+        {"group": name, "state": "Stable", "members": 1, "topic": "orders", "partition": 0,
+         "committed_offset": 60, "log_end_offset": 100, "member_id": "m-1"}
+        for name in ("billing", "payers")
+    ]  # fmt: skip
+    rights = rights_of(admin, local)
+    first = tick_now() + 1
+    for number in range(first, first + 40):
+        sample("local", number, groups=stalled)
+    snapshot_cache.refresh("local", at_once=True)
+    (both,) = (p for p in context(local, rights)["problems"] if p.kind == "Stalled")
+    assert both.text == "billing, payers"
+    an_alert(local, "billing")
+    (other,) = (p for p in context(local, rights)["problems"] if p.kind == "Stalled")
+    assert other.text == "payers"
+
+
+def test_a_figure_says_how_it_changed_only_if_both_ends_are_known():
+    assert overview._changed([200.0, None, 178.0]) == "−11 % since the line's start"
+    assert overview._changed([None, 178.0]) == ""
+    assert overview._changed([5.0]) == ""
