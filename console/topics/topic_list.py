@@ -142,7 +142,7 @@ def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[st
     """The names sent as `topic`, and those of all pages of the list with the query `matching`."""
     names = set(sent.getlist("topic"))
     if "matching" in sent:
-        query = QueryDict(sent["matching"].removeprefix("?")).dict()
+        query = QueryDict(str(sent["matching"]).removeprefix("?")).dict()
         params = {key: str(value) for key, value in query.items()}
         names.update(row.name for row in topics(cluster, rights, "", params)["table"].matching)
     return sorted(names)
