@@ -1,5 +1,7 @@
 // The palette: a dialog with a field and a list of what the server finds. Tab shows the actions on
 // the selected row in place of the list; Escape goes back, then closes.
+import { nodes } from "./fragment.js";
+
 const palette = document.getElementById("palette");
 const field = document.getElementById("palette-text");
 const list = document.getElementById("palette-list");
@@ -41,7 +43,7 @@ async function find() {
     if (!response.ok) throw new Error("no results");
     const html = await response.text();
     if (signal.aborted) return;
-    list.innerHTML = html;
+    list.replaceChildren(...nodes(html));
     under = null;
     number();
     select(options()[0]);

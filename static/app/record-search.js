@@ -1,6 +1,8 @@
 // Shows the results of a search while it runs. The search ends when this page is closed.
 //   <section data-record-search="URL" data-failed="text"> with parts progress, stop, stopped, error
 //   and a table. The lines that come are described in console/messages/search_stream.py.
+import { nodes, tableRow } from "./fragment.js";
+
 const root = document.querySelector("[data-record-search]");
 if (root) run();
 
@@ -20,7 +22,7 @@ async function run() {
   };
   const show = (line) => {
     if (line.error) fail(line.error);
-    if (line.progress) part("progress").innerHTML = line.progress;
+    if (line.progress) part("progress").replaceChildren(...nodes(line.progress));
     if (line.end) end = line.end;
     for (const row of line.rows ?? []) {
       insert(body, row, isOldestFirst);
@@ -54,9 +56,7 @@ async function eachLine(stream, show) {
 
 // Partitions are searched in turns, so a match may belong above others.
 function insert(body, row, isOldestFirst) {
-  const template = document.createElement("template");
-  template.innerHTML = row.html.trim();
-  const element = template.content.firstElementChild;
+  const element = tableRow(row.html);
   element.dataset.time = row.time;
   let after = body.lastElementChild;
   const isLater = (other) => (isOldestFirst ? other > row.time : other < row.time);
