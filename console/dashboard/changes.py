@@ -13,6 +13,7 @@ from console.audit.services import within
 from console.ui.links import group_url
 from monitoring.models import Alert, Cluster
 from monitoring.read_model.snapshot import Snapshot
+from monitoring.topic_names import is_topic_name
 
 CHANGES_MAX = 8
 _PEOPLE_VERBS = r"^(topic|group|broker|cluster|alert|masking|report)\."
@@ -51,9 +52,8 @@ def _alerts(cluster: Cluster, rights: Rights) -> Iterator[Change]:
 
 
 def _rebalances(slug: str, snapshot: Snapshot) -> Iterator[Change]:
-    visible = set(snapshot.group_names)
     for group, found in snapshot.columns.rebalances.by_group.items():
-        if group not in visible:
+        if not snapshot.has_group(group):
             continue
         for each in found[-CHANGES_MAX:]:
             text = _("rebalanced, %(before)s → %(after)s members") % {
@@ -79,5 +79,14 @@ def _people(cluster: Cluster, rights: Rights) -> Iterator[Change]:
     for entry in entries[:CHANGES_MAX]:
         at_ms = int(entry.at.timestamp() * 1000)
         text = f"{entry.verb} {entry.resource}".strip()
-        url = reverse("audit") + f"?cluster={cluster.slug}"
-        yield Change(at_ms, entry.actor_name, text, url)
+        yield Change(at_ms, entry.actor_name, text, _url(cluster.slug, entry))
+
+
+def _url(slug: str, entry: AuditEntry) -> str:
+    """The page of what was changed; empty if there is none."""
+    kind, _dot, verb = entry.verb.partition(".")
+    if kind == "topic" and verb != "delete" and is_topic_name(entry.resource):
+        return reverse("topic", args=[slug, entry.resource])
+    if kind == "group" and verb != "delete":
+        return group_url(slug, entry.resource) if entry.resource else ""
+    return ""

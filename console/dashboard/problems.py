@@ -1,4 +1,8 @@
-"""What is wrong with a cluster, the worst first: one row per cause, each with links."""
+"""What is wrong with a cluster, the worst first: one row per cause, each with links.
+
+Brokers that are down, partitions without a leader and coordinators that do not answer are in the
+banner that all pages of the cluster have (templates/live/problems.html).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,56 +46,26 @@ class Problem:
 def problems(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> list[Problem]:
     """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
     return [
-        *_brokers(slug, snapshot),
-        *_partitions(slug, snapshot),
         *(_alert(slug, each) for each in alerts),
+        *_under_replicated(slug, snapshot),
         *_groups(slug, snapshot, alerts),
     ]
 
 
-def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
-    """Each broker that is down, with what it causes."""
+def _under_replicated(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
+    """Replicas that are out of sync although all brokers are up."""
     totals = snapshot.totals
-    for broker in (each for each in snapshot.brokers if not each.up):
-        link = Link(
-            _("Broker %(id)s") % {"id": broker.id}, reverse("broker", args=[slug, broker.id])
-        )
-        title = _("Broker %(id)s is down") % {"id": broker.id}
-        text = _partition_text(totals.offline, totals.under_replicated)
-        kind, since_ms = _("Broker down"), broker.down_since_ms
-        yield Problem("bad", "server-2", kind, title, text, (link,), since_ms)
-
-
-def _partition_text(offline: int, under_replicated: int) -> str:
-    parts = []
-    if offline:
-        text = ngettext("%(n)s partition has no leader", "%(n)s partitions have no leader", offline)
-        parts.append(text % {"n": numbers.count(offline)})
-    if under_replicated:
-        text = ngettext(
-            "%(n)s partition is under-replicated",
-            "%(n)s partitions are under-replicated",
-            under_replicated,
-        )
-        parts.append(text % {"n": numbers.count(under_replicated)})
-    return " · ".join(parts)
-
-
-def _partitions(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
-    """Partitions that are offline or under-replicated although all brokers are up."""
-    totals = snapshot.totals
-    if totals.brokers_up < totals.brokers:
+    count = totals.under_replicated
+    if not count or totals.brokers_up < totals.brokers:
         return
+    title = ngettext(
+        "%(n)s partition is under-replicated", "%(n)s partitions are under-replicated", count
+    )
+    text = _("All brokers are up: replicas are slow, or are catching up after a restart.")
     link = Link(_("Topics"), reverse("topics", args=[slug]) + "?show=unhealthy")
-    if totals.offline:
-        text = _("Clients can neither write nor read them. Look for failed log directories.")
-        title = _partition_text(totals.offline, 0)
-        kind = _("Offline partitions")
-        yield Problem("bad", "plug-connected-x", kind, title, text, (link,))
-    if totals.under_replicated:
-        text = _("All brokers are up: replicas are slow, or are catching up after a restart.")
-        title = _partition_text(0, totals.under_replicated)
-        yield Problem("warn", "alert-triangle", _("Under-replicated"), title, text, (link,))
+    values = {"n": numbers.count(count)}
+    kind = _("Under-replicated")
+    yield Problem("warn", "alert-triangle", kind, title % values, text, (link,))
 
 
 def _alert(slug: str, each: OpenAlert) -> Problem:

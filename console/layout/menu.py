@@ -13,10 +13,12 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
+from console.alerts.services import alerts_in_scope
 from console.live import pages, snapshot_cache
 from console.ui import health_texts
 from monitoring import health
-from monitoring.models import Cluster
+from monitoring.models import Alert, Cluster
+from monitoring.read_model.rows import Totals
 from monitoring.ticks import tick_stream
 
 VERSION = "0.1"
@@ -24,19 +26,20 @@ VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of the menu; shown to users with the right `verb`."""
+    """An entry of the menu; shown to users with the right `verb`. `count` is a name of Totals."""
 
     url_name: str
     title: Callable[[], str]
     icon: str
     verb: str
+    count: str = ""
 
 
 CLUSTER_MENU = (
     MenuEntry("dashboard", lambda: _("Overview"), "layout-dashboard", "cluster.view"),
-    MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view"),
-    MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view"),
-    MenuEntry("groups", lambda: _("Consumer groups"), "users-group", "group.view"),
+    MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view", "brokers"),
+    MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view", "topics"),
+    MenuEntry("groups", lambda: _("Consumer groups"), "users-group", "group.view", "groups"),
     MenuEntry("quotas", lambda: _("Quotas"), "activity", "quota.edit"),
 )
 MONITOR_MENU = (
@@ -128,9 +131,32 @@ class Page:
                         "icon": entry.icon,
                         "url": url,
                         "active": self._is_active(url, cluster is None),
+                        "count": self._count(entry),
+                        "firing": self._firing if entry.url_name == "alerts" else 0,
                     }
                 )
         return items
+
+    def _count(self, entry: MenuEntry) -> int | None:
+        return getattr(self._totals, entry.count) if entry.count and self._totals else None
+
+    @cached_property
+    def _totals(self) -> Totals | None:
+        """Of the newest sample of the menu's cluster."""
+        if self.menu_cluster is None:
+            return None
+        rights = rights_of(self._request.user, self.menu_cluster)
+        snapshot = snapshot_cache.snapshot(self.menu_cluster.slug, rights)
+        return snapshot.totals if snapshot else None
+
+    @cached_property
+    def _firing(self) -> int:
+        """The number of alerts of the menu's cluster that fire."""
+        if self.menu_cluster is None:
+            return 0
+        rights = rights_of(self._request.user, self.menu_cluster)
+        firing = Alert.objects.filter(cluster=self.menu_cluster, state=Alert.State.FIRING)
+        return firing.filter(alerts_in_scope(rights)).count()
 
     def _is_active(self, url: str, is_global: bool) -> bool:
         path = self._request.path

@@ -236,6 +236,9 @@ class Snapshot:
         order = np.lexsort((-sums.ahead_by[codes], -lag))
         return self._group_rows(codes[order[:count]])
 
+    def has_group(self, name: str) -> bool:
+        return self._group_code(name) is not None
+
     @property
     def group_flows(self) -> dict[Flow, int]:
         """The number of groups by the state of their worst partition, the worst first."""

@@ -30,11 +30,11 @@ def an_alert(local: Cluster, group: str, **more: object) -> Alert:
     return Alert.objects.create(cluster=local, rule=rule, group=group, **(values | more))
 
 
-def test_a_broker_that_is_down_is_the_first_problem(local, admin):
+def test_a_broker_that_is_down_is_said_once_in_the_banner_of_all_pages(local, admin, client_of):
     brokers = [row | {"up": row["id"] != 1} for row in BROKERS]
-    found = context(local, rights_of(admin, local), brokers=brokers)["problems"]
-    assert "Broker 1 is down" in found[0].title
-    assert (found[0].tone, found[0].links[0].url) == ("bad", "/c/local/brokers/1")
+    assert context(local, rights_of(admin, local), brokers=brokers)["problems"] == []
+    page = client_of(admin).get("/c/local/").content.decode()
+    assert page.count("Broker 1 (127.0.0.1:9092) does not answer") == 1
 
 
 def test_a_firing_alert_is_a_problem_with_its_rule_and_group(local, admin):
