@@ -10,6 +10,7 @@
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
 // arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
+// Plotly (1.5 MB) is loaded when the first chart comes into view, so that it does not delay the page.
 import { missing, PALETTES, traces, utc } from "./chart-lines.js";
 
 const CONFIG = {
@@ -22,6 +23,7 @@ const CONFIG = {
   responsive: true,
 };
 const PAUSE_MS = 15000; // between two loads of a chart, at least
+const NEAR = "300px"; // a chart so near to the window is in view
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
 
@@ -94,10 +96,25 @@ function layout(spec, colours, node) {
   };
 }
 
-function draw(node, spec) {
-  const colours = theme();
+let loading = null;
+
+function plotly() {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = document.querySelector("meta[name=plotly]").content;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = reject;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+async function draw(node, spec) {
   drawn.set(node, spec);
-  window.Plotly.react(node, traces(spec, colours), layout(spec, colours, node), CONFIG);
+  const { react } = await plotly();
+  if (!node.isConnected || drawn.get(node) !== spec) return; // it got other data meanwhile
+  const colours = theme();
+  react(node, traces(spec, colours), layout(spec, colours, node), CONFIG);
 }
 
 function mount(node) {
@@ -134,16 +151,25 @@ function reload(node) {
 }
 
 document.body.addEventListener("tick", () => {
-  if (!document.hidden) document.querySelectorAll(".chart[data-src]").forEach(reload);
+  if (document.hidden) return;
+  for (const node of document.querySelectorAll(".chart[data-src]")) if (loads.has(node)) reload(node);
 });
+
+const inView = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    inView.unobserve(target);
+    mount(target);
+  }
+}, { rootMargin: NEAR });
 
 function mountAll() {
   for (const node of drawn.keys()) {
     if (node.isConnected) continue;
-    window.Plotly.purge(node);
+    window.Plotly?.purge(node);
     drawn.delete(node);
   }
-  document.querySelectorAll(".chart").forEach(mount);
+  document.querySelectorAll(".chart").forEach((node) => inView.observe(node));
 }
 
 mountAll();
