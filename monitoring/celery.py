@@ -8,9 +8,9 @@ import os
 
 from celery import Celery
 
+from monitoring.beat_schedule import beat_schedule
 from monitoring.bootsteps import Heartbeat
 from monitoring.queues import routes
-from monitoring.schedule import beat_schedule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 

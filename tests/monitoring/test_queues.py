@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from monitoring.beat_schedule import beat_schedule
 from monitoring.celery import app
 from monitoring.queues import QUEUES, routes
-from monitoring.schedule import beat_schedule
 from stack.process_table import ROLES
 from stack.procfile_parser import parse
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from celery.beat import BeatLazyFunc
 
-from monitoring import schedule
+from monitoring import beat_schedule as schedule
+from monitoring.beat_schedule import EveryTick, beat_schedule, current_tick
 from monitoring.celery import app
-from monitoring.schedule import EveryTick, beat_schedule, current_tick
 
 
 @pytest.fixture
