@@ -29,7 +29,8 @@ def tick(end: int) -> None:
 
 
 def requests_of(page: Page) -> list[str]:
-    """What a page asks for from now on, files apart."""
+    """What a page asks for once it has all that it needs, files apart."""
+    page.wait_for_load_state("networkidle")  # charts that come into view are loaded late
     found: list[str] = []
     page.on("request", lambda asked: None if "/static/" in asked.url else found.append(asked.url))
     return found
