@@ -132,7 +132,7 @@ INSTALLED_APPS = [
     "console.topics",
     "console.reassignments",
     "console.quotas",
-    "console.messages",
+    "console.records",
     "console.segments",
     "console.groups",
     "console.charts",

@@ -23,7 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.topics.urls")),
     path("", include("console.reassignments.urls")),
     path("", include("console.quotas.urls")),
-    path("", include("console.messages.urls")),
+    path("", include("console.records.urls")),
     path("", include("console.segments.urls")),
     path("", include("console.groups.urls")),
     path("", include("console.charts.urls")),

@@ -1,7 +1,7 @@
 """The Kafka cluster id of each `Cluster` row, as its brokers report it.
 
 Each sample records it. Two rows can refer to the same Kafka cluster; rules for its
-records (console/messages) then apply to both.
+records (console/records) then apply to both.
 """
 
 from monitoring.clusters import Cluster

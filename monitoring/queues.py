@@ -19,7 +19,7 @@ class Queue:
     tasks: tuple[str, ...]
     threads: int = 0  # 0 = one forked process; only it can have a time limit
     process: str = ""  # the name in the Procfile; empty = the queue's name
-    # Of messages sent on demand; beat's messages have their own (schedule.py).
+    # Of messages sent on demand; beat's messages have their own (beat_schedule.py).
     expires_s: int | None = None
     soft_time_limit_s: int | None = None
     time_limit_s: int | None = None

@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
 from console.setting_rules import ADMIN_NAME
+from monitoring.embedded_cluster import save_embedded_cluster
 from monitoring.secretfiles import password
-from monitoring.seed import embedded_cluster
 from stack.config import StackConfig
 
 
@@ -20,7 +20,7 @@ def seed(config: StackConfig, given_password: str) -> Iterator[str]:
     """Create or update the rows; yields a line for each new one."""
     if _ensure_admin(config, given_password):
         yield f"Created the account {ADMIN_NAME}"
-    embedded_cluster(
+    save_embedded_cluster(
         bootstrap_servers=config.bootstrap_servers,
         zookeeper_connect=config.zookeeper_connect,
         admin_urls=config.admin_urls,

@@ -64,7 +64,9 @@ def test_the_samples_of_this_checkout_have_every_column() -> None:
     columns = set(names.find("PARTITIONS").names) - {"topic_id"}
     assert set(cluster.partitions(1)) | common == columns
     # What a silent coordinator told earlier: there is none.
-    assert set(cluster.group_rows(1)) | common | {"told_at_ms"} == set(names.find("GROUPS").names)
+    assert set(cluster.group_rows(1)) | common | {"reported_at_ms"} == set(
+        names.find("GROUPS").names
+    )
 
 
 def test_a_name_that_moved_is_found_at_its_old_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,15 @@ FOLDERS = ("console", "monitoring", "stack", "templates", "tests/console", "test
 SKIPPED = ("docs/decisions", "docs/glossary.md", "/migrations/")
 
 RETIRED = {
+    "console.messages": "console.records",
+    "console/messages": "console/records",
+    "monitoring.past": "monitoring.synthetic_history",
+    "monitoring.seed": "monitoring.embedded_cluster",
+    "monitoring.lag.flow": "monitoring.lag.read_state",
+    "told_at_ms": "reported_at_ms",
+    "replicas_told": "replicas_reported",
+    "PlanApplied": "PlanAlreadyConfirmed",
+    "APPLYING_MAX": "SILENT_MAX",
     "HIDDEN_PREFIXES": "hidden_topics",
     "hidden_prefixes": "hidden_topics",
     "ADMIN_ONLY_TOPICS": "hidden_topics",
@@ -38,7 +47,7 @@ RETIRED = {
     "SealedField": "EncryptedField",
     "note_skipped": "record_gap",
     "why_no_key": "missing_key_problem",
-    "console.topics.gaps": "console.messages.unread_partitions",
+    "console.topics.gaps": "console.records.unread_partitions",
     "console/topics/gaps": "console/topics/unread_partitions",
     "monitoring.keys": "monitoring.redis_keys",
     "monitoring.forget": "monitoring.cluster_cleanup",

@@ -88,7 +88,7 @@ class Synthetic:
             "log_end_offset": ends,
             "size_bytes": size,
             "replicas_size_bytes": size * REPLICAS,
-            "replicas_told": np.full(count, REPLICAS),
+            "replicas_reported": np.full(count, REPLICAS),
             "bytes_in": ends * 100,
             "bytes_out": ends * 250,
             "messages_in": ends,

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 
 from console.accounts.error_texts import resource_not_found, right_missing
 from console.accounts.principal import Principal
-from console.accounts.requests import UserRequest
+from console.accounts.request_types import UserRequest
 from console.accounts.rights import rights_of
 
 View = Callable[..., HttpResponseBase]

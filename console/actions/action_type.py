@@ -39,12 +39,12 @@ class Progress(ABC):
     is_continued = False
 
     @abstractmethod
-    def __call__(self, key: str) -> None:
+    def start_step(self, key: str) -> None:
         """A step starts."""
 
     @abstractmethod
-    def item(self, key: str, error: str = "") -> None:
-        """An item ended; an empty error means that it was applied."""
+    def end_item(self, key: str, error: str = "") -> None:
+        """An empty error means that it was applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class ActionType(ABC):
 
     @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        """Apply the change; call `progress` at the start of each of `steps`. Raises
+        """Apply the change; call `progress.start_step` at the start of each of `steps`. Raises
         GatewayError."""
 
     def compared(self, facts: Facts) -> Facts:
@@ -190,7 +190,7 @@ class ItemsAction(ActionType):
         return [Step(ITEMS, _("Applying"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress(ITEMS)
+        progress.start_step(ITEMS)
         pending = [key for key in self.items(params) if key not in progress.applied_items]
         for key, error in self.apply_items(gateway, params, pending):
-            progress.item(key, error)
+            progress.end_item(key, error)

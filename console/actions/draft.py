@@ -33,7 +33,7 @@ class PlanRefused(Exception):
         return translated(self.message)
 
 
-class PlanApplied(PlanRefused):
+class PlanAlreadyConfirmed(PlanRefused):
     """The plan was already confirmed, for example by a double click."""
 
 

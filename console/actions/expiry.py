@@ -5,7 +5,7 @@ from datetime import timedelta
 EXPIRES = timedelta(minutes=15)  # the cluster may have changed since the review
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
 QUEUED_MAX = timedelta(minutes=15)
-APPLYING_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
+SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
 RETENTION = timedelta(days=90)  # the audit log keeps the entries longer
 
 

@@ -24,7 +24,6 @@ class Plan(models.Model):
     resource = models.CharField(max_length=300)  # the target; of many, a text
     params = models.JSONField()  # what the user entered in the form
     facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read)
-    fingerprint = models.CharField(max_length=64)  # of ActionType.compared(facts)
     draft = models.JSONField()  # console.actions.draft.Draft
     state = models.CharField(
         max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]

@@ -23,7 +23,7 @@ class PlanProgress(Progress):
         self.applied_items = plan.applied_items
         self.is_continued = bool(plan.step_states)
 
-    def __call__(self, key: str) -> None:
+    def start_step(self, key: str) -> None:
         """Mark a step as running and the previous one as done."""
         plan = self._plan
         started = 10 + 90 * self._keys.index(key) // len(self._keys)
@@ -32,7 +32,7 @@ class PlanProgress(Progress):
         plan.step_states = end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
         self.save()
 
-    def item(self, key: str, error: str = "") -> None:
+    def end_item(self, key: str, error: str = "") -> None:
         plan = self._plan
         plan.items[key] = dumps(error)
         plan.progress = 10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS]))

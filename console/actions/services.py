@@ -22,13 +22,13 @@ from console.actions import models, registry, texts
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Unfinished
 from console.actions.draft import (
     Facts,
-    PlanApplied,
+    PlanAlreadyConfirmed,
     PlanRefused,
     Proposal,
     StepState,
     fingerprint,
 )
-from console.actions.expiry import APPLYING_MAX, QUEUED_MAX, RETENTION, is_expired
+from console.actions.expiry import QUEUED_MAX, RETENTION, SILENT_MAX, is_expired
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress, end_running_step
 from console.audit import services as audit
@@ -72,7 +72,6 @@ def propose(
         resource=resource,
         params=dict(params),
         facts=facts,
-        fingerprint=fingerprint(action_type.compared(facts)),
         draft=draft.as_json(),
         created_by=principal.user,
         remote_addr=principal.address,
@@ -153,7 +152,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
     if plan.state != models.DRAFT:
-        raise PlanApplied(_("This plan was already confirmed."))
+        raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
         "confirmed_by": user.get_username(),
@@ -168,8 +167,8 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
         if not plan.move(models.DRAFT, models.QUEUED, stage=texts.QUEUED, **confirmed):
-            raise PlanApplied(_("This plan was already confirmed."))
-        transaction.on_commit(lambda: _send(plan))
+            raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
+        transaction.on_commit(lambda: _queue_or_fail(plan))
 
 
 def may_resume(plan: Plan) -> bool:
@@ -184,6 +183,8 @@ def _item_count(plan: Plan) -> int:
 
 def resume(plan: Plan, principal: Principal) -> None:
     """Queue a failed plan again, for the items that are not applied. Raises PlanRefused."""
+    if plan.state in (models.QUEUED, models.APPLYING):
+        raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
     if not may_resume(plan):
         raise PlanRefused(_("Nothing of this plan is left to apply."))
     _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource, plan.params)
@@ -196,12 +197,12 @@ def resume(plan: Plan, principal: Principal) -> None:
     }
     with transaction.atomic():
         if not plan.move(models.FAILED, models.QUEUED, stage=texts.QUEUED, **confirmed):
-            raise PlanApplied(_("This plan was already confirmed."))
-        transaction.on_commit(lambda: _send(plan))
+            raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
+        transaction.on_commit(lambda: _queue_or_fail(plan))
 
 
-def _send(plan: Plan) -> None:
-    """Send the plan to a worker; if the queue is unavailable, the plan fails."""
+def _queue_or_fail(plan: Plan) -> None:
+    """Queue the plan; if the queue is unavailable, the plan fails."""
     try:
         _send_task(plan)
     except Exception:
@@ -232,7 +233,7 @@ def run(plan_id: str) -> None:
     try:
         _apply(plan)
     except Unfinished:
-        _continue(plan, models.APPLYING)
+        _queue_again(plan, models.APPLYING)
     except PlanRefused as error:
         state = models.FAILED if plan.applied_items else models.REFUSED
         _finish(plan, models.APPLYING, state, error.message)
@@ -282,7 +283,7 @@ def _goes_on(plan: Plan) -> bool:
     return bool(plan.step_states) and registry.find(plan.kind).goes_on
 
 
-def _continue(plan: Plan, state_from: str) -> None:
+def _queue_again(plan: Plan, state_from: str) -> None:
     """Queue a plan again whose change goes on; if that fails, `end_lost_plans` does it."""
     if plan.move(state_from, models.QUEUED):
         try:
@@ -335,7 +336,7 @@ def _finish(
         after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
-        detail=dumps(_detail(plan, outcome or _undo(plan))),
+        detail=dumps(_detail(plan, outcome or _undo_text(plan))),
         actor_name=plan.confirmed_by,
     )
 
@@ -353,7 +354,7 @@ def _detail(plan: Plan, how: str) -> str:
     return Reason("plan_ended", how=how, confirmed=confirmed) if how else confirmed
 
 
-def _undo(plan: Plan) -> str:
+def _undo_text(plan: Plan) -> str:
     """How to undo the change; empty if that is not possible."""
     undo = plan.draft["undo"]
     return Reason("plan_undo", how=undo) if undo else ""
@@ -364,12 +365,12 @@ def end_lost_plans() -> None:
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
         if _goes_on(plan):
-            _continue(plan, models.QUEUED)
+            _queue_again(plan, models.QUEUED)
         else:
             _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
-    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
+    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - SILENT_MAX):
         if _goes_on(plan):
-            _continue(plan, models.APPLYING)
+            _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")
             _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.actions import models, registry, services, texts
-from console.actions.draft import PlanApplied, PlanRefused
+from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.expiry import is_expired
 from console.actions.models import Plan
 from console.ui.texts import sentence
@@ -36,7 +36,7 @@ def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespo
         raise
     try:
         services.confirm(found, request.principal, request.POST.get("typed", "")[:300])
-    except PlanApplied:
+    except PlanAlreadyConfirmed:
         messages.info(request, _("This plan was already confirmed. This is its current state."))
     except PlanRefused as error:
         # If this ended the plan, its page shows the reason.
@@ -67,6 +67,8 @@ def resume(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespon
     found = _own(request, cluster, plan)
     try:
         services.resume(found, request.principal)
+    except PlanAlreadyConfirmed:
+        pass  # a double click: its page shows how far it is
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     return redirect("plan", cluster, plan)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.requests import UserRequest
+from console.accounts.request_types import UserRequest
 from console.audit import services
 from console.audit.forms import SIGN_INS, AuditFilter
 from console.audit.models import AuditEntry

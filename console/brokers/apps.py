@@ -10,7 +10,7 @@ class BrokersConfig(AppConfig):
         from console.actions.registry import register
         from console.brokers import broker_list, broker_page
         from console.brokers.configure import ConfigureBroker
-        from console.brokers.loggers import SetLogLevel
+        from console.brokers.set_log_level import SetLogLevel
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.accounts.rights import Rights
 from console.charts.query import Query
 from console.live import snapshot_cache

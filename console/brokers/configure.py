@@ -93,7 +93,7 @@ class ConfigureBroker(ActionType):
         return [Step("configure", _("Changing the setting"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("configure")
+        progress.start_step("configure")
         gateway.broker_configs.alter(_level(params), params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:

@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.access import requires
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.actions import services
 from console.actions.draft import PlanRefused
 from console.brokers import broker_page
 from console.brokers.forms import LogLevelForm
-from console.brokers.loggers import SetLogLevel
+from console.brokers.set_log_level import SetLogLevel
 from console.live import snapshot_cache
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.charts import measures, other_subject, services
 from console.charts.query import RANGES_MS, Query, range_of
 from monitoring.history.series import COMPARE_MS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from console.accounts.error_texts import group_not_found, topic_not_found
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.charts import services
 from console.charts.query import InvalidQuery, Query
 from console.live import snapshot_cache

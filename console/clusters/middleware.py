@@ -9,7 +9,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.accounts.rights import may
 from monitoring.models import Cluster
 

@@ -10,7 +10,7 @@ from console.audit import services as audit
 from console.clusters.forms import ClusterForm
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
-from console.messages.services import copy_masking_rules
+from console.records.services import copy_masking_rules
 from monitoring import kafka_cluster_id, own_topics
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.gateway.errors import GatewayError

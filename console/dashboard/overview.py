@@ -45,8 +45,9 @@ def context(
             (group, states.of_group(group), drained(group))
             for group in snapshot.groups_most_behind(TOP)
         ],
-        "group_flows": [
-            (states.names()[flow].lower(), count) for flow, count in snapshot.group_flows.items()
+        "group_read_states": [
+            (states.names()[read_state].lower(), count)
+            for read_state, count in snapshot.group_read_states.items()
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": snapshot.busiest_topics(TOP),

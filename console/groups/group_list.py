@@ -19,7 +19,9 @@ def groups(
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     columns = [
         Column("name", _("Group"), lambda row: row.name),
-        Column("state", _("State"), lambda row: row.flow, exported=lambda row: row.flow.key),
+        Column(
+            "state", _("State"), lambda row: row.read_state, exported=lambda row: row.read_state.key
+        ),
         Column("members", _("Members"), lambda row: row.members, numeric=True),
         Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
@@ -33,7 +35,7 @@ def groups(
     names = states.names()
     table.show(
         snapshot.groups if snapshot else [],
-        lambda row: f"{row.name} {row.state} {names[row.flow]}",
+        lambda row: f"{row.name} {row.state} {names[row.read_state]}",
     )
     table.map_rows(lambda row: (row, states.of_group(row)))
     return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

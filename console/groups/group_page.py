@@ -38,7 +38,7 @@ def context(
         "state_counts": states.counts(group),
         "drained": drained(group),
         "at_ms": snapshot.at_ms,
-        "told_at_ms": group.told_at_ms or snapshot.at_ms,
+        "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
         "members": first,
         "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
         # Of topics outside of the scope not even the number of partitions is told.
@@ -59,7 +59,7 @@ def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, st
     columns = [
         Column("topic", _("Topic"), sortable, exported=attrgetter("topic")),
         Column("partition", _("Part."), sortable, numeric=True, exported=attrgetter("partition")),
-        Column("state", _("State"), sortable, exported=attrgetter("flow.key")),
+        Column("state", _("State"), sortable, exported=attrgetter("read_state.key")),
         Column("lag", _("Lag"), sortable, numeric=True, exported=attrgetter("lag")),
         Column("rate", _("Change"), sortable, numeric=True, exported=attrgetter("lag_rate")),
         Column("unread", _("Unread"), sortable, numeric=True, exported=attrgetter("unread")),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from console.ui import numbers
-from monitoring.lag.flow import Flow
+from monitoring.lag.read_state import ReadState
 from monitoring.read_model.rows import GroupRow, LagRow
 
 
@@ -23,52 +23,59 @@ class State:
         return "danger" if self.key == "stalled" else ""
 
 
-def names() -> dict[Flow, str]:
+def names() -> dict[ReadState, str]:
     return {
-        Flow.CAUGHT_UP: _("Caught up"),
-        Flow.UNKNOWN: _("Unknown"),
-        Flow.NOT_COMMITTED: _("Not committed"),
-        Flow.DRAINING: _("Draining"),
-        Flow.REWOUND: _("Rewound"),
-        Flow.GROWING: _("Growing"),
-        Flow.NO_MEMBERS: _("No members"),
-        Flow.STALLED: _("Stalled"),
+        ReadState.CAUGHT_UP: _("Caught up"),
+        ReadState.UNKNOWN: _("Unknown"),
+        ReadState.NOT_COMMITTED: _("Not committed"),
+        ReadState.DRAINING: _("Draining"),
+        ReadState.REWOUND: _("Rewound"),
+        ReadState.GROWING: _("Growing"),
+        ReadState.NO_MEMBERS: _("No members"),
+        ReadState.STALLED: _("Stalled"),
     }
 
 
-def rules() -> dict[Flow, str]:
-    """The rule of each state, of those in monitoring/lag/flow.py."""
+def rules() -> dict[ReadState, str]:
+    """The rule of each state, of those in monitoring/lag/read_state.py."""
     return {
-        Flow.CAUGHT_UP: _("The commit is at the end of the log, or was within the last 45 s."),
-        Flow.UNKNOWN: _(
+        ReadState.CAUGHT_UP: _("The commit is at the end of the log, or was within the last 45 s."),
+        ReadState.UNKNOWN: _(
             "The end offset is unknown, the commit is beyond it, or there are samples of less than "
             "a minute."
         ),
-        Flow.NOT_COMMITTED: _("The group never committed an offset of the partition."),
-        Flow.DRAINING: _("The commit moved in the last 5 minutes, and the lag did not grow."),
-        Flow.REWOUND: _("The commit is below an earlier one of the last 5 minutes."),
-        Flow.GROWING: _("The commit moved in the last 5 minutes, but the lag grew."),
-        Flow.NO_MEMBERS: _("Records wait, and the partition is not assigned to a member."),
-        Flow.STALLED: _("Records wait, and the commit did not move in the last 5 minutes."),
+        ReadState.NOT_COMMITTED: _("The group never committed an offset of the partition."),
+        ReadState.DRAINING: _("The commit moved in the last 5 minutes, and the lag did not grow."),
+        ReadState.REWOUND: _("The commit is below an earlier one of the last 5 minutes."),
+        ReadState.GROWING: _("The commit moved in the last 5 minutes, but the lag grew."),
+        ReadState.NO_MEMBERS: _("Records wait, and the partition is not assigned to a member."),
+        ReadState.STALLED: _("Records wait, and the commit did not move in the last 5 minutes."),
     }
 
 
 def of_partition(row: LagRow) -> State:
-    return State(row.flow.key, names()[row.flow], rules()[row.flow])
+    return State(row.read_state.key, names()[row.read_state], rules()[row.read_state])
 
 
 def of_group(row: GroupRow) -> State:
     """The state of the worst partition, and how many have it."""
-    if row.told_at_ms is not None:
-        return State("unknown", names()[Flow.UNKNOWN], _("Its coordinator does not answer."))
-    if not row.flows:
-        return State("unknown", names()[Flow.UNKNOWN], _("The group has no partitions."))
-    count = dict(row.flows)[row.flow]
+    if row.reported_at_ms is not None:
+        return State("unknown", names()[ReadState.UNKNOWN], _("Its coordinator does not answer."))
+    if not row.read_states:
+        return State("unknown", names()[ReadState.UNKNOWN], _("The group has no partitions."))
+    count = dict(row.read_states)[row.read_state]
     text = _("%(n)s of %(of)s partitions. %(rule)s")
-    of = {"n": numbers.count(count), "of": numbers.count(row.partitions), "rule": rules()[row.flow]}
-    return State(row.flow.key, names()[row.flow], text % of)
+    of = {
+        "n": numbers.count(count),
+        "of": numbers.count(row.partitions),
+        "rule": rules()[row.read_state],
+    }
+    return State(row.read_state.key, names()[row.read_state], text % of)
 
 
 def counts(row: GroupRow) -> list[tuple[State, int]]:
     """How many partitions have each state, the worst first."""
-    return [(State(flow.key, names()[flow], rules()[flow]), count) for flow, count in row.flows]
+    return [
+        (State(read_state.key, names()[read_state], rules()[read_state]), count)
+        for read_state, count in row.read_states
+    ]

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.error_texts import group_not_found
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.query import Query
 from console.live import snapshot_cache

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.live import registry, snapshot_cache
 from console.live.sample_status import SampleStatus
 from console.ui.csv_export import render_list

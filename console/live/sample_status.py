@@ -67,7 +67,6 @@ class SampleStatus:
     at_ms: int | None = None
     age_ms: int | None = None
     reason: str = ""
-    source: str = ""
     tick: int | None = None
     since_ms: int | None = None
     problems: ClusterProblems | None = None
@@ -87,7 +86,6 @@ def status_of(
         slug=slug,
         at_ms=at_ms,
         age_ms=now_ms() - at_ms if at_ms is not None else None,
-        source=_("sampler"),
         tick=head.tick if head else None,
     )
     if head is None:

@@ -1,9 +1,9 @@
 """Caches the newest snapshot of each cluster in this web process.
 
-Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and `history(slug, rights)`.
-They never query a broker. Redis is queried at most every CHECK_SECONDS per cluster, and only for
-newer ticks. A gap or an unavailable Redis changes the status; the figures stay those of the last ok
-tick, with their age.
+Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and
+`recent_totals(slug, rights)`. They never query a broker. Redis is queried at most every
+CHECK_SECONDS per cluster, and only for newer ticks. A gap or an unavailable Redis changes the
+status; the figures stay those of the last ok tick, with their age.
 
 The data of a cluster is an immutable value (`_ClusterData`) that is replaced as a whole. One thread
 at a time reads and computes the next one, outside of requests; until it is ready, requests get the

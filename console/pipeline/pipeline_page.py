@@ -15,9 +15,9 @@ from console.ui.texts import sentence
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
-from monitoring.past import marker
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
+from monitoring.synthetic_history import marker
 
 _RUNS_SHOWN = 20
 

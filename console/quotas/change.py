@@ -82,7 +82,7 @@ class ChangeQuotas(ActionType):
         return [Step("quotas", _("Changing the quotas"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("quotas")
+        progress.start_step("quotas")
         gateway.quotas.alter(_entity(params), params["values"])
 
     def undo(self, plan: Plan) -> Proposal | None:

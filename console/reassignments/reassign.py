@@ -108,7 +108,7 @@ class ReassignPartitions(ItemsAction):
         pending = [move for move in planned if move.key not in progress.applied_items]
         if not progress.is_continued:
             pending = _start(gateway, pending, params["throttle"], progress)
-        progress(ITEMS)
+        progress.start_step(ITEMS)
         deadline = time.monotonic() + LOOK_S
         ended_s: dict[str, float] = {}  # key → when its reassignment was first not listed
         while pending := _still_moving(gateway, pending, ended_s, progress):
@@ -160,7 +160,7 @@ def _start(
             _remove_throttle(gateway, pending)
         raise
     for (topic, partition), why in errors.items():
-        progress.item(moves.name_of(topic, partition), why)
+        progress.end_item(moves.name_of(topic, partition), why)
     return [move for move in pending if (move.topic, move.partition) not in errors]
 
 
@@ -177,11 +177,11 @@ def _still_moving(
         found = state.partitions.get(key)
         now = moves.stage(move, found.replicas if found else (), state.running.get(key))
         if now is Stage.DONE:
-            progress.item(move.key)
+            progress.end_item(move.key)
             continue
         now_s = time.monotonic()
         if now is Stage.WAITING and now_s - ended_s.setdefault(move.key, now_s) >= LATE_S:
-            progress.item(move.key, Reason("reassignment_stopped"))
+            progress.end_item(move.key, Reason("reassignment_stopped"))
         else:
             rest.append(move)
     return rest

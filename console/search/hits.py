@@ -14,7 +14,7 @@ from console.accounts.rights import Rights
 from console.groups import states
 from console.ui import numbers
 from console.ui.links import URL_LENGTH_MAX
-from monitoring.lag.flow import Flow
+from monitoring.lag.read_state import ReadState
 from monitoring.models import Cluster
 from monitoring.read_model.name_search import Match, match_of
 from monitoring.read_model.rows import BrokerRow, GroupRow, TopicRow
@@ -122,7 +122,7 @@ def of_group(place: Place, row: GroupRow, text: str) -> Hit | None:
     state = states.of_group(row)
     return Hit(
         "users-group", row.name, text, url, place.facts(*facts), match, (state.name, state.key),
-        row.flow >= Flow.GROWING, _group_actions(place, row.name),
+        row.read_state >= ReadState.GROWING, _group_actions(place, row.name),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.requests import UserRequest
+from console.accounts.request_types import UserRequest
 from console.search import services
 
 

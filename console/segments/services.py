@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.messages.services import is_masked
+from console.records.services import is_masked
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

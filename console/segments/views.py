@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.query import Query
-from console.messages import unread_partitions
-from console.messages.forms import OFFSET_MAX
-from console.messages.services import is_masked
+from console.records import unread_partitions
+from console.records.forms import OFFSET_MAX
+from console.records.services import is_masked
 from console.segments import services
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from console.accounts.access import requires
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.topics.changes.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics

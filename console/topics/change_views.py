@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
 from console.accounts.error_texts import topic_not_found
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan

@@ -5,7 +5,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from monitoring.read_model.rows import TopicRow
 
 TABS = (

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404
 
 from console.accounts.error_texts import topic_not_found
-from console.accounts.requests import ClusterRequest
+from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.shared import change_refusal
 from console.topics.tabs import topic_tabs

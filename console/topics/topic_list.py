@@ -13,7 +13,7 @@ from console.accounts.rights import Rights
 from console.groups import states
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
-from monitoring.lag.flow import Flow
+from monitoring.lag.read_state import ReadState
 from monitoring.models import Cluster
 from monitoring.read_model.rows import TopicRow
 
@@ -22,12 +22,12 @@ SHOWN_BY_DEFAULT = (
     "leader-skew", "health",
 )  # fmt: skip
 _NAME = "name"  # always shown
-BEHIND = {Flow.GROWING, Flow.NO_MEMBERS, Flow.STALLED}
+BEHIND = {ReadState.GROWING, ReadState.NO_MEMBERS, ReadState.STALLED}
 SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # EFAK's limits
 
 FILTERS: Mapping[str, Callable[[TopicRow], bool]] = {
     "unhealthy": lambda row: bool(row.offline or row.under_replicated),
-    "behind": lambda row: row.flow in BEHIND,
+    "behind": lambda row: row.read_state in BEHIND,
     "unread": lambda row: not row.groups,
     "uneven": lambda row: is_uneven(row),
     "idle": lambda row: row.messages_rate.value == 0,
@@ -68,8 +68,8 @@ def columns() -> list[Column]:
         Column(
             "state",
             _("Worst state"),
-            lambda row: row.flow,
-            exported=lambda row: row.flow.key if row.flow is not None else None,
+            lambda row: row.read_state,
+            exported=lambda row: row.read_state.key if row.read_state is not None else None,
         ),
         Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
         Column("lag", _("Largest lag"), lambda row: row.lag, numeric=True),
@@ -115,7 +115,7 @@ def topics(
     ]
     table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)
     names = states.names()
-    table.map_rows(lambda row: (row, _state(row.flow, names)))
+    table.map_rows(lambda row: (row, _state(row.read_state, names)))
     return {
         "table": table,
         "shown": shown,
@@ -148,6 +148,6 @@ def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[st
     return sorted(names)
 
 
-def _state(flow: Flow | None, names: Mapping[Flow, str]) -> tuple[str, str] | None:
+def _state(read_state: ReadState | None, names: Mapping[ReadState, str]) -> tuple[str, str] | None:
     """(name, key) of the worst state of the groups that read a topic."""
-    return None if flow is None else (names[flow], flow.key)
+    return None if read_state is None else (names[read_state], read_state.key)

@@ -40,7 +40,7 @@ class GroupTable:
         _, first = np.unique(keys, return_index=True)
         self.table = table.take(first)
         self.group, self.topic, self.keys = group[first], topic[first], keys[first]
-        self.is_answered: Flags = self.table["told_at_ms"].is_null().to_numpy()
+        self.is_answered: Flags = self.table["reported_at_ms"].is_null().to_numpy()
         self.is_partition: Flags = self.topic >= 0
         self.committed = Values.of_column(self.table["committed_offset"])
         self.end = Values.of_column(self.table["log_end_offset"])

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history import live_ticks
-from monitoring.history.changes import TickEncoder
 from monitoring.history.key_rows import of_key
 from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, Table
+from monitoring.history.tick_encoder import TickEncoder
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick

@@ -150,7 +150,7 @@ def topic_rows(table: pa.Table, partitions: TickRows) -> TickRows:
 def disk_bytes(table: pa.Table, replicas: Longs) -> Values:
     """The size of all replicas of each partition; known if that of each replica is."""
     sizes = Values.of_column(table["replicas_size_bytes"])
-    return sizes.where(Values.of_column(table["replicas_told"]).numbers >= replicas)
+    return sizes.where(Values.of_column(table["replicas_reported"]).numbers >= replicas)
 
 
 def _lengths(lists: pa.ChunkedArray) -> Values:

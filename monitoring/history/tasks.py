@@ -4,17 +4,17 @@ from celery import shared_task
 
 from monitoring import memory
 from monitoring.clusters import Cluster
-from monitoring.history import service
+from monitoring.history import services
 
 
 @shared_task
 def flush() -> None:
     """Append the new ticks of every cluster."""
-    service.flush(Cluster.objects.values_list("slug", flat=True))
+    services.flush(Cluster.objects.values_list("slug", flat=True))
     memory.give_back()  # of a large cluster a flush takes some hundred MB
 
 
 @shared_task
 def delete_unlisted() -> None:
     """Delete files that no manifest lists."""
-    service.delete_unlisted()
+    services.delete_unlisted()

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 
 from monitoring import redis_client, redis_keys
 from monitoring.history import manifest, stored_rows
-from monitoring.history.changes import TickEncoder
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.table_specs import TABLES, TICKS
+from monitoring.history.tick_encoder import TickEncoder
 from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone

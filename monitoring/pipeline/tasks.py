@@ -30,28 +30,28 @@ def roll_up_all() -> None:
 def roll_up(slug: str) -> None:
     """Do the next job of a cluster."""
     # Imported late, so that other processes do not load Spark.
-    from monitoring.pipeline import service
+    from monitoring.pipeline import services
 
     with redis_client.guarded() as client:
         client.delete(_key(slug))
     cluster = Cluster.objects.filter(slug=slug).first()
     if cluster is None or Report.objects.filter(state=State.QUEUED).exists():
         return
-    if service.run_next(cluster):
+    if services.run_next(cluster):
         send(slug)
 
 
 @shared_task
 def refresh() -> None:
     """Delete expired history, and store the state of each cluster's levels."""
-    from monitoring.pipeline import service
+    from monitoring.pipeline import services
 
     for cluster in Cluster.objects.all():
         try:
-            service.refresh(cluster)
+            services.refresh(cluster)
         except Exception:  # the history of one cluster must not stop that of the others
             log.exception("the history of %s could not be refreshed", cluster.slug)
-    service.drop_old_runs()
+    services.drop_old_runs()
 
 
 def send(slug: str) -> None:

@@ -16,7 +16,7 @@ from monitoring.read_model.columns import Names, names
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
 
-_FACTS = ("state", "protocol_type", "coordinator", "members", "told_at_ms")
+_FACTS = ("state", "protocol_type", "coordinator", "members", "reported_at_ms")
 
 
 @dataclass(frozen=True, slots=True)

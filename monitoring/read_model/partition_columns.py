@@ -62,7 +62,7 @@ class PartitionColumns:
             end=numbers(table, "log_end_offset"),
             size=numbers(table, "size_bytes"),
             replicas_size=numbers(table, "replicas_size_bytes"),
-            replicas_known=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
+            replicas_known=np.nan_to_num(numbers(table, "replicas_reported")).astype(np.int64),
             bytes_in=numbers(table, "bytes_in"),
             bytes_out=numbers(table, "bytes_out"),
         )

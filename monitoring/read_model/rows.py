@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from monitoring.lag.flow import Flow
+from monitoring.lag.read_state import ReadState
 from monitoring.read_model.columns import integer, number
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
@@ -72,9 +72,9 @@ class BrokerRow:
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """Of each topic: the worst Flow of its readers (−1 = none), and the largest lag of a group."""
+    """Of each topic: the worst ReadState of its readers (−1 = none), and a group's largest lag."""
 
-    flow: np.ndarray
+    read_state: np.ndarray
     lag: np.ndarray
 
 
@@ -139,10 +139,10 @@ class TopicRow:
         return self._columns.bytes_out_rate[self._code]
 
     @property
-    def flow(self) -> Flow | None:
+    def read_state(self) -> ReadState | None:
         """The worst state of a partition in a group that reads it; None = no group reads it."""
-        code = int(self._details.topic_readers.flow[self._code])
-        return None if code < 0 else Flow(code)
+        code = int(self._details.topic_readers.read_state[self._code])
+        return None if code < 0 else ReadState(code)
 
     @property
     def lag(self) -> int | None:
@@ -209,10 +209,12 @@ class GroupRow:
     commits are beyond their ends, by `ahead_by` offsets in total. `unread` = the records in the
     partitions without a commit, None if that is unknown for one of them.
 
-    `flow` is the state of its worst partition, `flows` counts its partitions by state, the worst
-    first (monitoring/lag/flow.py). Rates are per second, of the last minutes.
+    `read_state` is the state of its worst partition, `read_states` counts its partitions by
+    state, the worst first (monitoring/lag/read_state.py). Rates are per second, of the last
+    minutes.
 
-    `told_at_ms`: if not None, the coordinator does not answer; the row is its answer of that time.
+    `reported_at_ms`: if not None, the coordinator does not answer; the row is its answer
+    of that time.
     """
 
     group: str
@@ -228,11 +230,11 @@ class GroupRow:
     not_committed: int
     end_unknown: int
     unread: int | None
-    flow: Flow
-    flows: tuple[tuple[Flow, int], ...]
+    read_state: ReadState
+    read_states: tuple[tuple[ReadState, int], ...]
     consumed_rate: float | None
     produced_rate: float | None
-    told_at_ms: int | None = None
+    reported_at_ms: int | None = None
 
     @property
     def name(self) -> str:
@@ -264,7 +266,7 @@ class GroupOnTopicRow:
     ahead_by: int
     not_committed: int
     end_unknown: int
-    told_at_ms: int | None = None
+    reported_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +281,7 @@ class TopicOfGroupRow:
 class LagRow:
     """A partition that a group reads; `lag_note` explains a missing or negative lag.
 
-    `unread` = the records in it if it was never committed. `flow` and rates as in GroupRow.
+    `unread` = the records in it if it was never committed. `read_state` and rates as in GroupRow.
     """
 
     group: str
@@ -293,7 +295,7 @@ class LagRow:
     client_id: str | None
     member_host: str | None
     unread: int | None
-    flow: Flow
+    read_state: ReadState
     consumed_rate: float | None
     produced_rate: float | None
 
@@ -313,7 +315,6 @@ class Totals:
     under_replicated: int = 0
     offline: int = 0
     groups: int = 0
-    groups_by_state: dict[str, int] = field(default_factory=dict)
     groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)
     messages_rate: PartialSum = field(default_factory=PartialSum)

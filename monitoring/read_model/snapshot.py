@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from django.utils.functional import cached_property
 
-from monitoring.lag.flow import Flow
+from monitoring.lag.read_state import ReadState
 from monitoring.read_model import name_search
 from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
@@ -164,12 +164,12 @@ class Snapshot:
         n, pairs = len(self.columns.topics.names), self.columns.topic_of_pair
         commits, sums = self.columns.commits, self.columns.groups.sums
         rows = np.flatnonzero(self._row_mask & (pairs[commits.rows.pair] >= 0))
-        flow = np.full(n, -1)
-        np.maximum.at(flow, pairs[commits.rows.pair[rows]], commits.flows[rows])
+        read_state = np.full(n, -1)
+        np.maximum.at(read_state, pairs[commits.rows.pair[rows]], commits.read_states[rows])
         shown = np.flatnonzero(self._pair_mask & (pairs >= 0) & (sums.known > 0))
         lag = np.full(n, np.nan)
         np.fmax.at(lag, pairs[shown], sums.lag[shown].astype(float))
-        return TopicReaders(flow, lag)
+        return TopicReaders(read_state, lag)
 
     @cached_property
     def _group_counts(self) -> np.ndarray:
@@ -216,7 +216,7 @@ class Snapshot:
 
     def find_groups(self, text: str, count_max: int) -> tuple[list[GroupRow], int]:
         """The first groups whose names contain the text, and the number of all of them."""
-        in_trouble = self._flow_counts[:, Flow.GROWING :].sum(axis=1) > 0
+        in_trouble = self._state_counts[:, ReadState.GROWING :].sum(axis=1) > 0
         names = self.columns.groups.groups
         found = name_search.find(names, self._group_mask, in_trouble, text, count_max)
         return self._group_rows(found.codes), found.count
@@ -240,13 +240,17 @@ class Snapshot:
         return self._group_code(name) is not None
 
     @property
-    def group_flows(self) -> dict[Flow, int]:
+    def group_read_states(self) -> dict[ReadState, int]:
         """The number of groups by the state of their worst partition, the worst first."""
-        has_flow = self._flow_counts[self._group_codes] > 0
-        worst = has_flow.shape[1] - 1 - np.argmax(has_flow[:, ::-1], axis=1)
-        worst[~has_flow.any(axis=1)] = Flow.UNKNOWN
-        counts = np.bincount(worst, minlength=len(Flow)).tolist()
-        return {flow: counts[flow] for flow in reversed(Flow) if counts[flow]}
+        has_state = self._state_counts[self._group_codes] > 0
+        worst = has_state.shape[1] - 1 - np.argmax(has_state[:, ::-1], axis=1)
+        worst[~has_state.any(axis=1)] = ReadState.UNKNOWN
+        counts = np.bincount(worst, minlength=len(ReadState)).tolist()
+        return {
+            read_state: counts[read_state]
+            for read_state in reversed(ReadState)
+            if counts[read_state]
+        }
 
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
         """One group on one topic."""
@@ -338,23 +342,27 @@ class Snapshot:
 
     def _flow_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
         """The state of each group, and its rates."""
-        counts = self._flow_counts[codes]
-        flows = [
-            tuple((flow, row[flow]) for flow in reversed(Flow) if row[flow])
+        counts = self._state_counts[codes]
+        read_states = [
+            tuple(
+                (read_state, row[read_state])
+                for read_state in reversed(ReadState)
+                if row[read_state]
+            )
             for row in counts.tolist()
         ]
         rates = {name: sums[codes].tolist() for name, sums in self._group_rates.items()}
         return {
-            "flow": [row[0][0] if row else Flow.UNKNOWN for row in flows],
-            "flows": flows,
+            "read_state": [row[0][0] if row else ReadState.UNKNOWN for row in read_states],
+            "read_states": read_states,
             "unread": list(map(integer, self._unread[codes])),
             "consumed_rate": list(map(number, rates["consumed"])),
             "produced_rate": list(map(number, rates["produced"])),
         }
 
     @cached_property
-    def _flow_counts(self) -> np.ndarray:
-        """Per group and Flow: the number of partitions."""
+    def _state_counts(self) -> np.ndarray:
+        """Per group and ReadState: the number of partitions."""
         return self.columns.commits.counts(len(self.columns.groups.groups.all), self._pair_mask)
 
     @cached_property
@@ -442,7 +450,7 @@ class Snapshot:
         """The cluster's totals, computed from the columns without making rows."""
         topics, shown, brokers = self.columns.topics, self._topic_mask, self.brokers
         facts = self.columns.groups.facts.take(pa.array(self._group_codes))
-        states = facts["state"].filter(facts["told_at_ms"].is_null())
+        answered = facts["reported_at_ms"].null_count
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),
@@ -451,10 +459,7 @@ class Snapshot:
             under_replicated=int(topics.under_replicated[shown].sum()),
             offline=int(topics.offline[shown].sum()),
             groups=len(facts),
-            groups_by_state={
-                row["values"] or "": row["counts"] for row in states.value_counts().to_pylist()
-            },
-            groups_silent=len(facts) - len(states),
+            groups_silent=len(facts) - answered,
             disk_bytes=topics.disk.total(shown),
             messages_rate=topics.messages_rate.total(shown),
             bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),

@@ -67,10 +67,10 @@ def _throughput_and_lag(
 
 def _store_newest_samples(report: Report) -> None:
     """Flush the newest ticks to the history; if that fails, the report is made without them."""
-    from monitoring.history import service
+    from monitoring.history import services
 
     try:
-        why = "" if service.flush([report.cluster.slug]) else "another worker writes the history"
+        why = "" if services.flush([report.cluster.slug]) else "another worker writes the history"
     except StoreDown as error:
         why = str(error)
     if why:

@@ -15,7 +15,7 @@ from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.lag.formula import lag_between
 from monitoring.reasons import Reason, several
-from monitoring.sampling.group_rows import GroupRows, group_rows
+from monitoring.sampling.group_join import GroupRows, group_rows
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 from monitoring.ticks.tick import Tick
 
@@ -106,7 +106,7 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
         "log_end_offset": nullable(reads.log_end),
         "size_bytes": nullable(reads.size_bytes),
         "replicas_size_bytes": nullable(reads.replicas_size_bytes),
-        "replicas_told": reads.replicas_told.astype(np.int32),
+        "replicas_reported": reads.replicas_reported.astype(np.int32),
         "bytes_in": nullable(reads.counters.bytes_in),
         "bytes_out": nullable(reads.counters.bytes_out),
         "messages_in": nullable(reads.counters.messages_in),
@@ -142,7 +142,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
         "member_id": _strings(rows.member_index, [member.member_id for member in members]),
         "client_id": _strings(rows.member_index, [member.client_id for member in members]),
         "member_host": _strings(rows.member_index, [member.host for member in members]),
-        "told_at_ms": pa.nulls(len(rows.group_index), pa.int64()),
+        "reported_at_ms": pa.nulls(len(rows.group_index), pa.int64()),
     }
     return pa.table(columns, schema=GROUPS)
 

@@ -1,8 +1,8 @@
 """Carries data over from the previous tick for parts that could not be read. Pure.
 
-If a coordinator does not answer, its groups keep their last known rows: `told_at_ms` is the time of
-those rows, and the end offset is null. A broker that is down keeps its address. Each problem
-keeps the time at which it began.
+If a coordinator does not answer, its groups keep their last known rows: `reported_at_ms` is the
+time of those rows, and the end offset is null. A broker that is down keeps its address. Each
+problem keeps the time at which it began.
 """
 
 from dataclasses import replace
@@ -90,16 +90,16 @@ def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Tab
         "tick": pa.array([tick.tick] * len(rows), pa.int64()),
         "at_ms": pa.array([tick.at_ms] * len(rows), pa.int64()),
         "log_end_offset": pa.nulls(len(rows), pa.int64()),
-        "told_at_ms": pc.fill_null(rows["told_at_ms"], previous.at_ms),
+        "reported_at_ms": pc.fill_null(rows["reported_at_ms"], previous.at_ms),
     }
     return pa.table({name: replaced.get(name, rows[name]) for name in GROUPS.names}, schema=GROUPS)
 
 
 def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
-    """group, coordinator and told_at_ms, one row per group."""
-    plain = groups.select(["coordinator", "told_at_ms"])
+    """group, coordinator and reported_at_ms, one row per group."""
+    plain = groups.select(["coordinator", "reported_at_ms"])
     plain = plain.append_column("group", groups["group"].cast(pa.string()))
-    aggregates = [("coordinator", "first"), ("told_at_ms", "first")]
+    aggregates = [("coordinator", "first"), ("reported_at_ms", "first")]
     aggregated = plain.group_by("group", use_threads=False).aggregate(aggregates)
     named = aggregated.rename_columns(
         [name.removesuffix("_first") for name in aggregated.column_names]
@@ -112,10 +112,10 @@ def _is_silent(
     row: dict[str, Any], tick: Tick, previous_ms: int, leaders: dict[int, int], answered: set[int]
 ) -> bool:
     """Whether a missing group may still exist, since its coordinator cannot list it now."""
-    earlier, told_at_ms = row["coordinator"], row["told_at_ms"] or previous_ms
+    earlier, reported_at_ms = row["coordinator"], row["reported_at_ms"] or previous_ms
     current = leaders.get(partition_for(row["group"], len(leaders))) if leaders else earlier
     is_moving = (
-        current != earlier and tick.at_ms - told_at_ms <= _MOVING_INTERVALS * tick.interval_ms
+        current != earlier and tick.at_ms - reported_at_ms <= _MOVING_INTERVALS * tick.interval_ms
     )
     return current not in answered or is_moving
 

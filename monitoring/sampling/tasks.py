@@ -13,7 +13,7 @@ from monitoring.gateway import loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.sampling.cluster_readers import SamplingTarget
-from monitoring.sampling.service import readers, sample_cluster
+from monitoring.sampling.services import readers, sample_cluster
 from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import record_gap

@@ -40,7 +40,7 @@ PARTITIONS = pa.schema(
         ("log_end_offset", pa.int64()),  # ListOffsets "latest": the high watermark
         ("size_bytes", pa.int64()),  # the leader's replica
         ("replicas_size_bytes", pa.int64()),  # the sum over all replicas whose size is known
-        ("replicas_told", pa.int32()),  # the number of replicas whose size is known
+        ("replicas_reported", pa.int32()),  # the number of replicas whose size is known
         ("bytes_in", pa.int64()),
         ("bytes_out", pa.int64()),
         ("messages_in", pa.int64()),
@@ -66,6 +66,6 @@ GROUPS = pa.schema(
         ("client_id", pa.string()),
         ("member_host", pa.string()),
         # null = read in this tick; else the coordinator did not answer, and this row is older.
-        ("told_at_ms", pa.int64()),
+        ("reported_at_ms", pa.int64()),
     ]
 )

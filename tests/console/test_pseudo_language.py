@@ -100,7 +100,7 @@ def test_pages_of_a_cluster_with_problems_are_translated(page, name):
     sample_next(
         brokers=[BROKERS[0] | {"up": False, "down_since_ms": 1000, "leaders": 3}],
         partitions=[row | {"leader": -1} for row in PARTITIONS],
-        groups=[row | {"told_at_ms": 1000} for row in GROUPS],
+        groups=[row | {"reported_at_ms": 1000} for row in GROUPS],
         groups_complete=False,
         zookeeper_up=False,
         since={"leaderless": 1000, "zookeeper": 1000},

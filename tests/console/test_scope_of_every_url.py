@@ -16,7 +16,7 @@ from console.accounts.rights import rights_of
 from console.actions.models import Plan
 from console.audit import services as audit
 from console.live import fragment_renderer, registry
-from console.messages.models import MaskingRule
+from console.records.models import MaskingRule
 from monitoring.models import Alert, AlertDelivery, AlertRule, Report
 from monitoring.reports import result_files
 from monitoring.reports.models import State

@@ -17,7 +17,7 @@ def test_a_service_imports_nothing_of_http(path):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             imported.add(node.module or "")
-    of_http = ("django.http", "django.shortcuts", "console.accounts.requests")
+    of_http = ("django.http", "django.shortcuts", "console.accounts.request_types")
     assert not [name for name in imported if name.startswith(of_http)]
 
 

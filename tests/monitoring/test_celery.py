@@ -22,9 +22,9 @@ _SEED = """
 import sys, django
 django.setup()
 from django.core.management import call_command
-from monitoring.seed import embedded_cluster
+from monitoring.embedded_cluster import save_embedded_cluster
 call_command("migrate", verbosity=0)
-embedded_cluster(sys.argv[1], "", {}, "")
+save_embedded_cluster(sys.argv[1], "", {}, "")
 """
 
 

@@ -87,7 +87,7 @@ class DeleteGroup(ActionType):
         return [Step("delete", _("Deleting"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("delete")
+        progress.start_step("delete")
         gateway.groups.delete(params["name"])
 
     def undo(self, plan: Plan) -> Proposal | None:

@@ -53,6 +53,6 @@ class AddPartitions(ActionType):
         return [Step("add", _("Adding partitions")), shared.waiting_for_leaders()]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("add")
+        progress.start_step("add")
         gateway.admin.create_partitions(params["name"], params["total"])
         shared.wait_for_leaders(gateway, params["name"], params["total"], progress)

@@ -85,7 +85,7 @@ class ConfigureTopic(ActionType):
         return [Step("configure", _("Changing the settings"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("configure")
+        progress.start_step("configure")
         gateway.admin.alter_configs(params["name"], params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:

@@ -105,7 +105,7 @@ class CreateTopic(ActionType):
         return Proposal("topic.delete", plan.resource, {"name": plan.resource})
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("create")
+        progress.start_step("create")
         gateway.admin.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )

@@ -67,9 +67,9 @@ class DeleteTopic(ActionType):
         return [Step("delete", _("Deleting")), Step("gone", _("Waiting for the deletion"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress("delete")
+        progress.start_step("delete")
         gateway.admin.delete_topic(params["name"])
-        progress("gone")
+        progress.start_step("gone")
 
         def is_gone() -> bool:
             try:

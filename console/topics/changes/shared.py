@@ -73,7 +73,7 @@ def waiting_for_leaders() -> Step:
 
 def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
     """Wait until each partition has a leader. Raises GatewayError if one has none."""
-    progress(_LEADERS)
+    progress.start_step(_LEADERS)
 
     def all_led() -> bool:
         try:

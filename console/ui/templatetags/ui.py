@@ -144,7 +144,7 @@ def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
 @register.simple_tag
 def lag(row: Any) -> SafeString:
     """The lag of a group, a group on one topic, or a partition, with notes on what is missing."""
-    if getattr(row, "told_at_ms", None):
+    if getattr(row, "reported_at_ms", None):
         return _figure(numbers.UNKNOWN, _("its coordinator does not answer"))
     text = _lag(row)
     return format_html("{} {}", text, ahead(row)) if getattr(row, "ahead", 0) > 0 else text

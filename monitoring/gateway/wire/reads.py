@@ -59,7 +59,7 @@ class ClusterReads:
     log_end: Longs
     size_bytes: Longs  # of the leader's replica
     replicas_size_bytes: Longs  # the sum over replicas whose broker answered …
-    replicas_told: Longs  # … and their number (0 = none)
+    replicas_reported: Longs  # … and their number (0 = none)
     counters: Counters
     coordinators: list[CoordinatorRead] = field(default_factory=list)
     # Broker id → size of all its replicas.
@@ -80,9 +80,9 @@ class ClusterReads:
             return np.full(metadata.row_count, UNKNOWN, dtype=np.int64)
 
         counters = Counters(unknown(), unknown(), unknown())
-        replicas_told = np.zeros(metadata.row_count, dtype=np.int64)
+        replicas_reported = np.zeros(metadata.row_count, dtype=np.int64)
         reads = cls(
-            metadata, 0, unknown(), unknown(), unknown(), unknown(), replicas_told, counters
+            metadata, 0, unknown(), unknown(), unknown(), unknown(), replicas_reported, counters
         )
         reads.refused.add_all(metadata.refused)
         return reads
@@ -109,7 +109,7 @@ class ClusterReads:
         led = self.metadata.leaders[rows] == broker_id
         self.size_bytes[rows[led]] = sizes[led]
         self.replicas_size_bytes[rows] = np.maximum(self.replicas_size_bytes[rows], 0) + sizes
-        self.replicas_told[rows] += 1
+        self.replicas_reported[rows] += 1
         self.broker_size_bytes[broker_id] = int(sizes.sum())
         return True
 

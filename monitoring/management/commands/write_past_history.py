@@ -1,6 +1,6 @@
 """`manage.py write_past_history`: history of the past for trying charts and reports.
 
-It needs Spark, so the stack runs. The range is marked (monitoring/past/marker.py).
+It needs Spark, so the stack runs. The range is marked (monitoring/synthetic_history/marker.py).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root import Root, current
-from monitoring.past import marker, pattern, synthetic, writing
-from monitoring.past.marker import WrittenRange
-from monitoring.past.pattern import Hour, NotSteady
-from monitoring.past.writing import CannotWrite
 from monitoring.redis_client import StoreDown
+from monitoring.synthetic_history import marker, pattern, synthetic, writing
+from monitoring.synthetic_history.marker import WrittenRange
+from monitoring.synthetic_history.pattern import Hour, NotSteady
+from monitoring.synthetic_history.writing import CannotWrite
 from monitoring.ticks import tick_stream
 
 DAYS_MAX = 3660

@@ -9,7 +9,7 @@ from django.db import connections
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.actions.draft import PlanApplied, PlanRefused
+from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
@@ -183,7 +183,7 @@ def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
     plan.save()
     with pytest.raises(PlanRefused, match="15 minutes"):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    with pytest.raises(PlanApplied):
+    with pytest.raises(PlanAlreadyConfirmed):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     assert plan.state == models.REFUSED
     assert AuditEntry.objects.get().outcome == "refused"

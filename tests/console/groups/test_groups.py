@@ -73,7 +73,7 @@ def test_sums_of_members_and_topics_say_that_a_part_is_not_known(sampled, client
 def test_a_group_whose_coordinator_is_silent_stays_with_its_age_and_no_lag(
     sampled, client_of, viewer
 ):
-    row = GROUPS[0] | {"log_end_offset": None, "told_at_ms": 1_000_000}
+    row = GROUPS[0] | {"log_end_offset": None, "reported_at_ms": 1_000_000}
     sample_next(groups=[row], groups_complete=False)
     client = client_of(viewer)
     for path in ("/c/local/groups", "/c/local/groups/billing", "/c/local/"):

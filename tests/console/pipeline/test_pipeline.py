@@ -12,9 +12,9 @@ from monitoring.history import writer
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
-from monitoring.past import marker
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
+from monitoring.synthetic_history import marker
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 URL = "/c/local/pipeline"

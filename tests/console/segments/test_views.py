@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from console.messages.models import MaskingRule
+from console.records.models import MaskingRule
 from console.segments import services
 from console.segments.services import segment_bars
 from monitoring import health

@@ -96,7 +96,7 @@ def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
         loop.run(readers.close_others([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)
         rows = [row for row in tick.partitions.to_pylist() if row["topic"] == "twice"]
-        assert [row["replicas_told"] for row in rows] == [2, 2]
+        assert [row["replicas_reported"] for row in rows] == [2, 2]
         assert all(row["size_bytes"] > 0 for row in rows)
         assert all(row["replicas_size_bytes"] == 2 * row["size_bytes"] for row in rows)
         shown = Snapshot.of(tick, None)

@@ -93,7 +93,7 @@ async def test_columns_are_put_into_the_rows_of_their_partitions():
     reads = await told_by(HONEST)
     assert reads.size_bytes.tolist() == [5, -1, 6]
     assert reads.counters.messages_in.tolist() == [7, -1, 8]
-    assert (reads.replicas_told.tolist(), reads.broker_size_bytes) == ([1, 0, 1], {1: 11})
+    assert (reads.replicas_reported.tolist(), reads.broker_size_bytes) == ([1, 0, 1], {1: 11})
 
 
 @pytest.mark.parametrize("number", [-1, 1, 2**40])

@@ -112,7 +112,7 @@ class _Topic:
                 "log_end_offset": partition["end"] if is_led else None,
                 "size_bytes": size if is_led else None,
                 "replicas_size_bytes": 2 * size,
-                "replicas_told": 2 if is_led else 1,
+                "replicas_reported": 2 if is_led else 1,
                 "bytes_in": partition["bytes_in"] if is_led else None,
                 "bytes_out": None,
             }
@@ -202,7 +202,7 @@ def to_tick(tick: dict) -> Tick:
 def _rows(tick: dict, name: str) -> list[dict]:
     group = tick["groups"][name]
     common = {key: group[key] for key in ("state", "coordinator", "members")}
-    common |= {"group": name, "told_at_ms": None if group["answered"] else 1}
+    common |= {"group": name, "reported_at_ms": None if group["answered"] else 1}
     return [
         common
         | {

@@ -209,7 +209,7 @@ def _sum(table: Table, every: list[Sample], chosen: list[Sample]) -> Sample:
 
 
 def _disk(rows: list[dict]) -> int | None:
-    if any(row["replicas_told"] < len(row["replicas"]) for row in rows) or not rows:
+    if any(row["replicas_reported"] < len(row["replicas"]) for row in rows) or not rows:
         return None
     return sum(row["replicas_size_bytes"] for row in rows)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from monitoring.history.changes import TickEncoder
 from monitoring.history.table_specs import TABLES
+from monitoring.history.tick_encoder import TickEncoder
 from tests.monitoring.history import random_cluster
 from tests.monitoring.history.reference import HOUR_MS, level_rows
 from tests.monitoring.history.reference_samples import steps_of

@@ -217,7 +217,7 @@ def test_clusters_have_folders_of_their_own(root, redis_server):
 
 def test_groups_of_a_silent_coordinator_exist_and_nothing_of_them_is_known(root):
     read = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4, "log_end_offset": 9}
-    silent = read | {"told_at_ms": 40, "log_end_offset": None}
+    silent = read | {"reported_at_ms": 40, "log_end_offset": None}
     ticks = [make_tick(FIRST, groups=[read]), make_tick(FIRST + 1, groups=[silent])]
     ticks.append(make_tick(FIRST + 2, groups=[read | {"committed_offset": 7}]))
     writer.append(root, "local", ticks)

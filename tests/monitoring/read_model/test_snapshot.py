@@ -10,7 +10,7 @@ from tests.monitoring.tick_factory import make_tick
 
 FULL = {
     "leader": 1, "replicas": [1, 2], "isr": [1, 2], "log_start_offset": 10, "log_end_offset": 110,
-    "size_bytes": 1000, "replicas_size_bytes": 2000, "replicas_told": 2, "bytes_in": 500,
+    "size_bytes": 1000, "replicas_size_bytes": 2000, "replicas_reported": 2, "bytes_in": 500,
     "bytes_out": 700,
 }  # fmt: skip
 
@@ -157,7 +157,7 @@ def test_a_sum_has_the_number_of_unknown_parts():
 
 def test_data_on_disk_sums_replicas_and_counts_unknown_ones():
     tick = make_tick(
-        2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
+        2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_reported=1)]
     )
     shown = Snapshot.of(tick, None)
     assert shown.topics[0].disk_bytes == PartialSum(3000, 1, 4, "replicas")
@@ -165,7 +165,7 @@ def test_data_on_disk_sums_replicas_and_counts_unknown_ones():
 
 
 def test_data_on_disk_is_unknown_in_samples_of_older_versions():
-    tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_told=None)])
+    tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_reported=None)])
     assert Snapshot.of(tick, None).totals.disk_bytes.value is None
 
 
@@ -200,11 +200,11 @@ def test_partitions_that_are_ahead_count_as_0_and_are_reported():
 def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_partial():
     tick = make_tick(
         2,
-        groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 50, None, told_at_ms=77)],
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 50, None, reported_at_ms=77)],
         groups_complete=False,
     )
     shown = Snapshot.of(tick, None)
-    assert [(row.name, row.lag, row.told_at_ms) for row in shown.groups] == [
+    assert [(row.name, row.lag, row.reported_at_ms) for row in shown.groups] == [
         ("g", 10, None),
         ("h", None, 77),
     ]

@@ -57,11 +57,11 @@ def test_partition_for_equals_kafkas_choice(name, count, partition):
 
 def test_groups_of_a_silent_coordinator_keep_their_last_rows():
     found = groups_of(carry_over(silent(), BEFORE, {1}))
-    assert found["alpha"]["told_at_ms"] is None
+    assert found["alpha"]["reported_at_ms"] is None
     kilo = found["kilo"]
     assert (kilo["state"], kilo["members"], kilo["committed_offset"]) == ("Stable", 1, 4)
     assert kilo["log_end_offset"] is None
-    assert (kilo["tick"], kilo["told_at_ms"]) == (2, BEFORE.at_ms)
+    assert (kilo["tick"], kilo["reported_at_ms"]) == (2, BEFORE.at_ms)
 
 
 def test_groups_of_a_silent_coordinator_are_left_out_if_the_table_is_full(monkeypatch):
@@ -76,7 +76,7 @@ def test_groups_of_a_silent_coordinator_keep_the_time_of_their_rows():
     tick = BEFORE
     for number in range(2, 40):
         tick = carry_over(silent(number), tick, {1})
-    assert groups_of(tick)["kilo"]["told_at_ms"] == BEFORE.at_ms
+    assert groups_of(tick)["kilo"]["reported_at_ms"] == BEFORE.at_ms
 
 
 def test_a_group_that_its_coordinator_no_longer_lists_is_gone():
@@ -99,7 +99,7 @@ def test_a_group_that_is_listed_again_has_its_current_rows():
         groups=[group("alpha", 1), group("kilo", 2, committed_offset=10)],
     )  # fmt: skip
     kilo = groups_of(carry_over(back, carry_over(silent(), BEFORE, {1}), {1, 2}))["kilo"]
-    assert (kilo["committed_offset"], kilo["told_at_ms"]) == (10, None)
+    assert (kilo["committed_offset"], kilo["reported_at_ms"]) == (10, None)
 
 
 def test_nothing_is_carried_over_from_another_cluster():

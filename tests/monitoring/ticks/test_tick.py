@@ -55,7 +55,7 @@ def test_a_sample_that_is_older_than_a_column_has_nulls_in_it():
     tick = make_tick(7, partitions=[{"topic": "a", "partition": 0, "size_bytes": 5}])
     fields = as_redis(encode(tick))
     sink = pa.BufferOutputStream()
-    old = tick.partitions.drop_columns(["replicas_size_bytes", "replicas_told"])
+    old = tick.partitions.drop_columns(["replicas_size_bytes", "replicas_reported"])
     with pa.ipc.new_stream(sink, old.schema) as writer:
         writer.write_table(old)
     fields[b"partitions"] = sink.getvalue().to_pybytes()

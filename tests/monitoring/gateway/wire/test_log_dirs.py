@@ -46,14 +46,14 @@ def test_every_replica_counts_as_data_on_disk():
     held = {"a": {0: (100, False), 1: (200, False)}}
     reads = told_by((1, [held | {"b": {0: (7, False)}}]), (2, [held]))
     assert reads.replicas_size_bytes.tolist() == [200, 400, 7]
-    assert reads.replicas_told.tolist() == [2, 2, 1]
+    assert reads.replicas_reported.tolist() == [2, 2, 1]
     assert reads.broker_size_bytes == {1: 307, 2: 300}
 
 
 def test_replicas_of_a_broker_that_does_not_answer_are_not_counted():
     reads = told_by((1, [{"a": {0: (100, False)}}]))
     assert reads.replicas_size_bytes.tolist() == [100, -1, -1]
-    assert reads.replicas_told.tolist() == [1, 0, 0]
+    assert reads.replicas_reported.tolist() == [1, 0, 0]
 
 
 def test_all_directories_count_but_not_copies_that_are_being_moved():

@@ -1,0 +1,8 @@
+"""The Django app `console.records`."""
+
+from django.apps import AppConfig
+
+
+class RecordsConfig(AppConfig):
+    name = "console.records"
+    label = "console_messages"  # "messages" is django.contrib.messages

@@ -1,0 +1,218 @@
+"""The forms of the messages pages: reading records, and masking rules."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from console.records.models import MaskingRule
+from console.records.search import SearchQuery
+from console.records.services import Query
+from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
+from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
+from monitoring.scope import Scope
+
+OFFSET_MAX = 2**63 - 1
+PARTITION_MAX = 2**31 - 1
+
+
+class _MomentInput(forms.DateTimeInput):
+    """A date with a time, in UTC."""
+
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"step": "1"}, format="%Y-%m-%dT%H:%M:%S")
+
+
+class BrowseForm(forms.Form):
+    """What to read: a partition (or all), an offset (or the newest), and the number of records.
+
+    `before` has no widget; the link to older records uses it.
+    """
+
+    partition = forms.IntegerField(
+        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
+    )
+    offset = forms.IntegerField(
+        label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
+    before = forms.IntegerField(min_value=0, max_value=OFFSET_MAX, required=False)
+    limit = forms.TypedChoiceField(
+        label=_("Records"),
+        choices=[(n, str(n)) for n in (25, 50, 100, 250)],
+        coerce=int,
+        empty_value=25,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
+        required=False,
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
+        super().__init__(data)
+        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
+        self.fields["partition"].widget = forms.Select(choices=choices)
+        self.fields["offset"].widget.attrs["placeholder"] = _("newest")
+        self._partitions = partitions
+
+    def clean_partition(self) -> int | None:
+        partition: int | None = self.cleaned_data["partition"]
+        if partition is not None and self._partitions and partition not in self._partitions:
+            raise forms.ValidationError(
+                _("This topic has partitions 0 to %(last)d."), params={"last": self._partitions[-1]}
+            )
+        return partition
+
+    def clean(self) -> None:
+        data = self.cleaned_data
+        offset, before = data.get("offset"), data.get("before")
+        if offset is not None and before is not None:
+            self.add_error("offset", _("Read from an offset or before one, not both."))
+        if (offset, before) != (None, None) and "partition" in data and data["partition"] is None:
+            if len(self._partitions) == 1:
+                data["partition"] = self._partitions[0]
+            else:
+                self.add_error("partition", _("Choose the partition of this offset."))
+
+    def query(self, topic: str) -> Query:
+        data = self.cleaned_data
+        return Query(topic, data["partition"], data["offset"], data["limit"], before=data["before"])
+
+
+class SearchForm(forms.Form):
+    """Which records to find: one condition, an expression in CEL, a range of time, the order."""
+
+    field = forms.ChoiceField(
+        label=_("Find in"),
+        choices=[
+            ("any", _("Key, value or header")), ("key", _("Key")), ("value", _("Value")),
+            ("header_name", _("Header name")), ("header_value", _("Header value")),
+        ],
+        required=False,
+    )  # fmt: skip
+    operator = forms.ChoiceField(
+        label=_("Condition"),
+        choices=[
+            ("contains", _("contains")), ("not_contains", _("does not contain")),
+            ("equals", _("equals")), ("matches", _("matches the pattern")),
+        ],
+        required=False,
+    )  # fmt: skip
+    text = forms.CharField(label=_("Text"), max_length=TEXT_LENGTH_MAX, required=False, strip=False)
+    expression = forms.CharField(
+        label=_("CEL expression"),
+        max_length=TEXT_LENGTH_MAX,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"placeholder": "record.value.amount > 100", "spellcheck": "false"}
+        ),
+    )
+    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=_MomentInput())
+    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=_MomentInput())
+    partition = forms.IntegerField(
+        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
+    )
+    order = forms.ChoiceField(
+        label=_("Order"),
+        choices=[("newest", _("Newest first")), ("oldest", _("Oldest first"))],
+        required=False,
+    )
+    most = forms.TypedChoiceField(
+        label=_("Matches"),
+        choices=[(n, str(n)) for n in (100, 500, 2000)],
+        coerce=int,
+        empty_value=100,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
+        required=False,
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
+        super().__init__(data)
+        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
+        self.fields["partition"].widget = forms.Select(choices=choices)
+
+    def clean(self) -> None:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if since and until and since >= until:
+            self.add_error("until", _("This must be later than “Since”."))
+        if self.errors:
+            return
+        try:
+            RecordFilter(self._conditions(), self.cleaned_data["expression"])
+        except FilterInvalid as error:
+            self.add_error("expression" if self.cleaned_data["expression"] else "text", str(error))
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        data = self.cleaned_data
+        if not data["text"]:
+            return ()
+        return (Condition(data["field"] or "any", data["operator"] or "contains", data["text"]),)
+
+    def query(self, topic: str) -> SearchQuery:
+        data = self.cleaned_data
+        return SearchQuery(
+            topic,
+            data["partition"],
+            self._conditions(),
+            data["expression"],
+            _milliseconds(data["since"]),
+            _milliseconds(data["until"]),
+            data["order"] != "oldest",
+            data["most"],
+        )
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A masking rule for the cluster of `instance`."""
+
+    class Meta:
+        model = MaskingRule
+        fields = ("topic_pattern", "target")
+        labels = {"topic_pattern": _("Topics"), "target": _("Part to mask")}
+        help_texts = {
+            "topic_pattern": _("A topic name; * matches any characters, ? one character."),
+            "target": _("key, value, value.FIELD (of a JSON value) or headers.NAME"),
+        }
+
+    def __init__(self, *args: Any, scope: Scope, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._scope = scope
+
+    def clean(self) -> None:
+        super().clean()
+        if self.errors:
+            return
+        if MaskingRule.objects.filter(cluster=self.instance.cluster, **self.cleaned_data).exists():
+            raise forms.ValidationError(_("This rule already exists."))
+
+    def clean_topic_pattern(self) -> str:
+        pattern: str = self.cleaned_data["topic_pattern"].strip()
+        if invalid := wrong_character(pattern):
+            raise forms.ValidationError(
+                _(
+                    "Character %(position)d, “%(character)s”, is not allowed. Use letters, digits, "
+                    "“.”, “_” and “-”; * matches any characters, ? one character."
+                ),
+                params={"position": invalid[0], "character": invalid[1]},
+            )
+        if pattern.count("*") + pattern.count("?") > WILDCARDS_MAX:
+            raise forms.ValidationError(
+                _("A pattern can have at most %(most)d wildcards (* and ?)."),
+                params={"most": WILDCARDS_MAX},
+            )
+        pattern = re.sub(r"\*+", "*", pattern)
+        if not self._scope.shows_topics_of(pattern):
+            raise forms.ValidationError(_("Your role does not include these topics."))
+        return pattern
+
+    def clean_target(self) -> str:
+        target: str = self.cleaned_data["target"].strip()
+        if not is_target(target):
+            raise forms.ValidationError(
+                _("Enter key, value, value.FIELD or headers.NAME, without spaces.")
+            )
+        return target

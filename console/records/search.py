@@ -1,0 +1,86 @@
+"""Starts searches over the records of a topic, with rights, masking and audit."""
+
+from dataclasses import dataclass
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from console.records import services
+from monitoring.gateway.errors import ClusterUnavailable, NotFound
+from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+from monitoring.records.filters import Condition
+from monitoring.records.running_search import RunningSearch
+from monitoring.records.search import SearchRequest
+
+_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """Which records to find; times in ms since 1970, `until_ms` excluded."""
+
+    topic: str
+    partition: int | None = None
+    conditions: tuple[Condition, ...] = ()
+    expression: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    newest_first: bool = True
+    matches_max: int = 100
+
+
+def start(principal: Principal, cluster: Cluster, query: SearchQuery) -> RunningSearch:
+    """A running search, which the caller stops. It ends at the offsets that are the end now.
+
+    Raises PermissionDenied without the right to read the topic, FilterInvalid, or GatewayError
+    (unknown topic, cluster down, too many searches).
+    """
+    services.require_readable(principal, cluster, query.topic)
+    masked, unmasked = services.mask_targets(principal, cluster, query.topic)
+    with for_cluster(cluster) as gateway:
+        request = SearchRequest(
+            gateway.client_settings,
+            query.topic,
+            _spans(gateway, query),
+            query.conditions,
+            query.expression,
+            query.newest_first,
+            query.matches_max,
+            masked=tuple(masked),
+        )
+    if unmasked:
+        details = {"uncovered": ", ".join(unmasked), "search": "all records that match"}
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
+    return RunningSearch(request)
+
+
+def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
+    """Partition → the offsets to search. Raises GatewayError."""
+    spans = gateway.wire.spans(query.topic, _TIMEOUT_S)
+    if not spans and not gateway.wire.has_topic(query.topic):
+        raise NotFound(Reason("topic_not_on_cluster", topic=query.topic))
+    if query.partition is not None:
+        if query.partition not in spans:
+            raise ClusterUnavailable(
+                Reason("partition_unread", topic=query.topic, partition=query.partition)
+            )
+        spans = {query.partition: spans[query.partition]}
+    if query.since_ms is not None:
+        starts = _offsets_at(gateway, query.topic, spans, query.since_ms)
+        spans = {number: range(starts[number], spans[number].stop) for number in starts}
+    if query.until_ms is not None:
+        ends = _offsets_at(gateway, query.topic, spans, query.until_ms)
+        spans = {number: range(spans[number].start, ends[number]) for number in ends}
+    return spans
+
+
+def _offsets_at(
+    gateway: Gateway, topic: str, spans: dict[int, range], at_ms: int
+) -> dict[int, int]:
+    """Partition → the offset of its first record at or after a time, or its end."""
+    found = gateway.groups.offsets_at([(topic, number) for number in spans], at_ms)
+    return {
+        number: spans[number].stop if offset is None else offset
+        for (_topic, number), offset in found.items()
+    }

@@ -1,0 +1,223 @@
+"""Reads records with masking: `read` and `read_whole`.
+
+All code that shows, exports or searches records must use these functions. They check the rights,
+mask the records, and write an audit entry when a user sees data that a rule masks for others.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from console.accounts.error_texts import topic_not_found
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from console.records.decode import Decoded, decode
+from console.records.models import MaskingRule
+from monitoring import kafka_cluster_id
+from monitoring.gateway.browse import RecordPage, UnreadPartition
+from monitoring.gateway.errors import ClusterUnavailable, NotFound
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.records import RecordRow
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size
+from monitoring.scope import Scope
+
+MASKED = Decoded("masked", MASK, 0, preview=MASK)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which records to read: from `offset` on, the newest before `before`, or the newest."""
+
+    topic: str
+    partition: int | None = None
+    offset: int | None = None
+    limit: int = 50
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record after masking and decoding."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int | None
+    key: Decoded
+    value: Decoded
+    headers: tuple[tuple[str, Decoded], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """The records, the partitions that could not be read, and the offsets for the next pages.
+
+    `older` and `newer` belong to `partition`: the arguments `before` and `offset` of the next
+    query.
+    """
+
+    records: list[ShownRecord]
+    unread: tuple[UnreadPartition, ...] = ()
+    partition: int | None = None
+    older: int | None = None
+    newer: int | None = None
+
+
+def read(principal: Principal, cluster: Cluster, query: Query) -> ReadResult:
+    """Up to `query.limit` records, masked for `principal`: newest first, or forward from an offset.
+
+    Raises PermissionDenied without the right to read the topic, or GatewayError (unknown topic,
+    offset out of range, cluster down).
+    """
+    page, targets = _read(principal, cluster, query)
+    records = [shown_record(row, targets) for row in page.rows]
+    return ReadResult(records, page.unread, page.partition, page.older, page.newer)
+
+
+def read_whole(
+    principal: Principal,
+    cluster: Cluster,
+    topic: str,
+    partition: int,
+    offset: int,
+) -> RecordRow:
+    """One complete record, masked for `principal`. Raises the same errors as `read`."""
+    query = Query(topic, partition, offset, 1)
+    page, targets = _read(principal, cluster, query)
+    for row in page.rows:
+        if row.offset == offset:
+            return mask(row, targets)
+    for unread in page.unread:
+        raise ClusterUnavailable(
+            Reason("partition_unread", topic=topic, partition=unread.partition)
+        )
+    raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
+
+
+def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:
+    """The records before masking, and the targets to mask."""
+    require_readable(principal, cluster, query.topic)
+    with for_cluster(cluster) as gateway:
+        if not cluster.kafka_cluster_id:  # not sampled yet
+            kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
+        page = gateway.browse.read(
+            query.topic, query.partition, query.offset, query.limit, before=query.before
+        )
+    targets, unmasked = mask_targets(principal, cluster, query.topic)
+    if unmasked and page.rows:
+        details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
+    return page, targets
+
+
+def require_readable(principal: Principal, cluster: Cluster, topic: str) -> None:
+    """Raises PermissionDenied or NotFound without the right to read the records of the topic."""
+    rights = principal.rights(cluster)
+    if rights.may("record.read") and not rights.shows("record.read", topic):
+        raise NotFound(topic_not_found(topic))
+    if not rights.may("record.read", topic):
+        raise PermissionDenied(_("Your role does not include reading the records of this topic."))
+
+
+def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
+    """Whether parts of the topic's records are masked for `principal`."""
+    return bool(mask_targets(principal, cluster, topic)[0])
+
+
+def rules_for(cluster: Cluster) -> list[MaskingRule]:
+    """The rules of a cluster, including those of other entries with the same cluster id."""
+    entries = [cluster, *kafka_cluster_id.others(cluster)]
+    return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+
+
+def add_rule(principal: Principal, rule: MaskingRule) -> None:
+    """Save and audit a new, valid rule."""
+    with transaction.atomic():
+        rule.save()
+        fields, slug = _audit_fields(rule), rule.cluster.slug
+        audit.record_by(principal, "masking.add", slug, rule.topic_pattern, after=fields)
+
+
+def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
+    """Remove a rule; False if this cluster has none that the user may see."""
+    rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
+    scope = principal.rights(cluster).scope
+    if rule is None or not scope.shows_topics_of(rule.topic_pattern):
+        return False
+    with transaction.atomic():
+        fields = _audit_fields(rule)
+        audit.record_by(principal, "masking.remove", cluster.slug, rule.topic_pattern, fields)
+        rule.delete()
+    return True
+
+
+def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
+    """The fields of a rule in the audit log."""
+    return {"topics": rule.topic_pattern, "masked": rule.target}
+
+
+def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
+    """The rules that apply only to topics within the scope."""
+    return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
+
+
+def copy_masking_rules(cluster: Cluster) -> None:
+    """Copy the rules to another entry with the same cluster id, before this entry is removed."""
+    for other in kafka_cluster_id.others(cluster)[:1]:
+        for rule in MaskingRule.objects.filter(cluster=cluster):
+            MaskingRule.objects.get_or_create(
+                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
+            )
+
+
+def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
+    """(targets masked for `principal`, targets shown to them although masked for others).
+
+    The right to see masked data is checked on the cluster of the rule.
+    """
+    masked: set[str] = set()
+    unmasked: set[str] = set()
+    for rule in rules_for(cluster):
+        if rule.masks(topic):
+            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
+            (unmasked if is_unmasked else masked).add(rule.target)
+    return sorted(masked), sorted(unmasked - masked)
+
+
+def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
+    """The offsets of these records by partition, for the audit log."""
+    by_partition: dict[int, list[int]] = {}
+    for row in rows:
+        by_partition.setdefault(row.partition, []).append(row.offset)
+    return {
+        f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
+        for number, at in sorted(by_partition.items())
+    }
+
+
+def shown_record(record: RecordRow, targets: list[str]) -> ShownRecord:
+    """A record, masked (again) and decoded."""
+
+    def part(whole: bytes | None, data: bytes | None) -> Decoded:
+        if not targets or whole is None:
+            return decode(data)
+        # Without a size: it would be the size of the mask.
+        if data == MASK_BYTES:
+            return MASKED
+        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_size_rounded=True)
+
+    masked = mask(record, targets)
+    headers = zip(record.headers, masked.headers, strict=True)
+    return ShownRecord(
+        record.partition,
+        record.offset,
+        record.timestamp_ms,
+        part(record.key, masked.key),
+        part(record.value, masked.value),
+        tuple((name, part(whole, data)) for (name, whole), (_name, data) in headers),
+    )

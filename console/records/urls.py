@@ -1,0 +1,24 @@
+from django.urls import path
+
+from console.records import views
+
+urlpatterns = [
+    path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/search", views.search, name="messages-search"
+    ),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/search/results",
+        views.search_results,
+        name="messages-search-results",
+    ),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/<int:partition>/<int:offset>/<slug:part>",
+        views.download,
+        name="message-download",
+    ),
+    path("c/<slug:cluster>/masking", views.masking, name="masking"),
+    path(
+        "c/<slug:cluster>/masking/<int:rule_id>/remove", views.remove_masking, name="masking-remove"
+    ),
+]

@@ -1,0 +1,153 @@
+"""The pages of records and of masking rules."""
+
+from typing import Any
+
+from django.contrib import messages as notices
+from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.accounts.access import requires
+from console.accounts.request_types import ClusterRequest
+from console.records import downloads, search_stream, services, unread_partitions
+from console.records import search as search_service
+from console.records.forms import (
+    OFFSET_MAX,
+    PARTITION_MAX,
+    BrowseForm,
+    MaskingRuleForm,
+    SearchForm,
+)
+from console.records.models import MaskingRule
+from console.topics.topic_context import topic_context
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
+from monitoring.records import expression
+from monitoring.records.filters import FilterInvalid
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """The records of a topic, and notices about partitions that could not be read."""
+    page: dict[str, Any] = topic_context(request, topic, "messages")
+    page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
+    status = _read(request, page) if page["form"].is_valid() else 422
+    return render(request, "records/browse.html", page, status=status)
+
+
+def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
+    """Put the records or an error into the context; returns the response's status."""
+    query = page["form"].query(page["topic"])
+    try:
+        result = services.read(request.principal, request.cluster, query)
+    except OffsetOutOfRange as error:
+        page["form"].add_error("offset", sentence(error.message))
+        return 422
+    except NotFound as error:
+        page["error"] = sentence(error.message)
+        return 404
+    except GatewayError as error:
+        page["error"] = sentence(error.message)
+        return 503 if error.retriable else 502
+    page["unread_notices"] = unread_partitions.notices(
+        result.unread, page["snapshot"], page["topic"]
+    )
+    page["result"], page["query"], page["records"] = result, query, result.records
+    is_empty = not result.records and result.older is None
+    return 503 if result.unread and is_empty else 200
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """The form of a search, and a table that the browser fills from `search_results`."""
+    page: dict[str, Any] = topic_context(request, topic, "messages")
+    rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    is_asked = bool(request.GET)
+    page["form"] = SearchForm(request.GET if is_asked else None, [row.partition for row in rows])
+    page["is_running"] = is_asked and page["form"].is_valid()
+    page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
+    page["query_string"] = request.GET.urlencode()
+    page["field_names"] = expression.FIELD_NAMES
+    status = 422 if is_asked and not page["is_running"] else 200
+    return render(request, "records/search.html", page, status=status)
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
+    """The results of a search while it runs (search_stream.py)."""
+    form = SearchForm(request.GET, [])
+    if not form.is_valid():
+        return JsonResponse({"error": _("The search is not valid.")}, status=422)
+    query = form.query(topic)
+    try:
+        running = search_service.start(request.principal, request.cluster, query)
+    except (GatewayError, FilterInvalid) as error:
+        return JsonResponse({"error": search_stream.error_text(error)}, status=503)
+    targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
+    content = search_stream.lines(running, request.cluster, topic, targets)
+    response = StreamingHttpResponse(content, content_type="application/x-ndjson")
+    response["Cache-Control"] = "no-store"
+    # Each line is sent at once: nginx does not buffer, and GZipMiddleware does not compress.
+    response["X-Accel-Buffering"] = "no"
+    response["Content-Encoding"] = "identity"
+    return response
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def download(
+    request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
+) -> HttpResponse:
+    """Download a record: its value, or the whole record as JSON."""
+    if part not in downloads.FORMATS or partition > PARTITION_MAX or offset > OFFSET_MAX:
+        raise Http404(_("There is no such file."))
+    try:
+        position = (topic, partition, offset)
+        record = services.read_whole(request.principal, request.cluster, *position)
+    except (NotFound, OffsetOutOfRange) as error:
+        raise Http404(sentence(error.message)) from error
+    except GatewayError as error:
+        status = 503 if error.retriable else 502
+        return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
+    content = downloads.content(topic, record, part)
+    if content is None:
+        raise Http404(_("The value of this record is null."))
+    response = HttpResponse(content, content_type=downloads.FORMATS[part].content_type)
+    name = f"{topic}-{partition}-{offset}{downloads.FORMATS[part].suffix}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("masking.edit")
+def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """The masking rules of a cluster: list and add."""
+    rule = MaskingRule(cluster=request.cluster)
+    form = MaskingRuleForm(
+        request.POST if request.method == "POST" else None,
+        instance=rule,
+        scope=request.rights.scope,
+    )
+    if form.is_valid():
+        services.add_rule(request.principal, form.save(commit=False))
+        notices.success(request, _("The masking rule for %(topics)s was added.") % {
+            "topics": rule.topic_pattern
+        })  # fmt: skip
+        return redirect("masking", cluster=cluster)
+    context = {"form": form, "rules": services.rules_within(request.cluster, request.rights.scope)}
+    return render(request, "records/masking.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@requires("masking.edit")
+def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
+    if not services.remove_rule(request.principal, request.cluster, rule_id):
+        raise Http404(_("There is no such masking rule. It may have been removed."))
+    notices.success(request, _("The masking rule was removed."))
+    return redirect("masking", cluster=cluster)

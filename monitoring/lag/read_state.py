@@ -1,0 +1,89 @@
+"""The state of each partition of a group, from its commits and ends in the last minutes. Pure.
+
+The rules, of which the first that applies decides:
+
+| State | Rule |
+|---|---|
+| not committed | there is no commit |
+| unknown | the end offset is unknown, or the commit is beyond it |
+| caught up | the commit is at the end, or where the end was at most CAUGHT_UP_MS ago |
+| no members | records wait, and the partition is not assigned to a member |
+| rewound | the commit is below an earlier one |
+| unknown | it was observed for less than OBSERVED_MS |
+| stalled | records wait, and the commit did not move |
+| growing | the lag is larger than in the first observation |
+| draining | else: the commit moves and the lag does not grow |
+
+The state of a group is the worst of its partitions, in the order of `ReadState`.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+from monitoring.lag.formula import lag_between
+
+UNKNOWN = -1  # offset
+CAUGHT_UP_MS = 45_000
+OBSERVED_MS = 60_000
+
+
+class ReadState(IntEnum):
+    """States, the worst last."""
+
+    CAUGHT_UP = 0
+    UNKNOWN = 1
+    NOT_COMMITTED = 2
+    DRAINING = 3
+    REWOUND = 4
+    GROWING = 5
+    NO_MEMBERS = 6
+    STALLED = 7
+
+    @property
+    def key(self) -> str:
+        return self.name.lower().replace("_", "-")
+
+
+def read_states(
+    at_ms: np.ndarray, committed: np.ndarray, ends: np.ndarray, is_owned: np.ndarray
+) -> np.ndarray:
+    """The ReadState of each partition.
+
+    `committed` and `ends` have a row per observation, the newest last, and a column per partition;
+    `at_ms` has their times. UNKNOWN (−1) = no commit, or the end is not known.
+    """
+    commit, end, now_ms = committed[-1], ends[-1], int(at_ms[-1])
+    seen = (committed >= 0) & (ends >= 0)
+    first = seen.argmax(axis=0)
+    columns = np.arange(committed.shape[1])
+    observed_ms = now_ms - at_ms[first]
+    first_lag = lag_between(committed[first, columns], ends[first, columns])
+    recent = (at_ms >= now_ms - CAUGHT_UP_MS)[:, None] & (ends >= 0)
+    reached = (recent & (commit >= ends)).any(axis=0)
+    has_moved = ((committed >= 0) & (committed != commit)).any(axis=0)
+    conditions = [
+        (commit < 0, ReadState.NOT_COMMITTED),
+        ((end < 0) | (commit > end), ReadState.UNKNOWN),
+        (reached, ReadState.CAUGHT_UP),
+        (~is_owned, ReadState.NO_MEMBERS),
+        (committed.max(axis=0) > commit, ReadState.REWOUND),
+        (observed_ms < OBSERVED_MS, ReadState.UNKNOWN),
+        (~has_moved, ReadState.STALLED),
+        (lag_between(commit, end) > first_lag, ReadState.GROWING),
+    ]
+    masks = [mask for mask, _state in conditions]
+    found: np.ndarray = np.select(
+        masks, [int(read_state) for _mask, read_state in conditions], ReadState.DRAINING
+    )
+    return found
+
+
+def rates(at_ms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The growth of each column per second since its first known value; NaN = not known."""
+    known = values >= 0
+    first = known.argmax(axis=0)
+    seconds = (at_ms[-1] - at_ms[first]) / 1000
+    grown = values[-1] - values[first, np.arange(values.shape[1])]
+    is_known = known[-1] & (seconds > 0)
+    return np.where(is_known, grown / np.where(seconds > 0, seconds, 1), np.nan)

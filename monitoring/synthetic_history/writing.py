@@ -1,0 +1,334 @@
+"""Writes history of the past from a pattern day, and removes it again.
+
+Spark rolls the pattern day up once, as the pipeline does; its files are then written for each day
+of the range, as long as the levels keep them. The last day ends where the recorded history begins.
+Only time before the first recorded hour is written.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.history import manifest, reader, writer
+from monitoring.history.levels import (
+    DAY,
+    DAY_MS,
+    HOUR,
+    HOUR_MS,
+    LEVELS,
+    MINUTE,
+    RAW,
+    Level,
+    bucket_start,
+)
+from monitoring.history.root import Place, Root
+from monitoring.history.stored_rows import read_file
+from monitoring.history.table_specs import TABLES, TICKS, schema_of
+from monitoring.pipeline.coverage import kept_from_ms
+from monitoring.pipeline.jobs import coarser_ticks
+from monitoring.pipeline.workspace import Workspace, opened
+from monitoring.synthetic_history import marker
+from monitoring.synthetic_history.marker import WrittenRange
+from monitoring.synthetic_history.pattern import (
+    Hour,
+    Tables,
+    hours_used,
+    is_complete,
+    is_steady,
+    shifted,
+    until,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROWS_MAX = 4_000_000  # of a pattern day: they are in memory
+_AT_ONCE = 4  # queries of Spark
+_ATTEMPTS = 5  # if a worker writes the same manifest
+_SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
+LevelTables = dict[Level, dict[str, pa.Table]]
+
+
+class CannotWrite(Exception):
+    """The history cannot be written or removed; the text says why and what to do."""
+
+
+def range_before(root: Root, slug: str, days: int, now_ms: int) -> WrittenRange:
+    """The range of `days` in front of what is recorded, from the start of a day."""
+    to_ms = _first_recorded_ms(root, slug)
+    if to_ms is None:
+        to_ms = bucket_start(now_ms, HOUR_MS)
+    return WrittenRange(bucket_start(to_ms - days * DAY_MS, DAY_MS), to_ms, "")
+
+
+def _first_recorded_ms(root: Root, slug: str) -> int | None:
+    """The start of the first hour (of the day level: day) that any level has."""
+    starts = []
+    for level in LEVELS:
+        for place in manifest.places(root, slug, level):
+            if files := manifest.load(root, place).files:
+                starts.append(min(bucket_start(file.min_at_ms, HOUR_MS) for file in files))
+                break
+    if not starts:
+        return None
+    first_ms = min(starts)
+    # The day of the first hour has a row of the day level, which begins before that hour.
+    hours = [
+        bucket_start(ticks["at_ms"][0].as_py(), HOUR_MS)
+        for level in (RAW, MINUTE, HOUR)
+        if len(ticks := reader.ticks(root, slug, level, first_ms, first_ms + DAY_MS))
+    ]
+    return min(hours, default=first_ms)
+
+
+def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
+    """The newest complete hours of the raw level in which nothing appears or disappears, oldest
+    first: as many as make a day of equal parts; none if there is no such hour.
+
+    Raises CannotWrite if they have too many rows.
+    """
+    found: list[Hour] = []
+    for place in reversed(manifest.places(root, slug, RAW)):
+        is_next = not found or place.end_ms == found[-1].start_ms
+        tables = _steady_hour(root, place) if is_next and place.end_ms <= now_ms else None
+        if tables is not None:
+            found.append(Hour(place.start_ms, tables))
+        if len(found) == DAY_MS // HOUR_MS or (found and tables is None):
+            break
+    used = list(reversed(found[: hours_used(len(found))])) if found else []
+    if used:
+        check_rows(sum(_row_count(hour.tables) for hour in used) * (24 // len(used)))
+    return used
+
+
+def _steady_hour(root: Root, place: Place) -> Tables | None:
+    """The rows of a complete, steady hour; else None."""
+    ticks = reader.ticks(root, place.slug, RAW, place.start_ms, place.end_ms)
+    if not is_complete(ticks, place.start_ms):
+        return None
+    listed = manifest.load(root, place)
+    check_rows(sum(file.rows for file in listed.files))
+    tables = {TICKS: ticks}
+    for name in TABLES:
+        schema = schema_of(name, is_raw=True)
+        files = listed.of(name)
+        if not files:
+            continue
+        parts = [read_file(root, root.path(*place.folder, file.name), schema) for file in files]
+        tables[name] = pa.concat_tables(parts).unify_dictionaries()
+        if not is_steady(tables[name]):
+            return None
+    return tables
+
+
+def _row_count(tables: Tables) -> int:
+    return sum(map(len, tables.values()))
+
+
+def check_rows(count: int) -> None:
+    """Raises CannotWrite if a day of so many raw rows is too large for a pattern."""
+    if count > ROWS_MAX:
+        raise CannotWrite(
+            f"a day of this cluster has {count:,} rows, and at most {ROWS_MAX:,} can be a pattern: "
+            "written history is for small clusters"
+        )
+
+
+def write(
+    spark: SparkSession, root: Root, slug: str, day: Tables, day_ms: int, written: WrittenRange,
+    now_ms: int,
+) -> Iterator[str]:  # fmt: skip
+    """Write the range from the pattern `day`, which starts at `day_ms`; yields each day's date.
+
+    Raises Spark's errors and OSError; what is there then is removed by `remove`.
+    """
+    if marker.load(root, slug) is not None:
+        raise CannotWrite("it has written history already: remove that first, with --remove")
+    check_rows(_row_count(day))
+    last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
+    is_recorded = bool(manifest.places(root, slug, RAW))
+    with opened(root, slug) as space:
+        whole = _rolled_up(spark, space, day, day_ms, (MINUTE, HOUR, DAY))
+        last = until(day, day_ms + written.to_ms - last_day_ms)
+        # The pipeline computes the day in which the recorded history begins, when it is over.
+        is_whole = written.to_ms == last_day_ms + DAY_MS
+        ended = _rolled_up(spark, space, last, day_ms, (MINUTE, HOUR, DAY)[: 2 + is_whole])
+    marker.store(root, slug, written)
+    for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
+        levels = ended if at_ms == last_day_ms else whole
+        for level, tables in levels.items():
+            if level is DAY or (level is RAW and not is_recorded):
+                continue  # days are written by year; raw ticks are what the flush goes on from
+            if at_ms + DAY_MS > kept_from_ms(level, now_ms):
+                _write_day(root, slug, level, tables, at_ms - day_ms)
+        yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+    _write_days(root, slug, whole, ended, day_ms, written, kept_from_ms(DAY, now_ms))
+
+
+def _rolled_up(
+    spark: SparkSession, space: Workspace, raw: Tables, day_ms: int, levels: Sequence[Level]
+) -> LevelTables:
+    """The tables of these levels and the raw level of a day. Rows of a level are sorted by key."""
+    from monitoring.spark.jobs.roll_up import RollUp, roll_up
+    from monitoring.spark.transforms.buckets import buckets_of
+
+    # In one piece: a filter of thousands of pieces takes 20 times as long.
+    found: LevelTables = {RAW: {name: rows.combine_chunks() for name, rows in raw.items()}}
+    mark = uuid.uuid4().hex
+    locations = _spark_input(space, raw, mark)
+    for level in levels:
+        source = _SOURCE[level]
+        ticks = found[source][TICKS].sort_by("at_ms")
+        found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
+        buckets = buckets_of(ticks, is_raw=source is RAW)
+        outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
+        rows_max = max((len(found[source][name]) for name in locations), default=0)
+        steps = [
+            RollUp(
+                table=name,
+                is_raw=source is RAW,
+                files=[location],
+                buckets=buckets,
+                bucket_ms=level.bucket_ms,
+                from_ms=day_ms,
+                to_ms=day_ms + DAY_MS,
+                keep_repeated_until_ms=day_ms + (HOUR_MS if level is HOUR else DAY_MS),
+                output=space.output(outputs[name]),
+                rows=rows_max,  # of all: they share the session's settings
+            )
+            for name, location in locations.items()
+        ]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(partial(roll_up, spark), steps))
+        locations = {}
+        for name, output in outputs.items():
+            finished = space.spark_file(output, name, mark, 0)
+            if finished is not None:
+                path = space.root.path(*finished.path)
+                found[level][name] = read_file(space.root, path, schema_of(name, is_raw=False))
+                locations[name] = space.output(output)
+    return found
+
+
+def _spark_input(space: Workspace, raw: Tables, mark: str) -> dict[str, str]:
+    """The raw rows as files; table → location."""
+    found = {}
+    for name in raw.keys() & TABLES.keys():
+        file = f"{mark}-raw-{name}.parquet"
+        space.root.write(memoryview(writer.parquet(raw[name])), *space.folder, file)
+        found[name] = space.output(file)
+    return found
+
+
+def _write_day(root: Root, slug: str, level: Level, tables: Tables, by_ms: int) -> None:
+    """The rows of a day, `by_ms` later than the pattern; raw ticks are in a folder by hour."""
+    length_ms = HOUR_MS if level is RAW else DAY_MS
+    first_ms = bucket_start(pc.min(tables[TICKS]["at_ms"]).as_py(), DAY_MS)
+    for start_ms in range(first_ms, first_ms + DAY_MS, length_ms):
+        inside = (pc.field("at_ms") >= start_ms) & (pc.field("at_ms") < start_ms + length_ms)
+        parts = {name: shifted(rows.filter(inside), by_ms) for name, rows in tables.items()}
+        if len(parts[TICKS]):
+            _append(root, Place(slug, level, level.span_of(start_ms + by_ms)), parts)
+
+
+def _write_days(
+    root: Root,
+    slug: str,
+    whole: LevelTables,
+    ended: LevelTables,
+    day_ms: int,
+    written: WrittenRange,
+    kept_ms: int,
+) -> None:
+    """The day level: a file for each year and table, sorted by key."""
+    last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
+    of_year: dict[str, dict[str, list[pa.Table]]] = {}
+    for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
+        levels = ended if at_ms == last_day_ms else whole
+        if DAY not in levels or at_ms + DAY_MS <= kept_ms:
+            continue
+        for name, rows in levels[DAY].items():
+            parts = of_year.setdefault(DAY.span_of(at_ms), {}).setdefault(name, [])
+            parts.append(shifted(rows, at_ms - day_ms))
+    for span, parts_of in of_year.items():
+        tables = {}
+        for name, parts in parts_of.items():
+            keys = list(TABLES[name].keys) if name in TABLES else []
+            plain = pa.concat_tables(parts).unify_dictionaries()
+            order = [(key, "ascending") for key in [*keys, "at_ms"]]
+            tables[name] = plain.take(pc.sort_indices(_plain(plain, keys), order))
+        _append(root, Place(slug, DAY, span), tables)
+
+
+def _plain(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
+    """The key columns as plain texts, which Arrow can sort."""
+    columns = {
+        key: rows[key].cast(pa.string()) if pa.types.is_dictionary(rows[key].type) else rows[key]
+        for key in keys
+    }
+    return pa.table(columns | {"at_ms": rows["at_ms"]})
+
+
+def _append(root: Root, place: Place, tables: Mapping[str, pa.Table]) -> None:
+    ticks = len(tables[TICKS]) if place.level is RAW else _ticks_of(tables[TICKS])
+    source_ticks = 0 if place.level is RAW else ticks
+    files = [
+        writer.write_file(root, place, name, rows, "written-", source_ticks)
+        for name, rows in tables.items()
+        if len(rows)
+    ]
+    for attempt in range(_ATTEMPTS):
+        before = manifest.load(root, place)
+        try:
+            manifest.replace(root, place, before, [*before.files, *files])
+            return
+        except FileExistsError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+
+
+def _ticks_of(ticks: pa.Table) -> int:
+    return int(pc.sum(pc.add(ticks["samples"], ticks["gaps"])).as_py() or 0)
+
+
+def remove(root: Root, slug: str) -> WrittenRange:
+    """Remove the written range from all levels. Raises CannotWrite if there is none."""
+    written = marker.load(root, slug)
+    if written is None:
+        raise CannotWrite("it has no written history")
+    # A day that the pipeline computed from written and recorded hours is computed again.
+    end_ms = {DAY: bucket_start(written.to_ms - 1, DAY_MS) + DAY_MS}
+    with opened(root, slug) as space:
+        for level in LEVELS:
+            for place in manifest.places(root, slug, level):
+                _remove(space, place, written.from_ms, end_ms.get(level, written.to_ms))
+    marker.delete(root, slug)
+    return written
+
+
+def _remove(space: Workspace, place: Place, from_ms: int, to_ms: int) -> None:
+    if place.end_ms <= from_ms or place.start_ms >= to_ms:
+        return
+    before = manifest.load(space.root, place)
+    found = reader.ticks(space.root, place.slug, place.level, from_ms, to_ms)
+    ticks = 0 if place.level is RAW else _ticks_of(found)
+    removed, rest = [], []
+    for file in before.files:
+        if file.max_at_ms < from_ms or file.min_at_ms >= to_ms:
+            continue
+        removed.append(file)
+        if file.min_at_ms < from_ms or file.max_at_ms >= to_ms:
+            kept = space.without(place, file, from_ms, to_ms, ticks)
+            rest += [kept] if kept else []
+    if len(removed) == len(before.files) and not rest:
+        space.root.delete_folder(*place.folder)
+    else:
+        space.publish(place, before, removed, rest)

@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.records.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode
+
+
+def test_null_and_empty_are_distinguished():
+    assert decode(None).kind == "null"
+    assert decode(b"").kind == "empty"
+
+
+def test_json_is_indented():
+    shown = decode(b'{"b":1,"a":[true]}')
+    assert shown.kind == "json"
+    assert shown.text.startswith('{\n  "b": 1')
+
+
+def test_text_stays_text_and_letters_of_any_alphabet_are_shown():
+    assert decode("größe 尺寸".encode()).text == "größe 尺寸"
+    assert decode(b"12").kind == "text"
+
+
+def test_broken_json_is_shown_as_the_text_it_is():
+    assert decode(b'{"a":').kind == "text"
+
+
+@pytest.mark.parametrize("literal", ["1.10", "1e400", "12345678901234567.89", "-0", "1E5"])
+def test_a_number_is_shown_as_it_was_sent(literal):
+    shown = decode(f'{{"price": {literal}}}'.encode())
+    assert (shown.kind, shown.text) == ("json", f'{{\n  "price": {literal}\n}}')
+
+
+def test_both_members_of_one_name_are_shown():
+    assert decode(b'{"a":1,"a":2}').text == '{\n  "a": 1,\n  "a": 2\n}'
+
+
+def test_escaped_characters_are_shown_unescaped():
+    assert decode(rb'["\u00e9", "\u00e9\ud800"]').text == '[\n  "é",\n  "\\u00e9\\ud800"\n]'
+
+
+def test_json_within_json_keeps_its_shape():
+    assert decode(b'{"a":[],"b":{},"c":[{"d":null}, true]}').text == (
+        '{\n  "a": [],\n  "b": {},\n  "c": [\n    {\n      "d": null\n    },\n    true\n  ]\n}'
+    )
+
+
+def test_deep_json_is_truncated():
+    shown = decode(b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500)
+    assert (shown.kind, shown.is_truncated) == ("json", True)
+
+
+def test_a_lone_surrogate_in_json_can_be_shown():
+    shown = decode(b'{"a":"\\ud800","b":"\xc3\xb6"}')
+    assert shown.kind == "json"
+    assert shown.text.encode()
+    assert "\\ud800" in shown.text
+
+
+def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
+    shown = decode(b"\x00\x00\x00\x2a")
+    assert (shown.kind, shown.text) == ("hex", "0000 002a")
+
+
+def test_long_data_is_truncated_and_keeps_its_full_size():
+    shown = decode(b"x" * (SHOWN_CHARS_MAX + 1))
+    assert (len(shown.text), shown.is_truncated) == (SHOWN_CHARS_MAX, True)
+    assert shown.size_bytes == SHOWN_CHARS_MAX + 1
+    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_truncated
+
+
+@given(st.binary(max_size=200))
+def test_decoding_never_fails(data):
+    assert decode(data).size_bytes == len(data)

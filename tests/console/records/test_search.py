@@ -1,0 +1,136 @@
+"""Searches with the rights, the masks and the audit of the console, on a real cluster."""
+
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from confluent_kafka import Producer
+from django.core.exceptions import PermissionDenied
+
+from console.accounts.principal import Principal
+from console.audit.models import AuditEntry
+from console.records import search, search_stream
+from console.records.models import MaskingRule
+from console.records.search import SearchQuery
+from monitoring.gateway.errors import ClusterUnavailable, NotFound
+from monitoring.models import Cluster
+from monitoring.records.filters import Condition
+from monitoring.records.search import Progress
+from tests.console.conftest import a_user
+from tests.support.live_cluster import LiveCluster
+
+TOPIC = "console-search"
+COUNT = 200
+FIRST_MS = 1_700_000_000_000
+
+
+@pytest.fixture
+def cluster(live_cluster: LiveCluster, db) -> Cluster:
+    with live_cluster.gateway() as gateway:
+        is_new = not gateway.wire.has_topic(TOPIC)
+    if is_new:
+        live_cluster.create_topic(TOPIC, 2)
+        producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+        for number in range(COUNT):
+            value = json.dumps({"number": number, "card": f"card-{number:04}"})
+            producer.produce(
+                TOPIC, value, b"k", partition=number % 2, timestamp=FIRST_MS + number * 1000
+            )
+        assert producer.flush(30) == 0
+    cluster = live_cluster.row()
+    cluster.save()
+    return cluster
+
+
+def principal(role: str, **more) -> Principal:
+    return Principal(a_user(f"search-{role}", role, **more), "127.0.0.1")
+
+
+def found(user: Principal, cluster: Cluster, **query) -> tuple[list[int], Progress]:
+    """The numbers in the values that match, and the last progress."""
+    numbers: list[int] = []
+    with search.start(user, cluster, SearchQuery(TOPIC, **query)) as running:
+        for event in running.events():
+            if isinstance(event, Progress):
+                progress = event
+            else:
+                numbers += [json.loads(row.value)["number"] for row in event]
+    return sorted(numbers), progress
+
+
+def contains(text: str) -> tuple[Condition]:
+    return (Condition("value", "contains", text),)
+
+
+def test_a_viewer_finds_a_record(cluster):
+    numbers, progress = found(principal("viewer"), cluster, conditions=contains("card-0123"))
+    assert (numbers, progress.end) == ([123], "complete")
+
+
+def test_a_range_of_time_and_a_partition_limit_what_is_read(cluster):
+    since, until = FIRST_MS + 50_000, FIRST_MS + 60_000
+    numbers, progress = found(principal("viewer"), cluster, since_ms=since, until_ms=until)
+    assert numbers == list(range(50, 60))
+    assert progress.offsets_total == 10
+    numbers, _ = found(principal("operator"), cluster, since_ms=since, until_ms=until, partition=1)
+    assert numbers == [51, 53, 55, 57, 59]
+
+
+def test_what_is_masked_for_a_role_is_not_found_by_it(cluster):
+    MaskingRule.objects.create(cluster=cluster, topic_pattern=TOPIC, target="value.card")
+    viewer = principal("viewer")
+    assert found(viewer, cluster, conditions=contains("card-0123"))[0] == []
+    assert found(viewer, cluster, expression="record.value.number == 7")[0] == [7]
+    assert not AuditEntry.objects.filter(verb="record.unmask").exists()
+    assert found(principal("admin"), cluster, conditions=contains("card-0123"))[0] == [123]
+    assert AuditEntry.objects.filter(verb="record.unmask", actor_name="search-admin").exists()
+
+
+def test_without_the_right_to_the_topic_there_is_no_search(cluster):
+    with pytest.raises((PermissionDenied, NotFound)):
+        search.start(principal("viewer", topics=["other"]), cluster, SearchQuery(TOPIC))
+
+
+def test_unknown_topics_and_partitions_are_clear_errors(cluster):
+    user = principal("viewer")
+    with pytest.raises(NotFound):
+        search.start(user, cluster, SearchQuery("no-such-topic"))
+    with pytest.raises(ClusterUnavailable):
+        search.start(user, cluster, SearchQuery(TOPIC, partition=9))
+
+
+def lines(cluster: Cluster, user: Principal, **query) -> list[dict]:
+    async def collect() -> list[str]:
+        return [line async for line in search_stream.lines(running, cluster, TOPIC, [])]
+
+    running = search.start(user, cluster, SearchQuery(TOPIC, **query))
+    return [json.loads(line) for line in async_to_sync(collect)()]
+
+
+def test_the_browser_gets_rows_and_progress_as_lines(cluster):
+    told = lines(cluster, principal("viewer"), conditions=contains("card-0123"))
+    (rows,) = (line["rows"] for line in told if "rows" in line)
+    assert rows[0]["time"] == FIRST_MS + 123_000
+    assert "card-0123" in rows[0]["html"]
+    assert told[-1]["end"] == "complete"
+    assert "Complete" in told[-1]["progress"]
+
+
+def test_a_failing_expression_is_said_with_its_first_record(cluster):
+    told = lines(cluster, principal("viewer"), expression="record.value.missing > 1")
+    assert "failed on 200 records" in told[-1]["progress"]
+    assert "no field" in told[-1]["progress"]
+
+
+def test_the_page_says_what_is_wrong_with_the_form(cluster, client_of):
+    client = client_of(a_user("search-forms", "viewer"))
+    url = f"/c/live/topics/{TOPIC}/messages/search"
+    for query, text in (
+        ({"expression": "record.value."}, "Syntax error"),
+        ({"text": "(", "operator": "matches"}, "regular expression is not valid"),
+        ({"since": "2026-01-02T00:00", "until": "2026-01-01T00:00"}, "must be later"),
+    ):
+        answer = client.get(url, query)
+        assert (answer.status_code, text in answer.content.decode()) == (422, True), query
+    assert client.get(f"{url}/results", {"expression": "1 +"}).status_code == 422
+    assert client.get(url).status_code == 200

@@ -1,0 +1,117 @@
+"""The jobs of a cluster through the database, Redis and Spark."""
+
+import pytest
+
+from monitoring.clusters import Cluster
+from monitoring.history import reader
+from monitoring.history.levels import HOUR_MS, RAW
+from monitoring.pipeline import backfill, services, tasks
+from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
+from monitoring.reasons import loads
+from monitoring.redis_lock import try_lock
+from monitoring.reports.models import Report
+from tests.monitoring.pipeline.made_history import START_MS, rows_of_levels, ticks, write
+from tests.support.ports import free_port
+
+pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def cluster(root, redis_server, settings, monkeypatch):
+    """A cluster with one hour of raw ticks, of which nothing expires, an hour later."""
+    settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
+    settings.AERIE_HISTORY_HOUR_DAYS = 0
+    monkeypatch.setattr(services, "now_ms", lambda: START_MS + 2 * HOUR_MS)
+    write(root, ticks(1, hours=1))
+    return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
+
+
+def run(cluster):
+    return PipelineRun.objects.get(cluster=cluster)
+
+
+def test_an_hour_is_done_once_and_told_and_a_back_fill_does_it_again(cluster, root, spark_server):
+    assert not services.run_next(cluster)
+    done = run(cluster)
+    assert (done.kind, done.start_ms, done.state) == ("hour", START_MS, RunState.DONE)
+    assert done.rows > 0
+    seen = PipelineState.objects.get(cluster=cluster)
+    assert seen.waiting_hours == 0
+    assert seen.levels["hour"]["last_ms"] == START_MS + HOUR_MS
+    assert seen.levels["day"]["last_ms"] is None
+    rows = rows_of_levels(root)
+    assert not services.run_next(cluster)
+    assert run(cluster).started_at == done.started_at
+
+    backfill.start(cluster, START_MS, START_MS + HOUR_MS)
+    services.run_next(cluster)
+    assert run(cluster).started_at > done.started_at
+    assert rows_of_levels(root) == rows
+    services.run_next(cluster)
+    assert PipelineState.objects.get(cluster=cluster).backfill_next_ms is None
+
+
+def test_without_spark_the_hour_waits_and_nothing_is_lost(cluster, root, settings):
+    settings.SPARK_CONNECT_PORT = free_port()
+    assert not services.run_next(cluster)
+    waiting = run(cluster)
+    assert waiting.state == RunState.WAITING
+    assert loads(waiting.error).code == "spark_not_available"
+    assert PipelineState.objects.get(cluster=cluster).waiting_hours == 1
+
+
+def test_a_failed_hour_is_told_and_tried_again_later(cluster, monkeypatch):
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(services, "_with_spark", fails)
+    assert not services.run_next(cluster)
+    failed = run(cluster)
+    assert (failed.state, loads(failed.error).code) == (RunState.FAILED, "disk_full")
+    services.run_next(cluster)
+    assert run(cluster).attempt == 1
+    PipelineRun.objects.update(started_at=failed.started_at - services.RETRY)
+    services.run_next(cluster)
+    assert run(cluster).attempt == 2
+
+
+def test_one_worker_at_a_time_works_on_a_cluster(cluster):
+    with try_lock("aerie:pipeline:local", "another", 60_000):
+        assert not services.run_next(cluster)
+    assert not PipelineRun.objects.exists()
+
+
+def test_a_run_of_a_worker_that_ended_is_noted(cluster, monkeypatch):
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(services, "_with_spark", dies)
+        with pytest.raises(KeyboardInterrupt):
+            services.run_next(cluster)
+    assert run(cluster).state == RunState.RUNNING
+    services._note_lost_worker(cluster)
+    assert (run(cluster).state, loads(run(cluster).error).code) == ("waiting", "worker_lost")
+
+
+def test_a_waiting_report_goes_first_and_one_message_of_a_cluster_waits(cluster, monkeypatch):
+    sent = []
+    monkeypatch.setattr(tasks.current_app, "send_task", lambda *args, **_: sent.append(args))
+    tasks.roll_up_all()
+    tasks.roll_up_all()
+    assert sent == [("monitoring.pipeline.tasks.roll_up", ("local",))]
+    Report.objects.create(kind="throughput-and-lag", cluster=cluster)
+    tasks.roll_up("local")
+    assert not PipelineRun.objects.exists()
+    tasks.roll_up_all()
+    assert len(sent) == 2
+
+
+def test_expired_history_is_deleted(cluster, root, settings, monkeypatch):
+    settings.AERIE_HISTORY_RAW_HOURS = 1
+    write(root, ticks(1, hours=1, start_ms=START_MS + 5 * HOUR_MS))
+    services.refresh(cluster)
+    assert len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+    monkeypatch.setattr(services, "now_ms", lambda: START_MS + 4 * HOUR_MS)
+    services.refresh(cluster)
+    assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
