@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job, RoundDone
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec

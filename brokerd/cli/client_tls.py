@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Mapping
 
 from brokerd.cli.options import CliError
-from brokerd.config_tls import TlsSettings, is_tls_key, tls_settings
+from brokerd.config.tls import TlsSettings, is_tls_key, tls_settings
 from brokerd.security.tls import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"

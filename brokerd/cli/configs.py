@@ -32,7 +32,7 @@ from brokerd.cli.options import (
     run,
 )
 from brokerd.cli.words import check
-from brokerd.config_values import read_properties
+from brokerd.config.values import read_properties
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 

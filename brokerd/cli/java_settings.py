@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from brokerd.cli.options import CliError
-from brokerd.config_values import ascii_digits
+from brokerd.config.values import ascii_digits
 from brokerd.limits import INT32_MAX, INT64_MAX
 
 Check = Callable[[str], str]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import brokerd
-from brokerd import config_values
+from brokerd.config import values
 
 Options = argparse.Namespace
 
@@ -223,7 +223,7 @@ def read_properties(path: str | None) -> dict[str, str]:
     """A properties file's pairs; none without a file."""
     if path is None:
         return {}
-    return config_values.read_properties(read_text(path))
+    return values.read_properties(read_text(path))
 
 
 def read_text(path: str) -> str:

@@ -8,7 +8,7 @@ from brokerd.cli.config_entities import CLIENTS, IPS, QUOTA_TYPES, USERS, Entiti
 from brokerd.cli.java import hash_map_order
 from brokerd.cli.options import CliError
 from brokerd.cli.scram import MECHANISMS
-from brokerd.config_values import java_double
+from brokerd.config.values import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 CLIENT_QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from brokerd.cli import signals
 from brokerd.cluster.registration import ClusterError
-from brokerd.config import BrokerConfig, ConfigError, parse
+from brokerd.config.broker import BrokerConfig, ConfigError, parse
 from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.log_dir import LogDirError
 from brokerd.metrics import LoopTimes

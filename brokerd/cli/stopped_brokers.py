@@ -32,7 +32,7 @@ class StoppedBroker:
 
     def __init__(self, client: Any, name: str) -> None:
         from brokerd.cluster import codecs, paths
-        from brokerd.config_dynamic import DEFAULT_NAME
+        from brokerd.config.dynamic import DEFAULT_NAME
 
         self._client = client
         self._name = name
@@ -47,7 +47,7 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """What is set, by name; secrets are not shown."""
-        from brokerd.config_catalog import ConfigType, known_setting
+        from brokerd.config.catalog import ConfigType, known_setting
 
         found = []
         for name, value in sorted(self.held.items()):
@@ -61,7 +61,7 @@ class StoppedBroker:
         from kazoo.exceptions import KazooException
 
         from brokerd.cluster import codecs, paths
-        from brokerd.config_dynamic import check_each
+        from brokerd.config.dynamic import check_each
 
         unknown = [key for key in dropped if key not in self.held]
         if unknown:

@@ -32,7 +32,7 @@ from brokerd.cli.topic_lines import (
 )
 from brokerd.cli.words import check
 from brokerd.cluster.codecs import topic_id_text
-from brokerd.cluster.topic_configs import check_topic_config
+from brokerd.config.topic import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey

@@ -22,7 +22,7 @@ from brokerd.cluster.controller import LoadedState, to_state
 from brokerd.cluster.image import BrokerInfo
 from brokerd.cluster.operations import Delete, Operation
 from brokerd.cluster.zookeeper import Node, Watch, ZooKeeper
-from brokerd.config_dynamic import DEFAULT_NAME
+from brokerd.config.dynamic import DEFAULT_NAME
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)

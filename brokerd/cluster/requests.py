@@ -3,7 +3,6 @@ ClusterClient."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 from uuid import UUID
 
@@ -83,21 +82,3 @@ class NewPartitions:
     topic: str
     total: int
     assignment: tuple[tuple[int, ...], ...] | None = None
-
-
-class ConfigOperation(IntEnum):
-    """What IncrementalAlterConfigs does to one setting; numbers as on the wire."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigChange:
-    """One change of one setting. DELETE takes no value."""
-
-    name: str
-    operation: ConfigOperation
-    value: str | None = None

@@ -19,7 +19,7 @@ from brokerd.cluster.requests import (
     NewPartitions,
     NewTopic,
 )
-from brokerd.cluster.topic_configs import check_topic_config
+from brokerd.config.topic import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.partitioner import OFFSETS_TOPIC
 

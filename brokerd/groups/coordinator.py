@@ -16,9 +16,9 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
 
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
 from brokerd.groups import assigning, joining, offsets, rebalance
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group, Member
 from brokerd.groups.held import Held

@@ -2,9 +2,9 @@
 
 from functools import partial
 
+from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.errors import ErrorCode
 from brokerd.groups import rebalance
-from brokerd.groups.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group, Member
 from brokerd.groups.held import MEMBER_BYTES, size_of

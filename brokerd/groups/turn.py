@@ -9,8 +9,8 @@ or with the error that kept them out of the log.
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.deadlines import Deadline, Deadlines, Timer
 from brokerd.groups.group import Group, Member
 from brokerd.groups.held import Held

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
@@ -21,7 +22,6 @@ from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.log.context import LogContext, RemoveJob
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dirs import Key, LogDirs
 from brokerd.log.partition_log import PartitionLog
 

@@ -19,12 +19,12 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot, recovery
 from brokerd.log.aside import AsideSpot, DataAside
 from brokerd.log.cold import ColdError, FilesSpot
 from brokerd.log.context import LogContext, tells_of_errors
 from brokerd.log.epochs import EpochCache
-from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment_list import SegmentList
 

@@ -9,9 +9,9 @@ import logging
 import os
 from typing import Final
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.context import LogContext
-from brokerd.log.log_config import LogConfig
 from brokerd.log.recovery import LoadedLog, recover, tell_of_loss
 from brokerd.log.removal import remove
 from brokerd.log.scan import walk_headers

@@ -17,6 +17,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from uuid import UUID, uuid4
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names
 from brokerd.log.closing import close_all
@@ -32,7 +33,6 @@ from brokerd.log.context import (
     storage_error,
 )
 from brokerd.log.housekeeping import DEFAULT_TIMES, DutyTimes, Housekeeping
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError
 from brokerd.log.log_dirs import FailedDir, Key, LogDirs
 from brokerd.log.partition_log import PartitionLog

@@ -13,8 +13,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.index_checks import confirm_timestamp
-from brokerd.log.log_config import LogConfig
 from brokerd.log.segment_list import SegmentList
 
 Reason = Literal["time", "size", "start"]

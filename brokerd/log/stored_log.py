@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot, retention
 from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
 from brokerd.log.flush import Flushes, FlushJob
 from brokerd.log.lazy_log import LazyLog
-from brokerd.log.log_config import LogConfig
 from brokerd.log.recovery import LoadedLog
 from brokerd.log.removal import mark_deleted, remove_segments
 from brokerd.log.segment import Segment

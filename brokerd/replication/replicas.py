@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from brokerd.clock import Clock
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.replication.state import PartitionState

@@ -23,12 +23,12 @@ from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import ImageDelta, TopicInfo
 from brokerd.cluster.requests import ClusterSettings
-from brokerd.config import BrokerConfig
+from brokerd.config.broker import BrokerConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
 from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager

@@ -11,13 +11,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.requests import Endpoint
-from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
-from brokerd.config_reach import with_listener_of
-from brokerd.config_tls import tls_key_of_listener
+from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
+from brokerd.config.listener_changes import with_listener_of
+from brokerd.config.log_config import LogConfig
+from brokerd.config.tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
 from brokerd.log.compaction.jobs import Limits
-from brokerd.log.log_config import LogConfig
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
 from brokerd.server.net.listeners import BindError
 from brokerd.turns import in_turns
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from brokerd.cluster.image import TopicInfo
-    from brokerd.config import BrokerConfig
-    from brokerd.config_tls import TlsSettings
+    from brokerd.config.broker import BrokerConfig
+    from brokerd.config.tls import TlsSettings
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.cleaner_workers import CleanerWorkers

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from brokerd.clock import Clock
 from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import ImageDelta
-from brokerd.config import BrokerConfig
+from brokerd.config.broker import BrokerConfig
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition

@@ -10,8 +10,8 @@ from collections.abc import Callable, Set
 from typing import TypeVar
 
 from brokerd.clock import Clock
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.coordinator import GroupCoordinator
 from brokerd.groups.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.replication.partition import Partition

@@ -11,17 +11,17 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
-from brokerd.cluster.topic_configs import DOCUMENTATION, KEPT_DOCUMENTATION, WITHOUT_EFFECT
-from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
-from brokerd.config_catalog import ConfigType, known_setting
-from brokerd.config_docs import BROKER_DOCUMENTATION
-from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
-from brokerd.config_fixed import FIXED_DOCUMENTATION, FIXED_SETTINGS
-from brokerd.config_tls import KEYS as TLS_KEYS
-from brokerd.config_tls import PREFIX, PROTOCOLS
-from brokerd.config_values import java_double
+from brokerd.config.broker import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
+from brokerd.config.catalog import ConfigType, known_setting
+from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
+from brokerd.config.dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config.fixed import FIXED_DOCUMENTATION, FIXED_SETTINGS
+from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
+from brokerd.config.tls import KEYS as TLS_KEYS
+from brokerd.config.tls import PREFIX, PROTOCOLS
+from brokerd.config.topic import WITHOUT_EFFECT
+from brokerd.config.values import java_double
 from brokerd.limits import INT32_MAX
-from brokerd.log.log_config import TOPIC_KEYS, TopicKey, effective_values
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024
@@ -114,7 +114,7 @@ def _topic_entry(
     if key.broker_keys:
         synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
     entry = _entry(key.name, value, kind, synonyms)
-    entry["documentation"] = DOCUMENTATION.get(key.name)
+    entry["documentation"] = TOPIC_DOCUMENTATION.get(key.name)
     return entry
 
 
@@ -180,7 +180,8 @@ def _broker_documentation(name: str) -> str | None:
     topic_name = _FOR_TOPICS.get(name)
     if topic_name is None:
         return None
-    return f"What holds for topics without {topic_name} of their own. {DOCUMENTATION[topic_name]}"
+    documentation = TOPIC_DOCUMENTATION[topic_name]
+    return f"What holds for topics without {topic_name} of their own. {documentation}"
 
 
 @lru_cache(NAMES_MAX)

@@ -13,12 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.config_changes import apply_operations
 from brokerd.cluster.names import check_topic_name
-from brokerd.cluster.requests import ConfigChange, ConfigOperation
-from brokerd.cluster.topic_configs import apply_changes, check_topic_config
-from brokerd.config_catalog import ConfigType, known_setting
-from brokerd.config_dynamic import DEFAULT_NAME, check_change
+from brokerd.config.catalog import ConfigType, known_setting
+from brokerd.config.changes import ConfigChange, ConfigOperation, apply_operations
+from brokerd.config.dynamic import DEFAULT_NAME, check_change
+from brokerd.config.topic import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import item_encoder

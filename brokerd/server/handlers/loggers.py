@@ -8,8 +8,8 @@ import logging
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from brokerd.cluster.requests import ConfigChange, ConfigOperation
-from brokerd.config_catalog import ConfigType
+from brokerd.config.catalog import ConfigType
+from brokerd.config.changes import ConfigChange, ConfigOperation
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.handlers.config_entries import Source
 

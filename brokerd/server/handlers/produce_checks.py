@@ -18,8 +18,8 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader, check_batch, is_odd
 
 if TYPE_CHECKING:
-    from brokerd.config import BrokerConfig
-    from brokerd.log.log_config import LogConfig
+    from brokerd.config.broker import BrokerConfig
+    from brokerd.config.log_config import LogConfig
 
 VALIDATE_ALL = "all"
 ZSTD_FROM = 7

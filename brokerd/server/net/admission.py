@@ -10,7 +10,7 @@ import socket
 from collections import Counter
 from collections.abc import Mapping
 
-from brokerd.config_listeners import ConnectionLimits
+from brokerd.config.listeners import ConnectionLimits
 
 RATE_BURST_S = 1.0
 """So many seconds' worth of connections may come at once."""

@@ -10,16 +10,16 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from brokerd.config_reach import IN_THE_FILE, reaches_further
+from brokerd.config.listener_changes import IN_THE_FILE, reaches_further
 from brokerd.security.tls import TlsError, server_context
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable, Mapping
 
-    from brokerd.config import BrokerConfig
-    from brokerd.config_listeners import Listener
-    from brokerd.config_tls import TlsSettings
+    from brokerd.config.broker import BrokerConfig
+    from brokerd.config.listeners import Listener
+    from brokerd.config.tls import TlsSettings
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from brokerd.config_listeners import ConnectionLimits
+from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.open_files import OPEN_FILES_MAX
 from brokerd.server.net.admission import (
     Admission,
@@ -27,7 +27,7 @@ from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
 from brokerd.server.net.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
-    from brokerd.config import BrokerConfig
+    from brokerd.config.broker import BrokerConfig
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

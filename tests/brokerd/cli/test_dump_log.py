@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, write_crc
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.clock import ManualClock
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.coordinator import GroupCoordinator
 from brokerd.groups.messages import (
     CommitRequest,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from brokerd.errors import ErrorCode
-from brokerd.groups.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from brokerd.groups.messages import LeavingMember
 from tests.brokerd.groups.coordinator_bench import GROUP, RANGE, Bench
 

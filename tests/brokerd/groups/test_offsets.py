@@ -2,8 +2,8 @@
 
 import pytest
 
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.messages import LeavingMember, OffsetToCommit
 from brokerd.groups.records import GroupRecord, OffsetRecord
 from tests.brokerd.groups.coordinator_bench import GROUP, RANGE, Bench

@@ -2,9 +2,9 @@
 
 import pytest
 
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
 from brokerd.groups import group as groups_group
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.group import Group
 from brokerd.groups.messages import LeavingMember, OffsetToCommit
 from brokerd.groups.records import GroupRecord

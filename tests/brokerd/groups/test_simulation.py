@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from brokerd.config.group import GroupConfig
 from brokerd.errors import ErrorCode
-from brokerd.groups.config import GroupConfig
 from brokerd.groups.coordinator import GroupCoordinator
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group

@@ -18,9 +18,9 @@ from pathlib import Path
 
 os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points can be observed
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.housekeeping import DEFAULT_TIMES
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import (

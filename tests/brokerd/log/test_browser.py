@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log.browser import BatchInfo, batches, describe
-from brokerd.log.log_config import LogConfig
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen, segments_of

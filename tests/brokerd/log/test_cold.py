@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, is_cached, read_through
-from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen

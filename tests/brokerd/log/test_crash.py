@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 
 WRITER = """
 import sys
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.compaction.support import CompactedLog, last_values

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.compaction.swap import SwapSyncJob
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.compaction.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from brokerd.clock import ManualClock
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log.append import AppendResult
 from brokerd.log.context import LogContext
 from brokerd.log.flush import FlushJob
-from brokerd.log.log_config import LogConfig
 from brokerd.log.segment import Segment
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, housekeeping
 from brokerd.log.checkpoint_job import CheckpointJob
@@ -13,7 +14,6 @@ from brokerd.log.cold import READS_MAX, Spot
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.flush import FlushJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch

@@ -8,10 +8,10 @@ from threading import Thread
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log.cold import ColdError, Spot
 from brokerd.log.index_build import IndexSpot
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen
 

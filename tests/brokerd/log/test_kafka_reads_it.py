@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.compaction.support import COMPACTED, CompactedLog, Pair, keyed
 from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen, segments_of

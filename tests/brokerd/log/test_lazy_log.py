@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.cold import ColdError, Spot
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, segments_of
 from tests.brokerd.log.test_transactions import ABORT, data, end

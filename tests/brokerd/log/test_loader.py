@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import loader
 from brokerd.log.context import LogContext
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.recovery import REPLAY_MAX
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of

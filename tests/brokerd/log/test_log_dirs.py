@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records

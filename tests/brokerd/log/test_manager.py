@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
-from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
 from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager

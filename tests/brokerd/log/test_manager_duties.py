@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS, DutyTimes
-from brokerd.log.log_config import LogConfig
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, segments_of
 

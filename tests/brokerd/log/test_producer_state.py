@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_snapshot, producer_state
 from brokerd.log.append import AppendResult
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.producer_state import (
     BATCHES_KEPT,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.context import LogContext
-from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import OpenFiles
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of

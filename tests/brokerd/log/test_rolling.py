@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import read_header
 from tests.brokerd.log.support import (

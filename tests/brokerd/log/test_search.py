@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import search
 from brokerd.log.cold import ColdError
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch, write_crc

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 

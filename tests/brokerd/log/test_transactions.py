@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import txn_index
-from brokerd.log.log_config import LogConfig
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.segment_list import SegmentList

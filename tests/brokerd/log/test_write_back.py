@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import linux
-from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import MARK_BYTES
 from brokerd.log.write_back import DIRTY_SHARE
 from tests.brokerd.log.support import NOW_MS, batch, open_log

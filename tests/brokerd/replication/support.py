@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from brokerd.log.log_config import LogConfig
+from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition import Partition
 from brokerd.replication.state import PartitionState
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, open_log

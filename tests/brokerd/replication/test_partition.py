@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.replication.partition import HIGH_WATERMARK, Partition
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records
 from tests.brokerd.replication.support import apply_all, fetch, reconcile, replica, state

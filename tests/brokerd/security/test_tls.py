@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
+from brokerd.config.tls import TLS13_SUITES, Store, TlsSettings
 from brokerd.security.tls import (
     StoreError,
     TlsError,

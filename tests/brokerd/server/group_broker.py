@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import BrokerInfo, ImageDelta, MetadataImage, TopicInfo
-from brokerd.config import BrokerConfig, parse
+from brokerd.config.broker import BrokerConfig, parse
 from brokerd.errors import KafkaError
 from brokerd.groups.partitioner import OFFSETS_TOPIC
 from brokerd.log.manager import LogManager

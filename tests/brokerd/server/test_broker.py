@@ -10,8 +10,8 @@ import pytest
 
 from brokerd import turns
 from brokerd.cluster.image import ImageDelta, TopicInfo
-from brokerd.config import parse
-from brokerd.log.log_config import LogConfig
+from brokerd.config.broker import parse
+from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
 from brokerd.server.broker import Broker
 from brokerd.server.cleaner_workers import CleanerWorkers

@@ -8,8 +8,8 @@ import pytest
 
 from brokerd.cluster.image import TopicInfo
 from brokerd.cluster.requests import Endpoint
-from brokerd.config import BrokerConfig, parse
-from brokerd.config_dynamic import BrokerSettings
+from brokerd.config.broker import BrokerConfig, parse
+from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings, cleaner_limits

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brokerd.clock import SystemClock
-from brokerd.config import parse
+from brokerd.config.broker import parse
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job, Limits, RoundDone
 from brokerd.log.context import DiskJob, run_now
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import (

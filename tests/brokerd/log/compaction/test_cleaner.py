@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.cold import Spot
 from brokerd.log.compaction.cleaner import PASSING_MAX, Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import GroupDone, Job, RoundDone
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.segment import Segment
 from tests.brokerd.log.compaction.support import (

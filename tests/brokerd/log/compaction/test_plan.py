@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.limits import INT32_MAX
 from brokerd.log.compaction.plan import (
     GROUP_SEGMENTS_MAX,
@@ -14,7 +15,6 @@ from brokerd.log.compaction.plan import (
     groups,
     is_cleanable,
 )
-from brokerd.log.log_config import LogConfig
 
 NOW_MS = 1_000_000
 CONFIG = LogConfig(cleanup_policy=("compact",))

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.groups.partitioner import OFFSETS_TOPIC
 from brokerd.groups.records import (
     GroupsRecord,
@@ -19,7 +20,6 @@ from brokerd.groups.records import (
     encode_value,
 )
 from brokerd.groups.store import GroupStore
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.markers import ABORT, COMMIT
 from brokerd.log.partition_log import PartitionLog

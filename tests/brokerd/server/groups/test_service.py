@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups import held
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
-from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.groups import service

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from brokerd.cluster.topic_configs import WITHOUT_EFFECT
-from brokerd.config import parse
-from brokerd.config_dynamic import BrokerSettings
-from brokerd.log.log_config import TOPIC_KEYS
+from brokerd.config.broker import parse
+from brokerd.config.dynamic import BrokerSettings
+from brokerd.config.log_config import TOPIC_KEYS
+from brokerd.config.topic import WITHOUT_EFFECT
 from brokerd.server.handlers.config_entries import broker_entries, default_entries, topic_entries
 
 PEM_TEXTS = {

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch

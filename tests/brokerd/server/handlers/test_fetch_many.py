@@ -11,7 +11,7 @@ import pytest
 from brokerd import turns
 from brokerd.clock import SystemClock
 from brokerd.cluster.image import MetadataImage
-from brokerd.config import parse
+from brokerd.config.broker import parse
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey

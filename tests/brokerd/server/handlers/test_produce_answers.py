@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from brokerd.clock import ManualClock
-from brokerd.config import parse
+from brokerd.config.broker import parse
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request

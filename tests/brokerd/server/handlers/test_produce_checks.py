@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from brokerd.config import BrokerConfig, parse
+from brokerd.config.broker import BrokerConfig, parse
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (

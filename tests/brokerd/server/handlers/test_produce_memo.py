@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from brokerd.clock import ManualClock
-from brokerd.config import parse
+from brokerd.config.broker import parse
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
-from brokerd.log.log_config import LogConfig
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey

@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from brokerd.cluster.requests import CreatedTopic
-from brokerd.config import parse
-from brokerd.config_dynamic import BrokerSettings
+from brokerd.config.broker import parse
+from brokerd.config.dynamic import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config_listeners import ConnectionLimits
+from brokerd.config.listeners import ConnectionLimits
 from brokerd.server.net.admission import (
     Admission,
     descriptors_for_connections,

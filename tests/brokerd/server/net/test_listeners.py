@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from brokerd.config import BrokerConfig, parse
-from brokerd.config_tls import TlsSettings
+from brokerd.config.broker import BrokerConfig, parse
+from brokerd.config.tls import TlsSettings
 from brokerd.security.tls import TlsError
 from brokerd.server.net import listeners as listeners_module
 from brokerd.server.net.listeners import UNPACED, BindError, Listeners

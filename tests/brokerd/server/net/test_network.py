@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.config import parse
+from brokerd.config.broker import parse
 from brokerd.metrics import LoopTimes
 from brokerd.server.net import network as network_module
 from brokerd.server.net import newcomers as newcomers_module

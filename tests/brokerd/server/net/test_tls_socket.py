@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.config_tls import Store, TlsSettings
+from brokerd.config.tls import Store, TlsSettings
 from brokerd.metrics import LoopTimes
 from brokerd.security.tls import server_context
 from brokerd.server.net import tls_socket

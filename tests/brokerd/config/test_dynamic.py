@@ -2,12 +2,12 @@
 
 import pytest
 
-from brokerd.config import BrokerConfig, known_keys, parse
-from brokerd.config_catalog import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
-from brokerd.config_docs import BROKER_DOCUMENTATION
-from brokerd.config_dynamic import BrokerSettings, check_change, is_read_only
+from brokerd.config.broker import BrokerConfig, known_keys, parse
+from brokerd.config.catalog import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
+from brokerd.config.docs import BROKER_DOCUMENTATION
+from brokerd.config.dynamic import BrokerSettings, check_change, is_read_only
+from brokerd.config.log_config import TOPIC_KEYS, effective_values
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import TOPIC_KEYS, effective_values
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
 OWN, DEFAULT = "1", ""

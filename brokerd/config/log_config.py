@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, NamedTuple
 from zlib import crc32
 
-from brokerd.config_values import ascii_digits
+from brokerd.config.values import ascii_digits
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
 

@@ -1,24 +1,24 @@
-"""Settings that change while brokers run (KIP-226): what is taken, what is refused, what holds.
+"""Settings that change while brokers run (KIP-226): which changes are accepted, which values hold.
 
-A broker's setting comes from its properties file, above that from the default of all brokers
-(`/config/brokers/<default>`), above that from its own dynamic config (`/config/brokers/<id>`). Of
-what Kafka lets be changed, a setting that this broker acts on holds at once; the sizes of Kafka's
-thread pools and the like are kept and have no effect. Of what Kafka reads anew for one broker only,
-listeners are opened, moved and closed while it runs (DynamicListenerConfig), those that are added
-with all that is said of them, within what those of the properties file allow (`config_reach`), and
-key and trust stores are opened anew; the rest (SASL, and the `ssl.*` of all listeners together) is
-read when a broker starts, and refused.
+The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
+that of the default of all brokers (`/config/brokers/<default>`), else that of the properties file.
+
+- A setting that this broker acts on takes effect at once.
+- Sizes of Kafka's thread pools and the like are stored and have no effect.
+- Settings of listeners: listeners are opened, moved and closed (DynamicListenerConfig), within the
+  limits of `listener_changes`; key and trust stores are opened again.
+- Settings that a broker reads only when it starts (SASL, `ssl.*` for all listeners) are refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from brokerd import config_values as v
-from brokerd.config import BrokerConfig, is_honoured, parse_setting
-from brokerd.config_catalog import ConfigType, KnownSetting, UpdateMode, known_setting
-from brokerd.config_listeners import LISTENER_SETTINGS, is_listener_limit
-from brokerd.config_reach import problems_of_added, with_stores_barred
-from brokerd.config_tls import LIVE_KEYS, PREFIX, tls_key_of_listener
+from brokerd.config import values as v
+from brokerd.config.broker import BrokerConfig, is_honoured, parse_setting
+from brokerd.config.catalog import ConfigType, KnownSetting, UpdateMode, known_setting
+from brokerd.config.listener_changes import problems_of_added, with_stores_barred
+from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
+from brokerd.config.tls import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 
 DEFAULT_NAME = "<default>"

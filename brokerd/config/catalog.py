@@ -1,6 +1,6 @@
 """Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
 
-What this broker honours is in `config`; the names here are for the rest of it: the types that
+What this broker honours is in `broker`; the names here are for the rest of it: the types that
 DescribeConfigs tells, and which names of Kafka are refused, taken or kept without effect when
 somebody changes a broker's settings (KIP-226, DynamicBrokerConfig). A name that is not here is
 nobody's: Kafka keeps it for plug-ins, and tells it as a secret.

@@ -1,12 +1,34 @@
-"""The four operations that change a config, whoever's it is (KIP-339). Pure; values are text."""
+"""The four operations of IncrementalAlterConfigs (KIP-339), for settings of every kind of resource.
+
+Pure; values are text.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
 
-from brokerd.cluster.requests import ConfigChange, ConfigOperation
 from brokerd.errors import ErrorCode, KafkaError
 
 ListDefault = Callable[[str], str | None]
 """What a list has where nobody has set it, in Kafka itself; None for what is no list."""
+
+
+class ConfigOperation(IntEnum):
+    """What IncrementalAlterConfigs does to one setting; numbers as on the wire."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChange:
+    """One change of one setting. DELETE takes no value."""
+
+    name: str
+    operation: ConfigOperation
+    value: str | None = None
 
 
 def apply_operations(

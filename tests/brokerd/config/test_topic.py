@@ -2,10 +2,11 @@
 
 import pytest
 
-from brokerd.cluster.requests import ConfigChange, ConfigOperation
-from brokerd.cluster.topic_configs import DOCUMENTATION, apply_changes, check_topic_config
+from brokerd.config.changes import ConfigChange, ConfigOperation
+from brokerd.config.docs import TOPIC_DOCUMENTATION
+from brokerd.config.log_config import TOPIC_KEYS
+from brokerd.config.topic import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import TOPIC_KEYS
 
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation
 
@@ -15,7 +16,7 @@ def _change(name: str, operation: ConfigOperation, value: str | None = None) -> 
 
 
 def test_every_setting_is_explained() -> None:
-    assert set(DOCUMENTATION) == set(TOPIC_KEYS)
+    assert set(TOPIC_DOCUMENTATION) == set(TOPIC_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from brokerd import config_values as v
-from brokerd.config_catalog import known_setting
-from brokerd.config_listeners import (
+from brokerd.config import values as v
+from brokerd.config.catalog import known_setting
+from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,
     Listener,
@@ -23,7 +23,7 @@ from brokerd.config_listeners import (
     parse_protocol_map,
     ports_taken,
 )
-from brokerd.config_tls import PREFIX, TlsSettings, is_tls_key, tls_settings
+from brokerd.config.tls import PREFIX, TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")

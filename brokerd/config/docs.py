@@ -1,6 +1,6 @@
-"""What each broker setting is for, as DescribeConfigs tells it.
+"""The documentation of each setting, as DescribeConfigs returns it.
 
-A setting that is the default of a topic's is explained by that topic setting; here are the rest.
+A broker setting that is the default of a topic setting has the documentation of that topic setting.
 """
 
 from collections.abc import Mapping
@@ -100,4 +100,51 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "zookeeper.session.timeout.ms": "How long ZooKeeper waits for a silent broker before it counts "
     "as gone.",
     "zookeeper.set.acl": "Whether only brokers may write what they make in ZooKeeper.",
+}
+
+KEPT_DOCUMENTATION = "Kept for Kafka and its tools; it has no effect on this broker."
+TOPIC_DOCUMENTATION: Final[Mapping[str, str]] = {
+    "cleanup.policy": "What is done with old segments: delete removes them by age and size, "
+    "compact keeps the last record of each key, both together do both.",
+    "compression.gzip.level": "How hard gzip tries where compression.type is gzip: 1 to 9, or -1 "
+    "for its default.",
+    "compression.lz4.level": "How hard lz4 tries where compression.type is lz4: 1 to 17.",
+    "compression.zstd.level": "How hard zstd tries where compression.type is zstd: -131072 to 22.",
+    "compression.type": "The codec that batches are stored with. producer keeps the codec they "
+    "came with.",
+    "delete.retention.ms": "How long a compacted topic keeps a delete marker, so that slow readers "
+    "still see it.",
+    "file.delete.delay.ms": "How long the files of a removed segment stay on disk.",
+    "flush.messages": "After how many messages the log is forced to disk. By default the system "
+    "decides.",
+    "flush.ms": "After what time the log is forced to disk. By default the system decides.",
+    "index.interval.bytes": "How many bytes of messages lie between two entries of the offset "
+    "index.",
+    "max.compaction.lag.ms": "The longest time a record of a compacted topic stays uncompacted.",
+    "max.message.bytes": "The largest batch of records taken, as stored (after compression).",
+    "message.timestamp.after.max.ms": "How far a record's own time may lie after the broker's "
+    "clock (CreateTime only).",
+    "message.timestamp.before.max.ms": "How far a record's own time may lie before the broker's "
+    "clock (CreateTime only).",
+    "message.timestamp.difference.max.ms": "How far a record's own time may lie from the broker's "
+    "clock (CreateTime only), where before and after have no limits of their own.",
+    "message.timestamp.type": "Whether a record has the time its producer gave it (CreateTime) or "
+    "the time it was stored at (LogAppendTime).",
+    "min.cleanable.dirty.ratio": "What share of a compacted log must be uncleaned before it is "
+    "compacted.",
+    "min.compaction.lag.ms": "The shortest time a record of a compacted topic stays uncompacted.",
+    "min.insync.replicas": "How many replicas must have a record before a producer that waits for "
+    "all of them is answered.",
+    "preallocate": KEPT_DOCUMENTATION,
+    "retention.bytes": "How large a partition may grow before its oldest segments are deleted. "
+    "-1: no limit.",
+    "retention.ms": "How old a segment's newest record may be before the segment is deleted. "
+    "-1: no limit.",
+    "segment.bytes": "How large a segment file may grow before the next one is begun.",
+    "segment.index.bytes": "How large a segment's index may grow before the next one is begun.",
+    "segment.jitter.ms": "How much earlier than segment.ms a segment may end, at random, so that "
+    "segments do not all end at once.",
+    "segment.ms": "After what time the next segment is begun even if this one is not full.",
+    "unclean.leader.election.enable": "Whether a replica that is not in sync may lead when no "
+    "other can, losing records.",
 }

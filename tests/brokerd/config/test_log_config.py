@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.log.log_config import TOPIC_KEYS, LogConfig, effective_values
+from brokerd.config.log_config import TOPIC_KEYS, LogConfig, effective_values
 
 
 def test_the_defaults_are_kafkas() -> None:
