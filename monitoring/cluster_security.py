@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from monitoring import client_settings
 from monitoring.client_settings import OAUTHBEARER, PLAINTEXT, SSL, Sasl, Tls
 from monitoring.egress import EgressRefused, split_url
+from monitoring.reason_texts import translated
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 PEM_LENGTH_MAX = 200_000
@@ -46,7 +47,7 @@ def _check_token_url(url: str) -> None:
         split_url(url)
     except EgressRefused as error:
         raise ValidationError(
-            _("This URL cannot be used: %(why)s."), params={"why": str(error)}
+            _("This URL cannot be used: %(why)s."), params={"why": translated(error.reason)}
         ) from error
 
 

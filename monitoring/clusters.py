@@ -10,18 +10,28 @@ from django.utils.translation import gettext_lazy as _
 from monitoring.client_settings import ClientSettings
 from monitoring.cluster_security import ClusterSecurity
 from monitoring.egress import EgressRefused, split_url
+from monitoring.reason_texts import translated
+from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
 
 
+class InvalidAddress(ValueError):
+    """A part of the addresses is not host:port."""
+
+    def __init__(self, part: str) -> None:
+        self.reason = Reason("address_invalid", part=repr(part))
+        super().__init__(self.reason)
+
+
 def parse_addresses(text: str) -> list[tuple[str, int]]:
-    """Parse `host:port,host:port` into pairs. Raises ValueError with the invalid part."""
+    """Parse `host:port,host:port` into pairs. Raises InvalidAddress with the invalid part."""
     addresses = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _ADDRESS.match(part)
         if match is None or not 0 < int(match[2]) < 65536:
-            raise ValueError(f"{part!r} is not host:port")
+            raise InvalidAddress(part)
         addresses.append((match[1].strip("[]"), int(match[2])))
     return addresses
 
@@ -30,15 +40,15 @@ def _check_bootstrap(text: str) -> None:
     try:
         if not parse_addresses(text):
             raise ValidationError(_("Name at least one broker as host:port."))
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
+    except InvalidAddress as error:
+        raise ValidationError(translated(error.reason)) from error
 
 
 def _check_zookeeper(text: str) -> None:
     try:
         parse_addresses(text.partition("/")[0])
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
+    except InvalidAddress as error:
+        raise ValidationError(translated(error.reason)) from error
 
 
 def _check_admin_urls(urls: object) -> None:
@@ -52,7 +62,7 @@ def _check_admin_urls(urls: object) -> None:
         try:
             split_url(url)
         except EgressRefused as error:
-            raise _unusable(broker, str(error)) from error
+            raise _unusable(broker, translated(error.reason)) from error
         parts = urlsplit(url)
         if parts.path not in ("", "/") or parts.query or parts.fragment:
             raise _unusable(broker, str(_("it must end after the port")))
@@ -96,7 +106,7 @@ class Cluster(ClusterSecurity):
         self.admin_token = encrypt(token)
 
     def client_settings(self) -> ClientSettings:
-        """The settings of Kafka clients, secrets decrypted. Raises ValueError or
+        """The settings of Kafka clients, secrets decrypted. Raises InvalidAddress or
         SecretUnreadable."""
         addresses = tuple(parse_addresses(self.bootstrap_servers))
         return ClientSettings(addresses, self.tls(), self.sasl())

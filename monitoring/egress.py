@@ -16,6 +16,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 
+from monitoring.reasons import Reason
+
 _PORTS = {"http": 80, "https": 443}
 URL_LENGTH_MAX = 2000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit silently removes some of them
@@ -40,20 +42,24 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 class EgressRefused(Exception):
     """The URL may not be requested; a retry does not help.
 
-    The text does not contain the resolved address; `address` has it, for the operator only.
+    The reason does not contain the resolved address; `address` has it, for the operator only.
     """
 
     retriable = False
 
-    def __init__(self, text: str, address: str = "") -> None:
-        super().__init__(text)
-        self.address = address
+    def __init__(self, reason: Reason, address: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.address = reason, address
 
 
 class EgressUnresolved(Exception):
     """The host does not resolve now; a retry may help."""
 
     retriable = True
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +83,8 @@ def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
     """Check `url` and return where to send the request.
 
     `also_allowed`: addresses, networks or host names that are allowed besides `AERIE_EGRESS_ALLOW`.
-    Raises EgressRefused or EgressUnresolved. Their texts contain the host but never the path, which
-    may contain a token.
+    Raises EgressRefused or EgressUnresolved. Their reasons contain the host but never the path,
+    which may contain a token.
     """
     scheme, host, port = split_url(url)
     allowed = [entry.lower() for entry in (*settings.AERIE_EGRESS_ALLOW, *also_allowed)]
@@ -104,22 +110,22 @@ def split_url(url: str) -> tuple[str, str, int]:
     Raises EgressRefused for an invalid URL. Does not resolve the host.
     """
     if len(url) > URL_LENGTH_MAX:
-        raise EgressRefused(f"the URL is longer than {URL_LENGTH_MAX} characters")
+        raise EgressRefused(Reason("url_too_long", max=URL_LENGTH_MAX))
     if _CONTROL.search(url):
-        raise EgressRefused("the URL contains a control character")
+        raise EgressRefused(Reason("url_control_character"))
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise EgressRefused("the URL does not parse") from error
+        raise EgressRefused(Reason("url_unparsable")) from error
     if parts.scheme not in _PORTS:
-        raise EgressRefused("the URL must start with http:// or https://")
+        raise EgressRefused(Reason("url_scheme"))
     if not host:
-        raise EgressRefused("the URL has no host")
+        raise EgressRefused(Reason("url_without_host"))
     if parts.username is not None or parts.password is not None:
-        raise EgressRefused("the URL must not contain a user name or password")
+        raise EgressRefused(Reason("url_with_login"))
     if port == 0:
-        raise EgressRefused("the URL has port 0, on which nothing can listen")
+        raise EgressRefused(Reason("url_port_0"))
     return parts.scheme, _idna(host), port or _PORTS[parts.scheme]
 
 
@@ -134,7 +140,7 @@ def _idna(host: str) -> str:
     except UnicodeError:
         encoded = ""
     if not _HOST.fullmatch(encoded):
-        raise EgressRefused("the URL's host is neither a name nor an address")
+        raise EgressRefused(Reason("url_host"))
     return encoded
 
 
@@ -142,7 +148,7 @@ def _resolve(host: str, port: int) -> list[Address]:
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise EgressUnresolved(f"{host} does not resolve") from error
+        raise EgressUnresolved(Reason("host_unresolved", host=host)) from error
     return [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in infos]
 
 
@@ -173,6 +179,5 @@ def _check_address(host: str, address: Address, allowed: Sequence[str]) -> None:
         if address in network or destination in network:
             return
     raise EgressRefused(
-        f"{host} is not a public address. To allow it, add it to the setting AERIE_EGRESS_ALLOW",
-        "" if host == str(address) else str(address),
+        Reason("address_not_public", host=host), "" if host == str(address) else str(address)
     )

@@ -218,6 +218,34 @@ _ALERTS = {
     "webhook_status": gettext_noop("answered %(status)d"),
     "webhook_redirect": gettext_noop("answered %(status)d; redirects are not followed"),
 }
+# --- URLs that are requested (egress.py), and stored secrets (secrets.py) -------------------------
+_EGRESS = {
+    "url_too_long": gettext_noop("the URL is longer than %(max)d characters"),
+    "url_control_character": gettext_noop("the URL contains a control character"),
+    "url_unparsable": gettext_noop("the URL does not parse"),
+    "url_scheme": gettext_noop("the URL must start with http:// or https://"),
+    "url_without_host": gettext_noop("the URL has no host"),
+    "url_with_login": gettext_noop("the URL must not contain a user name or password"),
+    "url_port_0": gettext_noop("the URL has port 0, on which nothing can listen"),
+    "url_host": gettext_noop("the URL's host is neither a name nor an address"),
+    "host_unresolved": gettext_noop("%(host)s does not resolve"),
+    "address_not_public": gettext_noop(
+        "%(host)s is not a public address. To allow it, add it to the setting AERIE_EGRESS_ALLOW"
+    ),
+}
+_SECRETS = {
+    "secret_key_missing": gettext_noop(
+        "AERIE_SECRET_KEY_FILE=%(path)s is missing, and the database has secrets that were "
+        "encrypted with it (%(n)d). Restore the file from your backup. If there is none, "
+        "`.venv/bin/python manage.py newkey` makes a new key; tokens, passwords and private keys "
+        "of clusters and webhooks of alert rules must be entered again then"
+    ),
+    "secret_undecryptable": gettext_noop(
+        "a stored secret cannot be decrypted with the keys in AERIE_SECRET_KEY_FILE: add the old "
+        "key as a second line, or enter the secret again"
+    ),
+    "address_invalid": gettext_noop("%(part)s is not host:port"),
+}
 
 TEXTS = {
     **_ANSWERS,
@@ -230,4 +258,6 @@ TEXTS = {
     **_SAMPLES,
     **_PIPELINE,
     **_ALERTS,
+    **_EGRESS,
+    **_SECRETS,
 }

@@ -19,10 +19,15 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from monitoring import secretfiles
+from monitoring.reasons import Reason
 
 
 class SecretUnreadable(Exception):
     """No key decrypts the stored secret; it must be entered again."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class EncryptedField(models.TextField):  # type: ignore[type-arg]
@@ -69,17 +74,12 @@ def reencrypt_all() -> int:
     return count
 
 
-def missing_key_problem() -> str:
-    """The error text if the key is missing although secrets are stored; else empty."""
+def missing_key_problem() -> Reason | None:
+    """The error if the key is missing although secrets are stored."""
     path = Path(settings.AERIE_SECRET_KEY_FILE)
     if secretfiles.read(path) or not (count := secret_count()):
-        return ""
-    return (
-        f"AERIE_SECRET_KEY_FILE={path} is missing, and the database has secrets that were "
-        f"encrypted with it ({count}). Restore the file from your backup. If there is none, "
-        "`.venv/bin/python manage.py newkey` makes a new key; tokens, passwords and private keys "
-        "of clusters and webhooks of alert rules must be entered again then"
-    )
+        return None
+    return Reason("secret_key_missing", path=str(path), n=count)
 
 
 @lru_cache(maxsize=8)
@@ -118,7 +118,4 @@ def decrypt(encrypted: str) -> str:
     try:
         return _fernet().decrypt(encrypted.encode()).decode()
     except (InvalidToken, FileNotFoundError, ValueError) as error:
-        raise SecretUnreadable(
-            "a stored secret cannot be decrypted with the keys in AERIE_SECRET_KEY_FILE: "
-            "add the old key as a second line, or enter the secret again"
-        ) from error
+        raise SecretUnreadable(Reason("secret_undecryptable")) from error

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from console.ui.texts import translated
+from monitoring.reason_texts import translated
 
 Facts = Mapping[str, Any]  # JSON-able
 

@@ -13,8 +13,8 @@ from console.alerts.tabs import alert_tabs
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
 from console.ui.table import Column, Table
-from console.ui.texts import translated
 from monitoring.models import Alert, AlertDelivery, Cluster
+from monitoring.reason_texts import translated
 from monitoring.reasons import loads
 
 

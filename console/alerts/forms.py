@@ -17,6 +17,7 @@ from monitoring.egress import (
     origins,
 )
 from monitoring.models import AlertRule
+from monitoring.reason_texts import translated
 from monitoring.secrets import SecretUnreadable, missing_key_problem
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
@@ -116,13 +117,13 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             check_url(url)
         except EgressRefused as error:
-            params = {"reason": error, "address": error.address}
+            params = {"reason": translated(error.reason), "address": error.address}
             text = _("This URL cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):
                 text += " " + _("Its address is %(address)s.") % params
             raise ValidationError(text) from error
         except EgressUnresolved as error:
-            params = {"reason": error}
+            params = {"reason": translated(error.reason)}
             raise ValidationError(_("This URL cannot be used: %(reason)s.") % params) from error
         return url
 

@@ -12,6 +12,7 @@ from console.clusters.security_form import SecurityForm
 from monitoring.cluster_security import SECRETS
 from monitoring.egress import origins
 from monitoring.models import Cluster
+from monitoring.reason_texts import translated
 from monitoring.secrets import missing_key_problem
 
 # Slugs that would be ambiguous in URLs or Redis keys.
@@ -96,7 +97,9 @@ class ClusterForm(SecurityForm):
         secret_fields = [field for field in _SECRET_FIELDS if data.get(field)]
         if secret_fields and (problem := missing_key_problem()):
             for field in secret_fields:
-                self.add_error(field, _("It cannot be stored: %(why)s.") % {"why": problem})
+                self.add_error(
+                    field, _("It cannot be stored: %(why)s.") % {"why": translated(problem)}
+                )
         is_kept = self.instance.admin_token and not data.get("token")
         if urls and is_kept and origins(urls.values()) - origins(self.instance.admin_urls.values()):
             text = _("Enter the token again, because the address of an admin port changed.")

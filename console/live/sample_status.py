@@ -6,10 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.ui.texts import sentence, translated
+from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.read_model.rows import BrokerRow
 from monitoring.read_model.snapshot import Snapshot
+from monitoring.reason_texts import translated
 from monitoring.reasons import Reason
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick

@@ -1,16 +1,6 @@
-"""Messages of monitoring and gateways as page texts: translated, and as sentences."""
+"""Messages of monitoring and gateways as sentences of a page."""
 
-from django.utils.translation import gettext
-
-from monitoring.reason_catalog import TEXTS
-from monitoring.reasons import Reason, filled
-
-
-def translated(text: str) -> str:
-    """A Reason in the user's language; any other text unchanged."""
-    if not isinstance(text, Reason):
-        return text
-    return filled(gettext(TEXTS[text.code]), text.params, translated)
+from monitoring.reason_texts import translated
 
 
 def sentence(text: str) -> str:

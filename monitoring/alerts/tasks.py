@@ -65,7 +65,7 @@ def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
     try:
         url, secret = delivery.rule.decrypt_webhook()
     except SecretUnreadable as error:
-        return webhook.Outcome(False, False, None, str(error), 0)
+        return webhook.Outcome(False, False, None, error.reason, 0)
     if not url:
         return webhook.Outcome(False, False, None, Reason("webhook_removed"), 0)
     return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))

@@ -54,9 +54,9 @@ def post(
         # The time-out covers the whole request, also for a server that answers slowly byte by byte.
         status = loop.run(_send(url, headers, body), TIMEOUT_S)
     except EgressRefused as error:
-        return outcome(str(error))
+        return outcome(error.reason)
     except EgressUnresolved as error:
-        return outcome(str(error), retriable=True)
+        return outcome(error.reason, retriable=True)
     except (httpx.TimeoutException, TimeoutError):
         return outcome(Reason("call_timed_out", seconds=round(TIMEOUT_S)), retriable=True)
     except httpx.HTTPError as error:

@@ -67,7 +67,7 @@ class CounterSource:
                 answer = await self._fetch_with_retry(target, timeout_s)
                 response = bounded_http.parse_json(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
-            raise Refused(Reason("admin_port", why=str(error))) from error
+            raise Refused(Reason("admin_port", why=error.reason)) from error
         except AnswerRefused as error:
             raise OverLimit(Reason("admin_port", why=error.reason)) from error
         except (httpx.HTTPError, TimeoutError) as error:

@@ -82,7 +82,7 @@ class BrokerAdmin:
             target = check_url(base.rstrip("/") + path, self._urls.also_allowed)
             answer = loop.run(self._fetch(target, query), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved) as error:
-            raise Refused(Reason("admin_port_of", id=broker_id, why=str(error))) from error
+            raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except AnswerRefused as error:
             raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except (httpx.HTTPError, TimeoutError) as error:

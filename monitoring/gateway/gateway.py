@@ -37,7 +37,7 @@ class Gateway:
         try:
             return self._cluster.client_settings()
         except SecretUnreadable as error:
-            raise Refused(Reason("settings_unreadable", why=str(error))) from error
+            raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
     @cached_property
     def client_settings(self) -> ClientSettings:
@@ -87,7 +87,7 @@ class Gateway:
         try:
             return BrokerAdmin(AdminUrls.of(self._cluster))
         except SecretUnreadable as error:
-            raise Refused(Reason("settings_unreadable", why=str(error))) from error
+            raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
     def close(self) -> None:
         """Close all connections; the gateway can be used again afterwards."""

@@ -76,11 +76,11 @@ async def _request(sasl: Sasl) -> AccessToken:
                 client, "POST", target, timeout_s=_TIMEOUT_S, body_bytes_max=_BYTES_MAX,
                 headers=headers, content=urlencode(form).encode(),
             )  # fmt: skip
-    except egress.EgressRefused as error:
-        raise Refused(Reason("token_endpoint", why=str(error))) from error
-    except bounded_http.AnswerRefused as error:
+    except (egress.EgressRefused, bounded_http.AnswerRefused) as error:
         raise Refused(Reason("token_endpoint", why=error.reason)) from error
-    except (egress.EgressUnresolved, TimeoutError, httpx.HTTPError) as error:
+    except egress.EgressUnresolved as error:
+        raise _silent(error.reason) from error
+    except (TimeoutError, httpx.HTTPError) as error:
         raise _silent(str(error) or type(error).__name__) from error
     if answer.status != 200:
         raise Refused(Reason("token_status", status=answer.status))

@@ -37,7 +37,7 @@ class SamplingTarget:
 
     @classmethod
     def of(cls, cluster: Cluster) -> "SamplingTarget":
-        """Raises ValueError or SecretUnreadable if the cluster's row cannot be used."""
+        """Raises InvalidAddress or SecretUnreadable if the cluster's row cannot be used."""
         zookeeper = parse_addresses(cluster.zookeeper_connect.partition("/")[0])
         settings = cluster.client_settings()
         return cls(cluster.slug, settings, AdminUrls.of(cluster), tuple(zookeeper))

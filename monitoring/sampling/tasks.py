@@ -8,7 +8,7 @@ from django.db import connections
 
 from monitoring import kafka_cluster_id, memory
 from monitoring.cluster_cleanup import delete_samples
-from monitoring.clusters import Cluster
+from monitoring.clusters import Cluster, InvalidAddress
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
@@ -47,10 +47,10 @@ def sample(number: int) -> None:
 def _target(cluster: Cluster, number: int) -> SamplingTarget | None:
     try:
         return SamplingTarget.of(cluster)
-    except (ValueError, SecretUnreadable) as error:
+    except (InvalidAddress, SecretUnreadable) as error:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
-            record_gap(cluster.slug, number, Reason("settings_unreadable", why=str(error)))
+            record_gap(cluster.slug, number, Reason("settings_unreadable", why=error.reason))
         except StoreDown:
             pass
         return None

@@ -115,6 +115,19 @@ def test_pages_before_the_first_sample_are_translated(page):
 
 
 @pytest.mark.usefixtures("sampled")
+@pytest.mark.parametrize("url", ["ftp://example.com/", "http://10.0.0.1/hook"])
+def test_the_reason_why_a_url_is_refused_is_translated(client_of, admin, url):
+    answer = client_of(admin).post(
+        reverse("alert-rule-add", args=["local"]),
+        {"name": "late", "group_pattern": "*", "lag_max": 1, "for_seconds": 60, "url": url},
+        headers={"accept-language": LANGUAGE},
+    )
+    assert answer.status_code == 422
+    said = [text for text in texts(answer.content.decode()) if "cannot be used" in text]
+    assert said
+    assert not [outside(text) for text in said if re.search("[A-Za-z]{2,}", outside(text))]
+
+
 def test_the_404_page_is_translated(page):
     assert_whole(page("topic", "local", "absent", status=404))
     assert_whole(page("group", "local", "absent", status=404))
@@ -127,7 +140,7 @@ def test_a_plan_is_translated_in_each_state(page, admin, kind, state):
     keys = [step.key for step in registry.find(kind).steps({})]
     resource = "1" if kind.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource=resource, params={}, facts={}, fingerprint="",
+        cluster="local", kind=kind, resource=resource, params={}, facts={},
         draft=Draft("⟦…⟧", [Change("⟦…⟧", "1", "2")], undo="⟦…⟧", typed_name="orders").as_json(),
         state=state, stage=keys[0], step_states={keys[0]: "failed"}, created_by=admin,
         created_at=timezone.now(),

@@ -67,26 +67,27 @@ def test_an_address_that_is_not_public_is_refused(url):
 
 
 @pytest.mark.parametrize(
-    ("url", "reason"),
+    ("url", "code"),
     [
-        ("file:///etc/passwd", "http://"),
-        ("ftp://example.com/", "http://"),
-        ("http:///path", "no host"),
-        ("http://user:pw@example.com/", "user name"),
-        ("http://example.com:99999/", "parse"),
-        ("http://[::1/", "parse"),
-        ("http://example.com:0/", "port 0"),
-        ("http://exam\nple.com/", "control"),
-        ("http://example.com/a\x00b", "control"),
-        ("http://exam ple.com/", "neither a name"),
-        ("http://b\udcffcher.example/", "neither a name"),
-        ("http://a..b/", "neither a name"),
-        ("http://example.com/" + "a" * 3000, "longer"),
+        ("file:///etc/passwd", "url_scheme"),
+        ("ftp://example.com/", "url_scheme"),
+        ("http:///path", "url_without_host"),
+        ("http://user:pw@example.com/", "url_with_login"),
+        ("http://example.com:99999/", "url_unparsable"),
+        ("http://[::1/", "url_unparsable"),
+        ("http://example.com:0/", "url_port_0"),
+        ("http://exam\nple.com/", "url_control_character"),
+        ("http://example.com/a\x00b", "url_control_character"),
+        ("http://exam ple.com/", "url_host"),
+        ("http://b\udcffcher.example/", "url_host"),
+        ("http://a..b/", "url_host"),
+        ("http://example.com/" + "a" * 3000, "url_too_long"),
     ],
 )
-def test_an_invalid_url_is_refused_with_the_reason(url, reason):
-    with pytest.raises(EgressRefused, match=reason):
+def test_an_invalid_url_is_refused_with_the_reason(url, code):
+    with pytest.raises(EgressRefused) as caught:
         check_url(url)
+    assert caught.value.reason.code == code
 
 
 def test_a_request_goes_to_the_address_that_was_checked(resolves_to):
