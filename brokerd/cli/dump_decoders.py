@@ -11,8 +11,7 @@ from brokerd.cli.consumer_protocol import assignment_json, subscription_json
 from brokerd.cli.internal_records import version_of
 from brokerd.cli.java import hash_set_order
 from brokerd.cli.options import CliError
-from brokerd.errors import KafkaError
-from brokerd.groups.records import (
+from brokerd.coordinator.group.records import (
     GroupRecord,
     GroupsRecord,
     GroupValue,
@@ -20,8 +19,9 @@ from brokerd.groups.records import (
     OffsetValue,
     decode,
 )
+from brokerd.coordinator.transaction.records import TransactionValue, decode_key, decode_value
+from brokerd.errors import KafkaError
 from brokerd.protocol.records import Record
-from brokerd.transactions.records import TransactionValue, decode_key, decode_value
 
 Decoder = Callable[[Record], tuple[str | None, str | None]]
 """Key and value as text; None shows nothing."""

@@ -8,7 +8,7 @@ from brokerd.cli.dump_decoders import group_fields, offset_fields
 from brokerd.cli.internal_records import damaged, version_of, versioned_json
 from brokerd.cli.java import scala_map_order
 from brokerd.cli.record_text import Shown
-from brokerd.groups.records import (
+from brokerd.coordinator.group.records import (
     GroupRecord,
     GroupsRecord,
     MemberValue,

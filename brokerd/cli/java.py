@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from brokerd.cli.options import CliError
-from brokerd.groups.partitioner import java_string_hash
+from brokerd.coordinator.group.partitioner import java_string_hash
 
 _CAPACITY_MIN = 16
 _BASE64 = frozenset(string.ascii_letters + string.digits + "-_")

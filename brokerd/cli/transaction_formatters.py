@@ -7,7 +7,12 @@ from typing import Any
 from brokerd.cli.dump_decoders import partitions_of
 from brokerd.cli.internal_records import damaged, version_of, versioned_json
 from brokerd.cli.record_text import Shown
-from brokerd.transactions.records import STATES, TransactionValue, decode_key, decode_value
+from brokerd.coordinator.transaction.records import (
+    STATES,
+    TransactionValue,
+    decode_key,
+    decode_value,
+)
 
 VERSION = 0
 UNKNOWN = "unknown"

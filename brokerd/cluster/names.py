@@ -7,8 +7,8 @@ be one in a metric: creating the second is refused.
 import re
 from collections.abc import Iterable, Mapping
 
+from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.partitioner import OFFSETS_TOPIC
 
 LENGTH_MAX = 249
 TRANSACTIONS_TOPIC = "__transaction_state"

@@ -20,8 +20,8 @@ from brokerd.cluster.requests import (
     NewTopic,
 )
 from brokerd.config.topic import check_topic_config
+from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.partitioner import OFFSETS_TOPIC
 
 REPLICATION_FACTOR_MAX = 1
 PARTITIONS_MAX = 10_000

@@ -45,18 +45,18 @@ from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
+from brokerd.server.coordinator.group_service import GroupService
+from brokerd.server.coordinator.producer_id_source import ProducerIdSource
 from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import SECOND_MS, Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import FetchSessions
-from brokerd.server.groups.service import GroupService
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.net.listeners import BindError
 from brokerd.server.net.network import Network
 from brokerd.server.parked import ParkingLot
-from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
 from brokerd.turns import in_turns

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.coordinator.group.records import OffsetRecord, encode_key
 from brokerd.errors import ErrorCode
-from brokerd.groups.records import OffsetRecord, encode_key
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch

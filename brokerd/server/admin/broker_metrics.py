@@ -20,7 +20,7 @@ from brokerd.server.request_times import api_name
 if TYPE_CHECKING:
     from brokerd.server.admin.survey import ClusterSurvey, Survey
     from brokerd.server.broker import Broker
-    from brokerd.server.groups.shard import GroupShard
+    from brokerd.server.coordinator.group_shard import GroupShard
 
 MS_PER_S = 1000
 RUNNING, STARTING = 3, 1

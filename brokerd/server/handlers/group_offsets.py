@@ -3,9 +3,14 @@
 from collections.abc import Awaitable, Iterable, Iterator, Set
 from typing import Any
 
+from brokerd.coordinator.group.messages import (
+    CommitRequest,
+    OffsetsReply,
+    OffsetToCommit,
+    TopicPartition,
+)
+from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.messages import CommitRequest, OffsetsReply, OffsetToCommit, TopicPartition
-from brokerd.groups.records import OffsetValue
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.broker import Broker

@@ -10,8 +10,7 @@ from collections.abc import Awaitable
 from typing import Any
 from uuid import uuid4
 
-from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.messages import (
+from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
     GroupListing,
@@ -23,13 +22,14 @@ from brokerd.groups.messages import (
     SyncReply,
     SyncRequest,
 )
-from brokerd.groups.transitions import GroupState
+from brokerd.coordinator.group.transitions import GroupState
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
-from brokerd.server.groups.service import NAME_BYTES_MAX
+from brokerd.server.coordinator.group_service import NAME_BYTES_MAX
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brokerd.coordinator.transaction.records import STATES
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
-from brokerd.transactions.records import STATES
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker

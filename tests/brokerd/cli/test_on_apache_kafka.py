@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from brokerd.groups.partitioner import partition_for
+from brokerd.coordinator.group.partitioner import partition_for
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import ApacheKafka
 from tests.support.kafka_tools import kafka

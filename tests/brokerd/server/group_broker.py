@@ -10,14 +10,14 @@ from brokerd.clock import SystemClock
 from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import BrokerInfo, ImageDelta, MetadataImage, TopicInfo
 from brokerd.config.broker import BrokerConfig, parse
+from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
-from brokerd.groups.partitioner import OFFSETS_TOPIC
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import RequestContext
-from brokerd.server.groups.service import GroupService
+from brokerd.server.coordinator.group_service import GroupService
 
 BROKER_ID = 1
 LISTENER = "PLAINTEXT"

@@ -10,8 +10,8 @@ import pytest
 
 from brokerd import turns
 from brokerd.cluster.image import MetadataImage
+from brokerd.coordinator.group.messages import GroupListing
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.groups.messages import GroupListing
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import (
     decode_request,

@@ -1,0 +1,183 @@
+"""What goes into the coordinator and what comes out of it; no wire format here.
+
+A request that may wait (join, sync) or needs a record written (commit, delete …) comes with a
+ticket, any hashable the caller likes; its reply names the same ticket, at once or much later.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from brokerd.coordinator.group.records import GroupsRecord
+from brokerd.errors import ErrorCode
+
+Ticket = Hashable
+TopicPartition = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest:
+    """`new_member_id` is what the member shall be called if it needs an id: made by the caller,
+    since no random source is in here. `protocols`: (name, subscription), the preferred first."""
+
+    group_id: str
+    member_id: str
+    new_member_id: str
+    instance_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    session_timeout_ms: int = 10_000
+    rebalance_timeout_ms: int = 60_000
+    protocol_type: str = "consumer"
+    protocols: tuple[tuple[str, bytes], ...] = ()
+    needs_known_member_id: bool = False
+    """KIP-394, JoinGroup v4+."""
+    may_skip_assignment: bool = False
+    """KIP-814, JoinGroup v9+."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRequest:
+    """`assignments` by member id come from the leader; protocol names may be left out (v<5)."""
+
+    group_id: str
+    member_id: str
+    generation: int
+    instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignments: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatRequest:
+    group_id: str
+    member_id: str
+    generation: int
+    instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingMember:
+    """A static member may be named by its instance id alone (`member_id` '')."""
+
+    member_id: str
+    instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetToCommit:
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """A commit by a member, or with generation -1 and no member id by an outsider."""
+
+    group_id: str
+    member_id: str = ""
+    generation: int = -1
+    instance_id: str | None = None
+    offsets: tuple[OffsetToCommit, ...] = ()
+    retention_ms: int | None = None
+    """Kept this long whatever the settings say (OffsetCommit v2-4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedMember:
+    """What the leader is told of each member."""
+
+    member_id: str
+    instance_id: str | None
+    subscription: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinReply:
+    error: ErrorCode = ErrorCode.NONE
+    member_id: str = ""
+    generation: int = -1
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str = ""
+    members: tuple[JoinedMember, ...] = ()
+    skip_assignment: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReply:
+    error: ErrorCode = ErrorCode.NONE
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignment: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveReply:
+    """One error a member, in the order asked."""
+
+    errors: tuple[ErrorCode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsReply:
+    """The outcome per partition of a commit or of a removal of offsets."""
+
+    errors: dict[TopicPartition, ErrorCode]
+    error: ErrorCode = ErrorCode.NONE
+    """Set where the request as a whole was refused; the partitions then carry it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteReply:
+    error: ErrorCode
+
+
+Reply = JoinReply | SyncReply | LeaveReply | OffsetsReply | DeleteReply
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Records to append together; answered by `write_done` or `write_failed` with this id."""
+
+    write_id: int
+    records: tuple[GroupsRecord, ...]
+
+
+@dataclass(slots=True)
+class Effects:
+    """What an event asks of the adapter: replies to send, writes to append, in this order."""
+
+    replies: list[tuple[Ticket, Reply]] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListing:
+    group_id: str
+    protocol_type: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberDescription:
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    subscription: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group that is not known is described as Dead, as Kafka does."""
+
+    group_id: str
+    state: str
+    protocol_type: str = ""
+    protocol: str = ""
+    members: tuple[MemberDescription, ...] = ()

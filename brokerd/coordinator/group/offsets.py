@@ -1,0 +1,313 @@
+"""Commits, and the offsets' end: by request, by retention, with their topic.
+
+A commit is a record per partition; it becomes visible when the high watermark has passed it.
+Retention, as Kafka's: an empty group's offsets go `offsets.retention` after it became empty; those
+of topics that a stable group of consumers no longer reads, and those of a group that never had
+members, that long after their commit; a commit that named its own retention, when that is over.
+A group that is empty and has no offsets left goes with them; so it does with those that were asked
+to go and with those of a deleted topic.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Set
+from functools import partial
+from itertools import islice
+
+from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group.event_context import EventContext, Groups, ignore_outcome
+from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group.member_checks import check_generation
+from brokerd.coordinator.group.messages import (
+    CommitRequest,
+    DeleteReply,
+    OffsetsReply,
+    OffsetToCommit,
+    Ticket,
+    TopicPartition,
+)
+from brokerd.coordinator.group.records import GroupRecord, GroupsRecord, OffsetRecord, OffsetValue
+from brokerd.coordinator.group.transitions import (
+    ANSWERS,
+    Action,
+    Answer,
+    Event,
+    GroupState,
+    Request,
+)
+from brokerd.errors import ErrorCode
+from brokerd.limits import INT16_MAX
+
+SWEEP_OFFSETS_MAX = 2_000
+"""One slice of the sweep looks at so many offsets, so that none takes long; a group counts
+as GROUP_OFFSETS more. No more of one group are forgotten at once."""
+GROUP_OFFSETS = 40
+
+
+def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
+    """Write the offsets of a member of this generation, or of an outsider to an empty group."""
+    group = context.shard.groups.get(request.group_id)
+    error = _check_commit(context, group, request)
+    if error is not ErrorCode.NONE:
+        partitions = [(o.topic, o.partition) for o in request.offsets]
+        errors: dict[TopicPartition, ErrorCode] = dict.fromkeys(partitions, error)
+        context.reply(ticket, OffsetsReply(errors, error))
+        return
+    if group is None:
+        context.shard.groups[request.group_id] = Group(
+            request.group_id, context.shard.member_memory
+        )
+    length_max = context.config.offset_metadata_length_max
+    outcome: dict[TopicPartition, ErrorCode] = {}
+    records: list[GroupsRecord] = []
+    for offset in request.offsets:
+        fits = _fits(offset.metadata, length_max)
+        refused = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        outcome[offset.topic, offset.partition] = ErrorCode.NONE if fits else refused
+        if fits:
+            records.append(_offset_record(context, request, offset))
+    if not records:
+        context.reply(ticket, OffsetsReply(outcome))
+        return
+    context.write(records, partial(_answer_offsets, ticket, outcome))
+
+
+def _fits(metadata: str, length_max: int) -> bool:
+    """Kafka counts as Java does, in units of UTF-16; a record holds so many bytes of UTF-8."""
+    if metadata.isascii():
+        return len(metadata) <= length_max
+    units = len(metadata.encode("utf-16-le")) // 2
+    return units <= length_max and len(metadata.encode()) <= INT16_MAX
+
+
+def _check_commit(context: EventContext, group: Group | None, request: CommitRequest) -> ErrorCode:
+    outsider = request.generation < 0
+    if group is None:
+        # A member of a group that is not known here belongs to another life of it.
+        return ErrorCode.NONE if outsider else ErrorCode.ILLEGAL_GENERATION
+    if outsider and group.state is GroupState.EMPTY:
+        return ErrorCode.NONE
+    if outsider and not request.member_id and request.instance_id is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    error = check_generation(group, request.member_id, request.instance_id, request.generation)
+    if error is not ErrorCode.NONE:
+        return error
+    answer = ANSWERS[Request.COMMIT][group.state]
+    if isinstance(answer, ErrorCode):
+        return answer
+    context.renew_session(group, group.members[request.member_id])
+    return ErrorCode.NONE
+
+
+def _offset_record(
+    context: EventContext, request: CommitRequest, offset: OffsetToCommit
+) -> OffsetRecord:
+    retention_ms = request.retention_ms
+    expire_at_ms = None if retention_ms is None else context.now_ms + retention_ms
+    value = OffsetValue(
+        offset.offset, offset.leader_epoch, offset.metadata, context.now_ms, expire_at_ms
+    )
+    return OffsetRecord(request.group_id, offset.topic, offset.partition, value)
+
+
+def _answer_offsets(
+    ticket: Ticket,
+    outcome: dict[TopicPartition, ErrorCode],
+    context: EventContext,
+    error: ErrorCode,
+) -> None:
+    if error is not ErrorCode.NONE:
+        outcome = {key: error if one is ErrorCode.NONE else one for key, one in outcome.items()}
+    context.reply(ticket, OffsetsReply(outcome))
+
+
+# Removal
+
+
+def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
+    """Remove an empty group with its offsets."""
+    group = context.shard.groups.get(group_id)
+    answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
+    if group is not None:
+        answer = ANSWERS[Request.DELETE_GROUP][group.state]
+    if isinstance(answer, ErrorCode):
+        context.reply(ticket, DeleteReply(answer))
+        return
+    assert group is not None
+    records = _drop_group(context, group, _all_offsets(context.shard, group_id))
+    context.write(records, partial(_group_dropped, group_id, ticket))
+
+
+def _all_offsets(shard: Groups, group_id: str) -> set[TopicPartition]:
+    """Every partition with an offset, one in a write under way included."""
+    committed = shard.store.offsets.get(group_id, {})
+    return committed.keys() | shard.pending_offsets.get(group_id, {}).keys()
+
+
+def _drop_group(
+    context: EventContext, group: Group, offsets: Iterable[TopicPartition]
+) -> list[GroupsRecord]:
+    """Forget the group; returns the tombstones that say so. Whoever joins now founds a new one,
+    whose records come later in the log."""
+    group.move(Event.REMOVED, context.now_ms)
+    del context.shard.groups[group.group_id]
+    group.forget_name()
+    for member_id in tuple(group.pending):
+        key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
+        context.shard.deadlines.cancel(key)
+        group.expect_no_more(member_id)
+    records = _tombstones(group.group_id, offsets)
+    if group.generation > 0:  # without one the group never had a record of its own
+        records.append(GroupRecord(group.group_id, None))
+    return records
+
+
+def _tombstones(group_id: str, offsets: Iterable[TopicPartition]) -> list[GroupsRecord]:
+    return [OffsetRecord(group_id, topic, index, None) for topic, index in sorted(offsets)]
+
+
+def _group_dropped(
+    group_id: str, ticket: Ticket | None, context: EventContext, error: ErrorCode
+) -> None:
+    shard = context.shard
+    if error is not ErrorCode.NONE and group_id not in shard.groups:
+        # The log still has it, so it still is.
+        stored = shard.store.groups.get(group_id)
+        shard.groups[group_id] = Group.from_stored(group_id, stored, shard.member_memory)
+    if ticket is not None:
+        context.reply(ticket, DeleteReply(error))
+
+
+def delete_offsets(
+    context: EventContext, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...]
+) -> None:
+    """Remove offsets, but of topics that the group reads just now."""
+    group = context.shard.groups.get(group_id)
+    answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
+    if group is not None:
+        answer = ANSWERS[Request.DELETE_OFFSETS][group.state]
+    if isinstance(answer, ErrorCode):
+        context.reply(ticket, OffsetsReply(dict.fromkeys(partitions, answer), answer))
+        return
+    assert group is not None
+    if answer is Action.UNLESS_SUBSCRIBED and group.protocol_type != "consumer":
+        refused = ErrorCode.NON_EMPTY_GROUP
+        context.reply(ticket, OffsetsReply(dict.fromkeys(partitions, refused), refused))
+        return
+    topics = group.subscribed_topics() if answer is Action.UNLESS_SUBSCRIBED else frozenset()
+    outcome = {
+        key: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        if topics is None or key[0] in topics
+        else ErrorCode.NONE
+        for key in partitions
+    }
+    known = _all_offsets(context.shard, group_id)
+    removed = {k for k, error in outcome.items() if error is ErrorCode.NONE and k in known}
+    records = _remove(context, group, removed)
+    if not records:
+        context.reply(ticket, OffsetsReply(outcome))
+        return
+    gone = {group_id} - context.shard.groups.keys()
+    context.write(records, partial(_offsets_removed, gone, ticket, outcome))
+
+
+def _remove(
+    context: EventContext, group: Group, offsets: Collection[TopicPartition]
+) -> list[GroupsRecord]:
+    """The tombstones of these offsets, and the group's own where it is empty and keeps none."""
+    shard, group_id = context.shard, group.group_id
+    keeps = len(shard.store.offsets.get(group_id, ())) > len(offsets)
+    if keeps or group.state is not GroupState.EMPTY or shard.pending_offsets.get(group_id):
+        return _tombstones(group_id, offsets)
+    if group.pending or shard.store.awaits(group_id):  # someone is just about to join, or to commit
+        return _tombstones(group_id, offsets)
+    return _drop_group(context, group, offsets)
+
+
+def _offsets_removed(
+    gone: set[str], ticket: Ticket, outcome: dict[TopicPartition, ErrorCode], context: EventContext,
+    error: ErrorCode,
+) -> None:  # fmt: skip
+    _groups_dropped(gone, context, error)
+    _answer_offsets(ticket, outcome, context, error)
+
+
+def forget_topics(context: EventContext, topics: Set[str]) -> None:
+    """Remove every offset of topics that were deleted."""
+    shard = context.shard
+    records: list[GroupsRecord] = []
+    for group in list(shard.groups.values()):
+        offsets = shard.store.offsets.get(group.group_id, {})
+        records += _remove(context, group, [key for key in offsets if key[0] in topics])
+    if records:
+        gone = {each.group_id for each in records} - shard.groups.keys()
+        context.write(records, partial(_groups_dropped, gone))
+
+
+def _groups_dropped(gone: set[str], context: EventContext, error: ErrorCode) -> None:
+    for group_id in gone:
+        _group_dropped(group_id, None, context, error)
+
+
+# Retention
+
+
+def sweep(context: EventContext) -> None:
+    """Look at some groups for offsets whose time is over, and come back for the rest."""
+    shard = context.shard
+    if not shard.sweep:
+        shard.sweep = list(shard.groups)
+    left = SWEEP_OFFSETS_MAX
+    while shard.sweep and left > 0:
+        group = shard.groups.get(shard.sweep.pop())
+        if group is not None:
+            left -= GROUP_OFFSETS + len(shard.store.offsets.get(group.group_id, ()))
+            _expire(context, group)
+    pause_ms = 0 if shard.sweep else context.config.offsets_retention_check_ms
+    shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms + pause_ms)
+
+
+def _expire(context: EventContext, group: Group) -> None:
+    shard, group_id = context.shard, group.group_id
+    pending = shard.pending_offsets.get(group_id) or Counter()
+    offsets = shard.store.offsets.get(group_id, {})
+    read_now = group.subscribed_topics() if group.state is GroupState.STABLE else frozenset()
+    if read_now is None:
+        return
+    expirable = (
+        key
+        for key, value in offsets.items()
+        if key not in pending and key[0] not in read_now and _is_expired(context, group, value)
+    )
+    expired = list(islice(expirable, SWEEP_OFFSETS_MAX))
+    if len(expired) == SWEEP_OFFSETS_MAX < len(offsets):
+        context.write(_tombstones(group_id, expired), partial(_expire_more, group_id))
+    elif group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
+        if group.pending or shard.store.awaits(group_id):
+            return  # someone is just about to join, or to commit
+        records = _drop_group(context, group, expired)
+        if records:
+            context.write(records, partial(_group_dropped, group_id, None))
+    elif expired:
+        context.write(_tombstones(group_id, expired), ignore_outcome)
+
+
+def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None:
+    """Some offsets of a group are gone: it is looked at for others in the next context."""
+    if error is ErrorCode.NONE:
+        context.shard.sweep.append(group_id)
+        context.shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)
+
+
+def _is_expired(context: EventContext, group: Group, value: OffsetValue) -> bool:
+    """Of an offset in a topic that the group does not read just now."""
+    if group.protocol_type is None:
+        since_ms = value.committed_at_ms
+    elif group.state is GroupState.EMPTY:
+        since_ms = group.state_since_ms if group.state_since_ms >= 0 else value.committed_at_ms
+    elif group.state is GroupState.STABLE:
+        since_ms = value.committed_at_ms
+    else:
+        return False
+    if value.expire_at_ms is not None:
+        return context.now_ms >= value.expire_at_ms
+    return context.now_ms - since_ms >= context.config.offsets_retention_ms

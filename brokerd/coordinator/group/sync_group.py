@@ -1,0 +1,92 @@
+"""SyncGroup: the leader brings the assignment, every member gets its part of it."""
+
+from functools import partial
+
+from brokerd.coordinator.group import rebalance
+from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.member_checks import check_generation
+from brokerd.coordinator.group.messages import (
+    SyncReply,
+    SyncRequest,
+    Ticket,
+)
+from brokerd.coordinator.group.records import GroupRecord
+from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
+from brokerd.errors import ErrorCode
+
+
+def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
+    """Give a member its assignment, or park it until the leader has brought all of them."""
+    error = _sync(context, ticket, request)
+    if error is not ErrorCode.NONE:
+        context.reply(ticket, SyncReply(error=error))
+
+
+def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorCode:
+    group = context.shard.groups.get(request.group_id)
+    if group is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    error = check_generation(group, request.member_id, request.instance_id, request.generation)
+    if error is not ErrorCode.NONE:
+        return error
+    if request.protocol_type not in (None, group.protocol_type):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if request.protocol is not None and group.protocol not in (None, request.protocol):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    answer = ANSWERS[Request.SYNC][group.state]
+    if isinstance(answer, ErrorCode):
+        return answer
+    member = group.members[request.member_id]
+    is_assigning = answer is not Action.GIVE_ASSIGNMENT and member.member_id == group.leader
+    if is_assigning and not group.has_room_for(dict(request.assignments)):
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    _synced(context, group, member)
+    if answer is Action.GIVE_ASSIGNMENT:
+        context.reply(ticket, _sync_reply(group, member))
+        context.renew_session(group, member)
+        return ErrorCode.NONE
+    # A sync of the same member that still waits is from a connection given up.
+    context.answer_sync(member, SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS))
+    member.sync_ticket = ticket
+    if is_assigning:
+        assignments = dict(request.assignments)
+        record = GroupRecord(group.group_id, group.to_value(assignments))
+        context.write([record], partial(_assigned, group, group.generation, assignments))
+    return ErrorCode.NONE
+
+
+def _synced(context: EventContext, group: Group, member: Member) -> None:
+    group.unsynced.discard(member.member_id)
+    if not group.unsynced:
+        context.shard.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+
+
+def _assigned(
+    group: Group,
+    generation: int,
+    assignments: dict[str, bytes],
+    context: EventContext,
+    error: ErrorCode,
+) -> None:
+    """The leader's assignment is in the log, or never will be."""
+    overtaken = group.state is not GroupState.COMPLETING_REBALANCE or group.generation != generation
+    if overtaken:
+        return
+    if error is not ErrorCode.NONE:
+        rebalance.fail_syncs(context, group, error)
+        rebalance.prepare(context, group)
+        return
+    group.move(Event.ASSIGNED, context.now_ms)
+    for member in group.members.values():
+        group.assign(member, assignments.get(member.member_id, b""))
+        if member.sync_ticket is not None:
+            context.answer_sync(member, _sync_reply(group, member))
+            context.renew_session(group, member)
+
+
+def _sync_reply(group: Group, member: Member) -> SyncReply:
+    return SyncReply(
+        protocol_type=group.protocol_type, protocol=group.protocol, assignment=member.assignment
+    )
