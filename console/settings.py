@@ -133,6 +133,7 @@ INSTALLED_APPS = [
     "console.reassignments",
     "console.quotas",
     "console.records",
+    "console.produce",
     "console.segments",
     "console.groups",
     "console.charts",

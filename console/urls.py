@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.reassignments.urls")),
     path("", include("console.quotas.urls")),
     path("", include("console.records.urls")),
+    path("", include("console.produce.urls")),
     path("", include("console.segments.urls")),
     path("", include("console.groups.urls")),
     path("", include("console.charts.urls")),

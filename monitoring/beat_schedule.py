@@ -87,6 +87,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 60.0,
             "options": {"expires": 55},
         },
+        "delete-old-contents": {
+            "task": "console.produce.tasks.delete_old_contents",
+            "schedule": 300.0,
+            "options": {"expires": 290},
+        },
         "send-lost-reports-again": {
             "task": "monitoring.reports.tasks.requeue_lost_reports",
             "schedule": 15.0,

@@ -63,6 +63,7 @@ _ALL = (
             "monitoring.pipeline.tasks.refresh",
             "console.actions.tasks.end_lost_plans",
             "console.audit.tasks.drop_refused_sign_ins",
+            "console.produce.tasks.delete_old_contents",
         ),
         threads=4,
     ),

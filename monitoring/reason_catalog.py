@@ -90,6 +90,9 @@ _RECORDS = {
         "partition %(partition)d of %(topic)s is empty; the next offset is %(next)d"
     ),
     "partition_unread": gettext_noop("partition %(partition)d of %(topic)s could not be read"),
+    "record_unknown": gettext_noop(
+        "there was no acknowledgement, the record may have been written (%(why)s)"
+    ),
     "record_gone": gettext_noop(
         "partition %(partition)d of %(topic)s holds no record of offset %(offset)d any more"
     ),

@@ -29,6 +29,7 @@ VERBS = {
     "group.view": VIEWER,
     "segment.view": VIEWER,
     "record.read": VIEWER,
+    "record.write": OPERATOR,
     "record.unmask": ADMIN,
     "masking.edit": ADMIN,
     "report.view": VIEWER,

@@ -137,6 +137,14 @@ class ActionType(ABC):
         """
         return None
 
+    def result(self, plan: Plan) -> str:
+        """What a plan that is done did, as a Reason for the audit log; "" = what was planned."""
+        return ""
+
+    def result_links(self, plan: Plan) -> list[tuple[str, str]]:
+        """(URL, text) of the pages that show what an ended plan made."""
+        return []
+
     def confirm_label(self) -> str:
         """The text of the button that applies the plan."""
         return _("Delete permanently") if self.deletes else _("Apply")

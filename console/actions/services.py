@@ -336,7 +336,7 @@ def _finish(
         after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
-        detail=dumps(_detail(plan, outcome or _undo_text(plan))),
+        detail=dumps(_detail(plan, outcome or _result_text(plan))),
         actor_name=plan.confirmed_by,
     )
 
@@ -354,8 +354,10 @@ def _detail(plan: Plan, how: str) -> str:
     return Reason("plan_ended", how=how, confirmed=confirmed) if how else confirmed
 
 
-def _undo_text(plan: Plan) -> str:
-    """How to undo the change; empty if that is not possible."""
+def _result_text(plan: Plan) -> str:
+    """What a plan did, or how to undo it; empty if that is not possible."""
+    if result := registry.find(plan.kind).result(plan):
+        return result
     undo = plan.draft["undo"]
     return Reason("plan_undo", how=undo) if undo else ""
 

@@ -118,6 +118,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         else [],
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
         "may_resume": services.may_resume(plan),
+        "result_links": action_type.result_links(plan) if plan.state != models.DRAFT else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),
     }
     return render(request, "actions/plan.html", context, status=status)

@@ -9,6 +9,7 @@ from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.shared import change_refusal
 from console.topics.tabs import topic_tabs
+from monitoring import own_topics
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -31,6 +32,9 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "at_ms": snapshot.at_ms if snapshot else None,
         "tabs": topic_tabs(request, topic, active, row),
         "may_read": request.rights.may("record.read", topic),
+        "may_write": may_change
+        and request.rights.may("record.write", topic)
+        and topic not in own_topics.hidden_on(request.cluster),
         "may_alter": may_change and request.rights.may("topic.alter", topic),
         "may_configure": may_change and request.rights.may("topic.configure", topic),
         "may_clone": may_change and request.rights.may("topic.create"),

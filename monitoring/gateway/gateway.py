@@ -18,6 +18,7 @@ from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.producing import Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
@@ -81,6 +82,11 @@ class Gateway:
         return Browse(self.client_settings, self.wire)
 
     @cached_property
+    def producing(self) -> Producing:
+        """Writes records, with confluent-kafka."""
+        return Producing(self.client_settings)
+
+    @cached_property
     def broker_admin(self) -> BrokerAdmin:
         """brokerd's admin ports: segments, events, counters. Raises Refused if the token is
         unreadable."""
@@ -95,7 +101,7 @@ class Gateway:
             self.broker_admin.close()
         clients = (
             "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-            "quotas", "reassignments", "wire",
+            "producing", "quotas", "reassignments", "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

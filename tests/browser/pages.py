@@ -17,7 +17,8 @@ PAGES = [
     "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui", "/search?q=o",
 ]  # fmt: skip
 FOR_OPERATORS = [
-    "/c/local/create-topic", "/c/local/topics/orders/add-partitions",
+    "/c/local/create-topic", "/c/local/topics/orders/write", "/c/local/topics/orders/write/lines",
+    "/c/local/topics/orders/add-partitions",
     "/c/local/group-reset/billing", "/c/local/group-offsets-delete/billing",
     "/c/local/alerts/rules/add", "/c/local/alerts/rules/1", "/c/local/reports/new",
     "/c/local/pipeline",

@@ -78,6 +78,12 @@ TABLE = {
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-resume": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "record-write": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET), (CLOSED, ADMIN, ADMIN)],
+    "record-write-lines": [
+        (TOPIC, CHANGE, CHANGE),
+        (HIDDEN, SECRET, SECRET),
+        (CLOSED, ADMIN, ADMIN),
+    ],
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search-results": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],

@@ -34,6 +34,8 @@ PAGES = [
     ("reassign", ["local"]),
     ("topic-add-partitions", ["local", "orders"]),
     ("messages", ["local", "orders"]),
+    ("record-write", ["local", "orders"]),
+    ("record-write-lines", ["local", "orders"]),
     ("segments", ["local", "orders", 0]),
     ("groups", ["local"]),
     ("group", ["local", "billing"]),
@@ -56,7 +58,7 @@ NAMES = re.compile(
     r"Aerie|Kafka|brokerd|ZooKeeper|Local|Staging|local|staging|admin|viewer|operator|orders"
     r"|billing(-app)?|auditors|console\.audit|__consumer_offsets|cluster-of-tests|consumer"
     r"|\bok\b|Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|UTC|[KMG]?i?B\b|topic\.\w+"
-    r"|ord_\w+|\{\"status\": \"\w+\"\}"
+    r"|gzip|snappy|lz4|zstd|ord_\w+|\{\"status\": \"\w+\"\}"
 )
 # One translated text ends in the middle of a sentence, and the next goes on with it.
 PIECES = re.compile(r"[^.!?…:⟧]⟧ ⟦[a-z]")

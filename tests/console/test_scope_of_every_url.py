@@ -89,7 +89,7 @@ def a_plan(cluster, user, topic: str) -> str:
     }  # fmt: skip
     plan = Plan.objects.create(
         cluster=cluster.slug, kind="topic.delete", resource=topic, params={"name": topic}, facts={},
-        fingerprint="x", draft=draft, created_by=user, state="done", created_at=timezone.now(),
+        draft=draft, created_by=user, state="done", created_at=timezone.now(),
     )  # fmt: skip
     return str(plan.pk)
 

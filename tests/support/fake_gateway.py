@@ -12,6 +12,7 @@ import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -27,6 +28,7 @@ from monitoring.gateway.errors import (
 )
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription, GroupPartition
+from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
@@ -46,7 +48,7 @@ DEFAULT_CONFIGS = {
 }
 PARTS = (
     "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-    "quotas", "reassignments", "wire",
+    "producing", "quotas", "reassignments", "wire",
 )  # fmt: skip
 
 
@@ -67,6 +69,7 @@ class FakeCluster:
     Attributes:
         fails: the name of a call → the error that it raises instead of answering.
         calls: the names of the calls that were made, in their order.
+        refused_values: the value of a record that is not written → the outcome of its write.
     """
 
     def __init__(self, broker_ids: tuple[int, ...] = (1, 2)) -> None:
@@ -86,6 +89,7 @@ class FakeCluster:
         self.quotas: dict[Entity, dict[str, float]] = {}
         self.fails: dict[str, GatewayError] = {}
         self.calls: list[str] = []
+        self.refused_values: dict[bytes | None, WriteOutcome] = {}
         self._next_broker = itertools.cycle(broker_ids)
 
     @property
@@ -159,6 +163,7 @@ class FakeGateway:
         self.browse = FakeBrowse(cluster)
         self.quotas = FakeQuotas(cluster)
         self.reassignments = FakeReassignments(cluster)
+        self.producing = FakeProducing(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
 
     def close(self) -> None:
@@ -567,6 +572,34 @@ def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: 
     older = rows[-1].offset if rows and rows[-1].offset else None
     newer = None if before is None or end >= len(log) else end
     return RecordPage(tuple(rows), (), partition, older, newer)
+
+
+class FakeProducing:
+    """As monitoring.gateway.producing.Producing."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def write(
+        self, topic: str, records: Sequence[NewRecord], compression: str = "none"
+    ) -> list[WriteOutcome]:
+        self._cluster.asked("write")
+        return [self._write(topic, record) for record in records]
+
+    def _write(self, topic: str, record: NewRecord) -> WriteOutcome:
+        logs = self._cluster.topic(topic).records
+        partition = record.partition
+        if partition is None:
+            partition = crc32(record.key or b"") % len(logs)
+        if partition >= len(logs):
+            return WriteOutcome(partition, error=f"{topic} has no partition {partition}")
+        if record.value in self._cluster.refused_values:
+            return self._cluster.refused_values[record.value]
+        log = logs[partition]
+        at_ms = record.timestamp_ms or 1_700_000_000_000 + len(log)
+        row = RecordRow(partition, len(log), at_ms, record.key, record.value, record.headers)
+        log.append(row)
+        return WriteOutcome(partition, row.offset)
 
 
 class FakeBrokerAdmin:

@@ -172,9 +172,9 @@ def test_nothing_is_resumed_of_a_draft_or_without_the_right(
     with pytest.raises(PlanRefused):
         services.resume(partly, Principal(viewer, "10.0.0.9"))
     services.resume(partly, Principal(operator, "10.0.0.9"))
-    with pytest.raises(PlanRefused, match="left to apply"):
+    with pytest.raises(PlanRefused, match="already confirmed"):
         services.resume(partly, Principal(operator, "10.0.0.9"))
-    assert client_of(operator).post(resume).status_code == 422
+    assert client_of(operator).post(resume).status_code == 302
 
 
 def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(

@@ -22,7 +22,6 @@ def a_plan(state: str, age: timedelta) -> Plan:
         resource="orders",
         params={},
         facts={},
-        fingerprint="",
         draft={"title": "", "changes": [], "undo": "Delete the topic.", "typed_name": ""},
         state=state,
         created_at=then,

@@ -51,7 +51,7 @@ def creation(name, **changes):
 @pytest.fixture
 def _queued(monkeypatch, django_capture_on_commit_callbacks):
     """What `confirm` would send to a worker."""
-    monkeypatch.setattr(services, "_send", lambda plan: None)
+    monkeypatch.setattr(services, "_send_task", lambda plan: None)
 
 
 def confirm_and_run(plan, user, typed=""):

@@ -72,7 +72,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
-    PlanProgress(plan, registry.find(plan.kind))("create")
+    PlanProgress(plan, registry.find(plan.kind)).start_step("create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.end_lost_plans()
     plan.refresh_from_db()

@@ -22,7 +22,7 @@ from tests.console.conftest import sample
 @pytest.fixture
 def _worker(monkeypatch):
     """Confirmed plans are carried out at once, where a worker would be."""
-    monkeypatch.setattr(services, "_send", lambda plan: services.run(str(plan.pk)))
+    monkeypatch.setattr(services, "_send_task", lambda plan: services.run(str(plan.pk)))
 
 
 @pytest.mark.usefixtures("_worker")
@@ -98,7 +98,7 @@ def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
     draft = Draft("x", []).as_json()
     resource = "1" if kind.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource=resource, params={}, facts={}, fingerprint="",
+        cluster="local", kind=kind, resource=resource, params={}, facts={},
         draft=draft, state=models.REFUSED, outcome="Things changed.", created_by=admin,
         created_at=timezone.now(),
     )  # fmt: skip

@@ -18,7 +18,7 @@ NAMES = ["orders", "payments"]
 
 @pytest.fixture
 def both(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(services, "_send", lambda plan: None)
+    monkeypatch.setattr(services, "_send_task", lambda plan: None)
     for name in (*NAMES, "console.audit"):
         fake_cluster.create_topic(name, 2)
         fake_cluster.produce(name, 0, b"1", b"2")

@@ -17,7 +17,7 @@ NEVER_MS = 4_000_000_000_000
 
 @pytest.fixture
 def orders(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(services, "_send", lambda plan: None)
+    monkeypatch.setattr(services, "_send_task", lambda plan: None)
     fake_cluster.create_topic("orders", 3)
     for partition, count in ((0, 10), (1, 4)):
         fake_cluster.produce("orders", partition, *(b"%d" % n for n in range(count)))

@@ -17,6 +17,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.producing import NewRecord, Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
@@ -33,6 +34,7 @@ PAIRS = [
     (Reassignments, fake.FakeReassignments),
     (Quotas, fake.FakeQuotas),
     (Browse, fake.FakeBrowse),
+    (Producing, fake.FakeProducing),
     (BrokerAdmin, fake.FakeBrokerAdmin),
 ]
 
@@ -290,6 +292,50 @@ def test_a_read_of_an_unknown_topic_or_offset_raises_an_error(gateway, name):
     with pytest.raises(OffsetOutOfRange):
         gateway.browse.read(name, 0, 1, 3)
     assert gateway.browse.read(name, 0, 0, 3).rows == ()
+
+
+def test_written_records_are_read_as_they_were_given(gateway, name):
+    gateway.admin.create_topic(name, 2, 1)
+    headers = (("trace", b"1"), ("none", None), ("trace", b"\x00\xff"))
+    records = [
+        NewRecord(b"k", b"v", headers, 1, 1_700_000_000_123),
+        NewRecord(None, b"", (), 1),
+        NewRecord(b"", None, (), 0),
+    ]
+    outcomes = gateway.producing.write(name, records)
+    assert [(each.partition, each.offset, each.error) for each in outcomes] == [
+        (1, 0, ""), (1, 1, ""), (0, 0, ""),
+    ]  # fmt: skip
+    first, second = gateway.browse.read(name, 1, 0, 5).rows
+    assert (first.key, first.value, first.headers) == (b"k", b"v", headers)
+    assert first.timestamp_ms == 1_700_000_000_123
+    assert (second.key, second.value) == (None, b"")
+    assert second.timestamp_ms
+    [tombstone] = gateway.browse.read(name, 0, 0, 5).rows
+    assert (tombstone.key, tombstone.value) == (b"", None)
+
+
+def test_records_of_one_key_go_to_one_partition(gateway, name):
+    gateway.admin.create_topic(name, 3, 1)
+    outcomes = gateway.producing.write(name, [NewRecord(b"same", b"%d" % n) for n in range(9)])
+    assert len({each.partition for each in outcomes}) == 1
+    assert [each.offset for each in outcomes] == list(range(9))
+
+
+def test_a_record_for_a_missing_partition_is_an_error_and_the_others_are_written(gateway, name):
+    gateway.admin.create_topic(name, 1, 1)
+    records = [NewRecord(None, b"1", (), 9), NewRecord(None, b"2", (), 0)]
+    missing, written = gateway.producing.write(name, records)
+    assert missing.offset is None
+    assert "no partition 9" in missing.error
+    assert not missing.is_unknown
+    assert written.offset == 0
+
+
+def test_a_write_to_an_unknown_topic_raises_not_found_and_creates_nothing(gateway, name):
+    with pytest.raises(NotFound):
+        gateway.producing.write(name, [NewRecord(None, b"1")])
+    assert not gateway.wire.has_topic(name)
 
 
 def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, produce):

@@ -1,0 +1,222 @@
+"""The forms that write records: one record, or a file of JSON Lines."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from console.produce import contents, data_formats, json_lines
+from console.produce.data_formats import InvalidData
+from console.produce.services import WriteRequest
+from monitoring.gateway.producing import COMPRESSIONS, NewRecord
+
+AS_IN_FILE = "file"
+_TEXT_MAX = 3 * contents.BYTES_MAX  # hex and spaces
+_PARTITION_MAX = 2**31 - 1
+_FORMATS = [
+    (data_formats.TEXT, _("Text")),
+    (data_formats.JSON, _("JSON, checked")),
+    (data_formats.BASE64, _("Base64")),
+    (data_formats.HEX, _("Hex")),
+    (data_formats.EMPTY, _("Empty (0 bytes)")),
+]
+_CODE = {"spellcheck": "false", "autocomplete": "off", "autocapitalize": "none"}
+
+
+class MomentInput(forms.DateTimeInput):
+    """A date with a time in milliseconds, in UTC."""
+
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"step": "0.001"}, format="%Y-%m-%dT%H:%M:%S.%f")
+
+    def format_value(self, value: Any) -> str | None:
+        text = super().format_value(value)
+        return text[:-3] if isinstance(value, datetime) and text else text  # no microseconds
+
+
+class _CodeArea(forms.Textarea):
+    def __init__(self, rows: int) -> None:
+        super().__init__(attrs={"rows": rows, **_CODE})
+
+
+def _data(label: Any, rows: int, help_text: Any = "") -> forms.CharField:
+    return forms.CharField(
+        label=label, required=False, strip=False, max_length=_TEXT_MAX, widget=_CodeArea(rows),
+        help_text=help_text,
+    )  # fmt: skip
+
+
+class TargetForm(forms.Form):
+    """What all forms that write have: partition and compression."""
+
+    partition = forms.CharField(label=_("Partition"), required=False, max_length=10)
+    compression = forms.ChoiceField(
+        label=_("Compression"),
+        choices=[(name, _("none") if name == "none" else name) for name in COMPRESSIONS],
+        required=False,
+        help_text=_("The topic may set its own."),
+    )
+    other_partitions: tuple[tuple[str, Any], ...] = ()
+
+    def __init__(self, *args: Any, partitions: list[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        numbers = [(str(number), str(number)) for number in partitions]
+        choices = [("", _("By key")), *self.other_partitions, *numbers]
+        if partitions:
+            self.fields["partition"].widget = forms.Select(choices=choices)
+        self._partitions = partitions
+
+    def clean_partition(self) -> int | str | None:
+        text = self.cleaned_data["partition"].strip()
+        if not text or text in dict(self.other_partitions):
+            return text or None
+        if not (text.isascii() and text.isdigit()) or int(text) > _PARTITION_MAX:
+            raise ValidationError(_("Enter the number of a partition, or nothing."))
+        if self._partitions and int(text) not in self._partitions:
+            last = {"last": self._partitions[-1]}
+            raise ValidationError(_("This topic has partitions 0 to %(last)d."), params=last)
+        return int(text)
+
+    def clean_compression(self) -> str:
+        return self.cleaned_data["compression"] or "none"
+
+
+class RecordForm(TargetForm):
+    """One record, written once or several times."""
+
+    key = _data(_("Key"), 1, _("Nothing: the record has no key (null)."))
+    key_format = forms.ChoiceField(label=_("Format of the key"), choices=_FORMATS, required=False)
+    value = _data(_("Value"), 10)
+    value_format = forms.ChoiceField(
+        label=_("Format of the value"),
+        choices=[*_FORMATS, (data_formats.NULL, _("Null (tombstone)"))],
+        required=False,
+    )
+    headers = _data(
+        _("Headers"),
+        2,
+        _("One per line, “name: value”; “name: base64:AAE=”, “name: hex:0001”, “name: null:”."),
+    )
+    at = forms.DateTimeField(
+        label=_("Timestamp (UTC)"),
+        required=False,
+        widget=MomentInput(),
+        help_text=_("Nothing: the time of writing."),
+    )
+    times = forms.IntegerField(
+        label=_("Copies"), min_value=1, max_value=contents.RECORDS_MAX, initial=1, required=False
+    )
+    field_order = (
+        "key", "key_format", "value", "value_format", "headers", "partition", "compression", "at",
+        "times",
+    )  # fmt: skip
+
+    def clean(self) -> None:
+        data = self.cleaned_data
+        has_value = data.get("value") or data.get("value_format") in ("empty", "null")
+        if "value" in data and not has_value:
+            text = _("Enter a value, or choose the format “Empty” or “Null (tombstone)”.")
+            self.add_error("value", ValidationError(text))
+        for name in ("key", "value"):
+            self._parse(name, data.get(f"{name}_format") or data_formats.TEXT)
+        if "headers" in data:
+            self._checked("headers", lambda: data_formats.parse_headers(data["headers"]))
+
+    def _parse(self, name: str, data_format: str) -> None:
+        text = self.cleaned_data.get(name)
+        if text is None:
+            return
+        if text and data_format in (data_formats.EMPTY, data_formats.NULL):
+            self.add_error(name, ValidationError(_("Delete this text, or choose another format.")))
+        elif name == "key" and not text and data_format != data_formats.EMPTY:
+            self.cleaned_data[name] = None
+        else:
+            self._checked(name, lambda: data_formats.parse(text, data_format))
+
+    def _checked(self, name: str, parse: Any) -> None:
+        try:
+            self.cleaned_data[name] = parse()
+        except InvalidData as error:
+            self.add_error(name, ValidationError(str(error)))
+
+    def request(self, topic: str) -> WriteRequest:
+        data = self.cleaned_data
+        at: datetime | None = data["at"]
+        at_ms = None if at is None else round(at.timestamp() * 1000)
+        record = NewRecord(data["key"], data["value"], data["headers"], data["partition"], at_ms)
+        return WriteRequest(topic, [record], data["times"] or 1, data["compression"])
+
+
+class LinesForm(TargetForm):
+    """Records of a file, or of pasted lines."""
+
+    file = forms.FileField(label=_("File of JSON Lines"), required=False, max_length=300)
+    lines = _data(_("Or the lines themselves"), 8)
+    keeps_times = forms.BooleanField(
+        label=_("Keep the timestamps of the file"), required=False, initial=True
+    )
+    other_partitions = ((AS_IN_FILE, _("As in the file, else by key")),)
+    field_order = ("file", "lines", "partition", "compression", "keeps_times")
+
+    def clean(self) -> None:
+        data = self.cleaned_data
+        file, lines = data.get("file"), data.get("lines")
+        if "file" not in data or "partition" not in data:
+            return
+        if bool(file) == bool(lines):
+            both, none = _("Choose a file or enter lines, not both."), _("Choose a file.")
+            self.add_error("file", ValidationError(both if file else none))
+            return
+        name = "file" if file else "lines"
+        if file and file.size > _TEXT_MAX:
+            self.add_error(name, ValidationError(_("The file is too large.")))
+            return
+        content = (
+            file.read() if file else str(lines).replace("\r\n", "\n").encode("utf-8", "replace")
+        )
+        try:
+            data["records"] = self._records(content)
+        except InvalidData as error:
+            self.add_error(name, ValidationError(str(error)))
+        data["content"] = content
+
+    def _records(self, content: bytes) -> list[NewRecord]:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidData(_("The file is not UTF-8 text.")) from error
+        return json_lines.records(
+            text,
+            contents.RECORDS_MAX,
+            keeps_partitions=self.cleaned_data["partition"] == AS_IN_FILE,
+            keeps_times=self.cleaned_data.get("keeps_times", False),
+        )
+
+    def request(self, topic: str) -> WriteRequest:
+        data = self.cleaned_data
+        records, partition = data["records"], data["partition"]
+        if isinstance(partition, int):
+            records = [
+                NewRecord(each.key, each.value, each.headers, partition, each.timestamp_ms)
+                for each in records
+            ]
+        compression = data["compression"]
+        return WriteRequest(topic, records, 1, compression, data["content"])
+
+
+def initial_of(record: NewRecord) -> Mapping[str, Any]:
+    """The initial values of a RecordForm for a record."""
+    value, value_format = data_formats.write(record.value)
+    key, key_format = data_formats.write(record.key)
+    return {
+        "key": key,
+        "key_format": data_formats.TEXT if record.key is None else key_format,
+        "value": value,
+        "value_format": value_format,
+        "headers": data_formats.write_headers(record.headers),
+    }

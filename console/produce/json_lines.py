@@ -1,0 +1,115 @@
+"""Records from JSON Lines: one JSON object per line. Pure.
+
+    {"key": DATA, "value": DATA, "headers": {"name": DATA} or [{"name": …, "value": DATA}],
+     "partition": 0, "timestamp_ms": 1700000000000}
+
+All members are optional except `value`; other members, such as the `topic` and `offset` of a
+download, are ignored. DATA is null, a text, any other JSON value (written as compact JSON), or one
+of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.produce.data_formats import BASE64, HEX, JSON, TEXT, InvalidData, parse
+from monitoring.gateway.producing import NewRecord
+from monitoring.gateway.records import Headers
+
+_PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
+
+
+def records(
+    text: str, records_max: int, *, keeps_partitions: bool, keeps_times: bool
+) -> list[NewRecord]:
+    """The records of a file. Raises InvalidData, which names the line but nothing of it."""
+    found: list[NewRecord] = []
+    for number, line in _lines(text):
+        if len(found) == records_max:
+            raise InvalidData(_("The file has more than %(n)d records.") % {"n": records_max})
+        try:
+            record = _record(line)
+        except InvalidData as error:
+            message = _("Line %(n)d: %(why)s")
+            raise InvalidData(message % {"n": number, "why": error}) from error
+        partition = record.partition if keeps_partitions else None
+        at_ms = record.timestamp_ms if keeps_times else None
+        found.append(NewRecord(record.key, record.value, record.headers, partition, at_ms))
+    if not found:
+        raise InvalidData(_("The file has no records: write one JSON object per line."))
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    # Not splitlines: it also splits at characters that JSON allows inside of a text.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def _record(line: str) -> NewRecord:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise InvalidData(_("It is not valid JSON.")) from error
+    except RecursionError as error:
+        raise InvalidData(_("This JSON is nested too deeply.")) from error
+    if not isinstance(fields, dict):
+        raise InvalidData(_("It is not a JSON object."))
+    if "value" not in fields:
+        raise InvalidData(_("The member “value” is missing. A tombstone has the value null."))
+    return NewRecord(
+        _data(fields.get("key")),
+        _data(fields["value"]),
+        _headers(fields.get("headers")),
+        _integer(fields, "partition", _PARTITION_MAX),
+        _integer(fields, "timestamp_ms", _TIMESTAMP_MAX),
+    )
+
+
+def _data(value: Any) -> bytes | None:
+    if value is None:
+        return None
+    if isinstance(value, dict) and len(value) == 1:
+        [(kind, inner)] = value.items()
+        if kind == JSON:
+            return _compact(inner)
+        if kind in (TEXT, BASE64, HEX) and isinstance(inner, str):
+            return parse(inner, kind)
+    return _encoded(value) if isinstance(value, str) else _compact(value)
+
+
+def _compact(value: Any) -> bytes:
+    return _encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidData(_("It contains a character that UTF-8 does not have.")) from error
+
+
+def _headers(value: Any) -> Headers:
+    if value is None:
+        return ()
+    if isinstance(value, dict):
+        return tuple((name, _data(data)) for name, data in value.items())
+    if isinstance(value, list) and all(_is_header(each) for each in value):
+        return tuple((each["name"], _data(each.get("value"))) for each in value)
+    raise InvalidData(_("“headers” must be an object, or a list of objects with name and value."))
+
+
+def _is_header(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("name"), str)
+
+
+def _integer(fields: dict[str, Any], name: str, largest: int) -> int | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
+        raise InvalidData(_("“%(name)s” must be a number from 0 on.") % {"name": name})
+    return value

@@ -1,0 +1,55 @@
+"""`WaitingRecords`: the contents of a plan that writes records, until it was applied.
+
+Plans and audit rows have only sizes and a SHA-256. The contents are in a table of their own, so
+that no page, log or audit row of plans can show them, and encrypted, since backups of the database
+have them too. They are deleted when the plan ends, or after KEPT (tasks.py); the offsets stay.
+"""
+
+import uuid
+from datetime import timedelta
+
+from django.db import models
+
+from console.produce import contents
+from monitoring.gateway.producing import NewRecord, WriteOutcome
+from monitoring.secrets import EncryptedField, decrypt, encrypt
+
+KEPT = timedelta(hours=1)  # contents that were never applied, or of a plan that may be resumed
+ROWS_KEPT = timedelta(days=91)  # longer than the plans
+
+
+class WaitingRecords(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    encrypted = EncryptedField()  # "" = deleted
+    # Partition (as text) → [first offset, last offset, number] of what was acknowledged.
+    written = models.JSONField(default=dict)
+    # Key of an item that failed in part → the numbers of its records that were acknowledged.
+    acknowledged = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @classmethod
+    def of(cls, pk: uuid.UUID, records: list[NewRecord]) -> "WaitingRecords":
+        """Store records. Raises SecretUnreadable."""
+        return cls.objects.create(pk=pk, encrypted=encrypt(contents.dumps(records)))
+
+    def records(self) -> list[NewRecord]:
+        """The records; [] if they were deleted. Raises SecretUnreadable."""
+        return contents.loads(decrypt(self.encrypted)) if self.encrypted else []
+
+    def add_outcome(self, outcome: WriteOutcome) -> None:
+        """Note the offset of an acknowledged record; `save` stores it."""
+        if outcome.offset is None:
+            return
+        first, last, number = self.written.get(str(outcome.partition), (outcome.offset,) * 2 + (0,))
+        self.written[str(outcome.partition)] = [
+            min(first, outcome.offset),
+            max(last, outcome.offset),
+            number + 1,
+        ]
+
+    def delete_contents(self) -> None:
+        self.encrypted, self.acknowledged = "", {}
+        self.save(update_fields=["encrypted", "acknowledged"])

@@ -1,0 +1,94 @@
+"""The forms that write records to a topic; each makes a plan."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.accounts.access import requires
+from console.accounts.request_types import ClusterRequest
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from console.produce import services
+from console.produce.forms import LinesForm, RecordForm
+from console.produce.target import write_refusal
+from console.topics.topic_context import topic_context
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+
+ONE, LINES = "one", "lines"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("record.write", resource="topic")
+def write_one(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    return _write(request, topic, ONE, RecordForm)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("record.write", resource="topic")
+def write_lines(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    return _write(request, topic, LINES, LinesForm)
+
+
+def _write(
+    request: ClusterRequest, topic: str, mode: str, form_class: type[RecordForm] | type[LinesForm]
+) -> HttpResponse:
+    page = page_of(request, topic, mode)
+    if page["reason"]:
+        return _render(request, page, 422)
+    form = form_class(
+        request.POST if request.method == "POST" else None,
+        request.FILES if request.method == "POST" else None,
+        partitions=page["partitions"],
+    )
+    page["form"] = form
+    if request.method == "POST" and form.is_valid():
+        wanted = form.request(topic)
+        return answer(
+            request,
+            page,
+            lambda: services.propose_write(request.principal, request.cluster, wanted),
+        )
+    return _render(request, page, 422 if form.errors else 200)
+
+
+def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
+    """The context of a form. Raises Http404 if the topic does not exist."""
+    found = topic_context(request, topic, "messages")
+    snapshot = found["snapshot"]
+    reason = write_refusal(request.cluster, topic)
+    if request.cluster.read_only:
+        reason = _("This cluster is read-only in this console. An admin can change that.")
+    return {
+        "topic": topic,
+        "title": _("Write records to “%(name)s”") % {"name": topic},
+        "mode": mode,
+        "reason": reason,
+        "partitions": [row.partition for row in snapshot.partitions(topic)] if snapshot else [],
+    }
+
+
+def answer(
+    request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
+) -> HttpResponse:
+    """The way to the new plan, or the form with the reason why there is none."""
+    form: forms.Form = page["form"]
+    try:
+        plan = propose()
+    except PlanRefused as error:
+        form.add_error(None, str(error))
+        return _render(request, page, 422)
+    except GatewayError as error:
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
+        form.add_error(None, text)
+        return _render(request, page, 503 if error.retriable else 422)
+    return redirect("plan", request.cluster.slug, plan.pk)
+
+
+def _render(request: ClusterRequest, page: Mapping[str, Any], status: int) -> HttpResponse:
+    return render(request, f"produce/{page['mode']}.html", dict(page), status=status)

@@ -1,0 +1,102 @@
+"""Write records to a topic: the records of a form or of a file.
+
+Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
+("value" or "file"), and those of `contents.summary`. An item is a record, or a few records of many.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
+from console.actions.models import Plan
+from console.produce import contents, draft_texts, written
+from console.produce.writer import Writer
+from console.topics.changes import fact_diff, shared
+from console.ui import numbers
+from monitoring.gateway.gateway import Gateway
+
+POLICY, BYTES_MAX = "policy", "bytes_max"
+_CONFIGS = {"cleanup.policy": POLICY, "max.message.bytes": BYTES_MAX}
+
+
+class WriteRecords(ItemsAction):
+    name = "record.write"
+    verb = "record.write"
+    target = shared.TOPIC_TARGET
+    form_page = "record-write"
+
+    def title(self, resource: str) -> str:
+        return _("Write records to “%(name)s”") % {"name": resource}
+
+    def confirm_label(self) -> str:
+        return _("Write")
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
+
+    def compared(self, facts: Facts) -> Facts:
+        """More partitions would put keys elsewhere."""
+        return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        if now[POLICY] != then[POLICY]:
+            return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[POLICY]}]
+        return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        name = params["name"]
+        check_records(facts, params)
+        return Draft(
+            title=self.title(name),
+            changes=[Change(*row) for row in draft_texts.rows(params)],
+            figures=[
+                Figure(_("Records"), numbers.count(params["count"])),
+                Figure(_("Size"), numbers.size(params["size_bytes"]), _("keys, values, headers")),
+                Figure(_("Largest record"), numbers.size(params["largest_bytes"])),
+            ],
+            affected=shared.groups_reading(name, snapshot),
+            warnings=draft_texts.warnings(facts, params),
+            after={key: params[key] for key in ("count", "size_bytes", "sha256", "compression")},
+        )
+
+    def items(self, params: Params) -> list[str]:
+        return [contents.item_key(group) for group in contents.groups(params["count"])]
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        waiting = written.waiting(params)
+        records = written.records(waiting)
+        count = len(records)
+        writer = Writer(gateway, params, waiting, lambda number: records[number % count])
+        yield from writer.write(set(keys))
+        waiting.delete_contents()
+
+    def result(self, plan: Plan) -> str:
+        return written.reason(plan.params)
+
+    def result_links(self, plan: Plan) -> list[tuple[str, str]]:
+        return written.links(plan.cluster, plan.resource, plan.params)
+
+
+def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:
+    """The facts of a topic that gets records."""
+    values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+    configs = {key: values.get(name) for name, key in _CONFIGS.items()}
+    return {**shared.read_existing(gateway, {"name": topic}), **configs}
+
+
+def check_records(facts: Facts, params: Params) -> None:
+    """Raises PlanRefused if the topic does not take the records."""
+    beyond = [number for number in params["partitions"] if number >= facts["partitions"]]
+    if beyond:
+        text = _("There is no partition %(name)s. The topic has %(n)d.")
+        raise PlanRefused(text % {"name": beyond[0], "n": facts["partitions"]})
+    if "compact" in (facts[POLICY] or "") and params["without_key"]:
+        raise PlanRefused(
+            _("The topic is compacted: every record needs a key, and %(n)s have none.")
+            % {"n": numbers.count(params["without_key"])}
+        )

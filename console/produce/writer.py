@@ -1,0 +1,84 @@
+"""Writes the records of a plan in calls of limited size, and notes what was acknowledged.
+
+After a record that was not acknowledged no other call is made, and nothing is written again by
+itself: the plan fails, says what was acknowledged where, and a user may resume it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from console.actions.action_type import Params
+from console.produce import contents, written
+from console.produce.models import WaitingRecords
+from monitoring.gateway.errors import GatewayError, Unreadable
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.producing import NewRecord, WriteOutcome
+from monitoring.reasons import Reason
+
+_CALL_RECORDS, _CALL_BYTES = 500, 1 << 20
+
+
+class Writer:
+    """Writes the records of one plan; `record_of` makes the record of a number, from 0 on."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        params: Params,
+        waiting: WaitingRecords,
+        record_of: Callable[[int], NewRecord],
+    ) -> None:
+        self._gateway, self._params, self._waiting = gateway, params, waiting
+        self._record_of = record_of
+
+    def write(self, keys: set[str]) -> Iterator[tuple[str, str]]:
+        """Write these items; yields the key and the error of each. Raises GatewayError."""
+        call: list[tuple[str, int]] = []  # item and number of each record
+        size = 0
+        for group in contents.groups(self._params["count"]):
+            key = contents.item_key(group)
+            if key not in keys:
+                continue
+            done = set(self._waiting.acknowledged.get(key, ()))
+            numbers = [number for number in group if number not in done]
+            size += sum(self._record_of(number).size_bytes for number in numbers)
+            call += [(key, number) for number in numbers]
+            if len(call) >= _CALL_RECORDS or size >= _CALL_BYTES:
+                yield from self._call(call)
+                call, size = [], 0
+        if call:
+            yield from self._call(call)
+
+    def _call(self, call: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+        records = [self._record_of(number) for _key, number in call]
+        name, compression = self._params["name"], self._params["compression"]
+        try:
+            outcomes = self._gateway.producing.write(name, records, compression)
+        except Unreadable as error:  # its process died or was too slow
+            unknown = Reason("record_unknown", why=error.message)
+            outcomes = [WriteOutcome(error=unknown, is_unknown=True, retriable=True)] * len(records)
+        errors: dict[str, str] = {}
+        for (key, number), outcome in zip(call, outcomes, strict=True):
+            self._waiting.add_outcome(outcome)
+            errors[key] = errors.get(key) or outcome.error
+            if outcome.offset is not None:
+                self._waiting.acknowledged.setdefault(key, []).append(number)
+        for key in [key for key, error in errors.items() if not error]:
+            self._waiting.acknowledged.pop(key, None)
+        self._waiting.save(update_fields=["written", "acknowledged"])
+        yield from errors.items()
+        if any(errors.values()):
+            raise self._error(outcomes)
+
+    def _error(self, outcomes: Sequence[WriteOutcome]) -> GatewayError:
+        failed = [outcome for outcome in outcomes if outcome.offset is None]
+        unknown = sum(outcome.is_unknown for outcome in failed)
+        number, total = written.count(self._waiting), self._params["count"]
+        reason = Reason(
+            "records_partly_written",
+            n=number,
+            total=total,
+            unknown=unknown,
+            left=total - number - unknown,
+            why=written.why(failed[0].error, self._waiting),
+        )
+        return GatewayError(reason, retriable=failed[0].retriable)

@@ -1,0 +1,81 @@
+"""What a plan wrote: its stored outcome as a Reason for the audit log, and as links."""
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import Params
+from console.produce.models import WaitingRecords
+from console.ui import numbers
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.producing import NewRecord
+from monitoring.reasons import Reason, several
+from monitoring.secrets import SecretUnreadable
+
+_PARTITIONS_SHOWN = 20
+
+
+def waiting(params: Params) -> WaitingRecords:
+    """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
+    found = _row(params)
+    if found is None or not found.encrypted:
+        raise GatewayError(Reason("records_deleted"))
+    return found
+
+
+def records(row: WaitingRecords) -> list[NewRecord]:
+    """The contents. Raises GatewayError if no key decrypts them."""
+    try:
+        return row.records()
+    except SecretUnreadable as error:
+        raise GatewayError(Reason("records_unreadable", why=str(error))) from error
+
+
+def count(row: WaitingRecords) -> int:
+    return sum(number for _first, _last, number in row.written.values())
+
+
+def reason(params: Params) -> str:
+    """Where the records were acknowledged; "" if none was."""
+    row = _row(params)
+    where = _where(row) if row else ""
+    return Reason("records_written", where=where) if where else ""
+
+
+def why(error: str, row: WaitingRecords) -> str:
+    """Why the writing stopped, and where the acknowledged records are."""
+    where = _where(row)
+    return Reason("records_why_and_where", why=error, where=where) if where else error
+
+
+def links(cluster: str, topic: str, params: Params) -> list[tuple[str, str]]:
+    """(URL, text) to the records that were acknowledged in each partition."""
+    row = _row(params)
+    page = reverse("messages", args=[cluster, topic])
+    found = []
+    for partition, first, last, number in _ranges(row) if row else ():
+        text = _("Partition %(partition)s: %(n)s records, offsets %(first)s to %(last)s")
+        if number == 1:
+            text = _("Partition %(partition)s, offset %(first)s")
+        values = {"partition": partition, "n": numbers.count(number)}
+        values |= {"first": numbers.count(first), "last": numbers.count(last)}
+        found.append((f"{page}?partition={partition}&offset={first}", text % values))
+    return found[:_PARTITIONS_SHOWN]
+
+
+def _row(params: Params) -> WaitingRecords | None:
+    return WaitingRecords.objects.filter(pk=params["contents"]).first() if params else None
+
+
+def _ranges(row: WaitingRecords) -> list[tuple[int, int, int, int]]:
+    return sorted((int(partition), *place) for partition, place in row.written.items())
+
+
+def _where(row: WaitingRecords) -> Reason | str:
+    ranges = _ranges(row)
+    reasons = [
+        Reason("records_at", partition=partition, n=number, first=first, last=last)
+        for partition, first, last, number in ranges[:_PARTITIONS_SHOWN]
+    ]
+    if len(ranges) > _PARTITIONS_SHOWN:
+        reasons.append(Reason("records_more_partitions", n=len(ranges) - _PARTITIONS_SHOWN))
+    return several(reasons)

@@ -1,0 +1,144 @@
+"""Writes records with librdkafka. Runs only in a worker process (child.py).
+
+The producer is idempotent: what librdkafka sends again within one call is not written twice.
+"""
+
+import time
+from collections.abc import Callable
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.errors import NotFound
+from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.producing import NewRecord, WriteOutcome
+from monitoring.reasons import Reason
+
+_METADATA_S = 8.0
+_PURGE_S = 2.0
+_BY_KEY = -1
+_MESSAGE_BYTES_MAX = 16 << 20  # the broker decides which records are too large
+# Errors after which a record may be in the log. Not sent and sent without an answer are the same
+# for librdkafka when it gives up.
+_UNKNOWN = {
+    KafkaError._MSG_TIMED_OUT,
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError._PURGE_INFLIGHT,
+    KafkaError._PURGE_QUEUE,
+    KafkaError._DESTROY,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+}
+
+
+def write(
+    settings: ClientSettings,
+    topic: str,
+    records: list[NewRecord],
+    compression: str,
+    timeout_s: float,
+) -> list[WriteOutcome]:
+    """Implements `Producing.write`."""
+    with translated():
+        producer = Producer(_properties(settings, compression, timeout_s))
+        partitions = _partitions(producer, topic)
+    outcomes = [WriteOutcome(error=_unknown(None), is_unknown=True, retriable=True)] * len(records)
+    deadline = time.monotonic() + timeout_s
+    for number, record in enumerate(records):
+        if record.partition is not None and record.partition not in partitions:
+            reason = Reason("no_partition", topic=topic, partition=record.partition)
+            outcomes[number] = WriteOutcome(record.partition, error=reason)
+            continue
+        try:
+            _send(producer, topic, record, _noting(outcomes, number), deadline)
+        except KafkaException as error:  # librdkafka did not take it: it was not sent
+            outcomes[number] = _failed(error.args[0], record.partition, is_sent=False)
+    if producer.flush(max(0.0, deadline - time.monotonic())):
+        producer.purge()
+        producer.flush(_PURGE_S)
+    return outcomes
+
+
+def _properties(settings: ClientSettings, compression: str, timeout_s: float) -> dict[str, object]:
+    return {
+        **settings.librdkafka(),
+        "client.id": "aerie-produce",
+        "acks": "all",
+        "enable.idempotence": True,
+        "allow.auto.create.topics": False,
+        "compression.type": compression,
+        "partitioner": "murmur2_random",  # as Kafka's own clients
+        "message.timeout.ms": int(timeout_s * 1000),
+        "message.max.bytes": _MESSAGE_BYTES_MAX,
+        "linger.ms": 2,
+        "log_level": 0,
+    }
+
+
+def _partitions(producer: Producer, topic: str) -> set[int]:
+    """The topic's partitions. Raises NotFound, or KafkaException."""
+    found = producer.list_topics(topic, timeout=_METADATA_S).topics[topic]
+    if found.error is not None:
+        raise translate(found.error)
+    if not found.partitions:
+        raise NotFound(Reason("topic_not_on_cluster", topic=topic))
+    return set(found.partitions)
+
+
+def _send(
+    producer: Producer,
+    topic: str,
+    record: NewRecord,
+    note: Callable[[KafkaError | None, Message], None],
+    deadline: float,
+) -> None:
+    """Hand a record to librdkafka; if its queue is full, wait until the deadline."""
+    while True:
+        try:
+            producer.produce(
+                topic,
+                record.value,
+                record.key,
+                _BY_KEY if record.partition is None else record.partition,
+                on_delivery=note,
+                timestamp=record.timestamp_ms or 0,  # 0 = now
+                headers=list(record.headers),
+            )
+        except BufferError:
+            if time.monotonic() > deadline:
+                raise KafkaException(KafkaError(KafkaError._QUEUE_FULL)) from None
+            producer.poll(0.1)
+        else:
+            producer.poll(0)
+            return
+
+
+def _noting(
+    outcomes: list[WriteOutcome], number: int
+) -> Callable[[KafkaError | None, Message], None]:
+    """The callback that notes the outcome of a record."""
+
+    def note(error: KafkaError | None, message: Message) -> None:
+        partition, offset = message.partition(), message.offset()
+        if error is not None:
+            outcomes[number] = _failed(error, partition)
+        else:
+            outcomes[number] = WriteOutcome(partition or 0, offset)
+
+    return note
+
+
+def _failed(error: KafkaError, partition: int | None, *, is_sent: bool = True) -> WriteOutcome:
+    is_unknown = is_sent and error.code() in _UNKNOWN
+    translation = translate(error)
+    text = _unknown(error.str()) if is_unknown else translation.message
+    number = -1 if partition is None else partition
+    retriable = error.retriable() or translation.retriable
+    return WriteOutcome(number, None, text, is_unknown, retriable)
+
+
+def _unknown(why: str | None) -> Reason:
+    if why is None:
+        return Reason("record_unknown", why=Reason("timed_out"))
+    return Reason("record_unknown", why=Reason("cluster_says", text=why))

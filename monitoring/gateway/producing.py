@@ -1,0 +1,70 @@
+"""Writes records to a topic: with acks=all and an idempotent producer, in limited time.
+
+librdkafka writes in a separate process (librdkafka/producing.py). Nothing is written a second time
+after an unknown outcome: `WriteOutcome.is_unknown` says which records may have been written.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.librdkafka import workers
+from monitoring.gateway.records import Headers
+
+COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+TIMEOUT_S = 15.0  # for the acknowledgements of one call
+_GRACE_S = 15.0  # for connecting and closing
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record to write. No `partition`: by its key; no `timestamp_ms`: the time of writing."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp_ms: int | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        data = [self.key, self.value, *(value for _name, value in self.headers)]
+        names = sum(len(name.encode()) for name, _value in self.headers)
+        return sum(len(part) for part in data if part) + names
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """What became of one record: acknowledged at `offset`, or not, because of `error`.
+
+    `is_unknown`: there was no acknowledgement, but the record may have been written.
+    `retriable`: as Kafka says, the same may succeed later.
+    """
+
+    partition: int = -1
+    offset: int | None = None
+    error: str = ""
+    is_unknown: bool = False
+    retriable: bool = False
+
+
+class Producing:
+    """Writes records to topics of one cluster; each call opens new connections."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        """`settings` have their access token, if they need one."""
+        self._settings = settings
+
+    def write(
+        self, topic: str, records: Sequence[NewRecord], compression: str = "none"
+    ) -> list[WriteOutcome]:
+        """The outcome of each record, in order. Never creates the topic.
+
+        Raises NotFound, ClusterUnavailable or Refused if nothing was sent, and Unreadable if all
+        outcomes are unknown.
+        """
+        arguments = (self._settings, topic, list(records), compression, TIMEOUT_S)
+        outcomes: list[WriteOutcome] = workers.call(
+            "write", *arguments, limit_s=TIMEOUT_S + _GRACE_S
+        )
+        return outcomes
