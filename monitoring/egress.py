@@ -86,8 +86,13 @@ def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
     Raises EgressRefused or EgressUnresolved. Their reasons contain the host but never the path,
     which may contain a token.
     """
+    return check_against(url, (*settings.AERIE_EGRESS_ALLOW, *also_allowed))
+
+
+def check_against(url: str, allowed_entries: Sequence[str]) -> Target:
+    """As `check_url`, for processes without Django's settings: only `allowed_entries` count."""
     scheme, host, port = split_url(url)
-    allowed = [entry.lower() for entry in (*settings.AERIE_EGRESS_ALLOW, *also_allowed)]
+    allowed = [entry.lower() for entry in allowed_entries]
     addresses = _resolve(host, port)
     if host not in allowed:
         for address in addresses:

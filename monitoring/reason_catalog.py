@@ -97,6 +97,32 @@ _RECORDS = {
         "partition %(partition)d of %(topic)s holds no record of offset %(offset)d any more"
     ),
 }
+# --- Schema registries ------------------------------------------------------------------------
+_REGISTRIES = {
+    "registry_silent": gettext_noop("the schema registry does not answer: %(why)s"),
+    "registry_url": gettext_noop("the schema registry cannot be requested: %(why)s"),
+    "registry_certificate": gettext_noop(
+        "the schema registry's certificate is not accepted: %(why)s"
+    ),
+    "registry_login": gettext_noop("the schema registry refuses the login (status %(status)d)"),
+    "registry_status": gettext_noop("the schema registry answers with status %(status)d"),
+    "registry_format": gettext_noop(
+        "the answer of the schema registry has an unknown format: %(why)s"
+    ),
+    "schema_missing": gettext_noop("the schema registry has no schema with the id %(id)d"),
+    "schema_type": gettext_noop("schema %(id)d has the type %(type)s, which Aerie does not read"),
+    "schema_invalid": gettext_noop("schema %(id)d cannot be used: %(why)s"),
+    "schema_references": gettext_noop("schema %(id)d has references that cannot be read: %(why)s"),
+    "schema_data": gettext_noop("the data do not match schema %(id)d: %(why)s"),
+    "schema_data_size": gettext_noop("data of more than %(max)d bytes are not decoded"),
+    "schema_budget": gettext_noop(
+        "not decoded, because other records took too long. Read fewer records at once"
+    ),
+    "registry_slow": gettext_noop("not decoded, because the schema registry answers too slowly"),
+    "schema_lookups": gettext_noop(
+        "not decoded, because the records name too many schemas that the registry does not have"
+    ),
+}
 # --- Admin ports of brokerd -------------------------------------------------------------------
 _ADMIN_PORTS = {
     "no_admin_address": gettext_noop(
@@ -255,6 +281,7 @@ TEXTS = {
     **_LOGINS,
     **_PROCESSES,
     **_RECORDS,
+    **_REGISTRIES,
     **_ADMIN_PORTS,
     **_REFUSED,
     **_TOO_MANY,

@@ -1,14 +1,32 @@
 """A record, and the two sort orders of records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Headers = tuple[tuple[str, bytes | None], ...]
 Age = tuple[int, int, int]  # sorts the newest first
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaNote:
+    """What is known about data that begin with the id of a schema (monitoring/registry/).
+
+    Without a `problem` (a Reason or "") the data of the record are the decoded JSON, and `raw` are
+    those of the topic; `raw` is None if a part of them is masked.
+    """
+
+    schema_id: int
+    type: str = ""  # AVRO, PROTOBUF, JSON; empty = unknown
+    subject: str = ""
+    version: int | None = None
+    title: str = ""  # the name of the record's type
+    problem: str = ""
+    size_bytes: int = 0  # of the raw data
+    raw: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RecordRow:
-    """One record; key, value and headers are not decoded."""
+    """One record. Headers are not decoded; key and value only if they have a note."""
 
     partition: int
     offset: int
@@ -16,6 +34,8 @@ class RecordRow:
     key: bytes | None
     value: bytes | None
     headers: Headers
+    key_schema: SchemaNote | None = None
+    value_schema: SchemaNote | None = None
 
     @property
     def size_bytes(self) -> int:

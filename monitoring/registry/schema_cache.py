@@ -1,0 +1,95 @@
+"""The schemas of one registry, in memory, and what is known to be missing.
+
+A schema never changes under its id, so it is kept until others need its place. An id that the
+registry does not have, and a schema that cannot be used, are asked for again after a while. While
+the registry as a whole fails, nothing is asked: otherwise a page of records would wait for each.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache
+
+from monitoring.reasons import Reason
+from monitoring.registry.client import RegistryError, Schema, read_schema
+from monitoring.registry.compiled import CompiledSchema, SchemaUnusable
+from monitoring.registry.settings import RegistrySettings
+
+SCHEMAS_MAX = 1_000
+TEXTS_BYTES_MAX = 16 << 20
+MISSING_S = 60.0
+SILENT_S = 15.0
+_REGISTRIES_MAX = 32
+
+Read = Callable[[RegistrySettings, int], Schema]
+
+
+class SchemaCache:
+    def __init__(
+        self,
+        settings: RegistrySettings,
+        read: Read = read_schema,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings, self._read, self._clock_s = settings, read, clock_s
+        self._schemas: OrderedDict[int, CompiledSchema] = OrderedDict()
+        self._problems: OrderedDict[int, tuple[float, Reason]] = OrderedDict()
+        self._silent: tuple[float, Reason] | None = None
+        self._size_bytes = 0
+        self._lock = threading.Lock()
+
+    def known(self, schema_id: int) -> CompiledSchema | Reason | None:
+        """The schema, or why it cannot be had, or None if the registry must be asked."""
+        now_s = self._clock_s()
+        with self._lock:
+            schema = self._schemas.get(schema_id)
+            if schema is not None:
+                self._schemas.move_to_end(schema_id)
+                return schema
+            for expires_s, reason in filter(None, (self._problems.get(schema_id), self._silent)):
+                if now_s < expires_s:
+                    return reason
+        return None
+
+    def get(self, schema_id: int) -> CompiledSchema | Reason:
+        """The schema, or why it cannot be had; asks the registry if it is not known."""
+        known = self.known(schema_id)
+        if known is not None:
+            return known
+        try:
+            schema = CompiledSchema(self._read(self._settings, schema_id))
+        except SchemaUnusable as error:
+            return self._failed(schema_id, error.reason)
+        except RegistryError as error:
+            return self._failed(schema_id, error.reason, of_registry=error.is_of_registry)
+        self._add(schema)
+        return schema
+
+    def _add(self, schema: CompiledSchema) -> None:
+        with self._lock:
+            self._silent = None
+            replaced = self._schemas.pop(schema.id, None)
+            self._size_bytes += schema.size_bytes - (replaced.size_bytes if replaced else 0)
+            self._schemas[schema.id] = schema
+            while len(self._schemas) > SCHEMAS_MAX or self._size_bytes > TEXTS_BYTES_MAX:
+                _id, oldest = self._schemas.popitem(last=False)
+                self._size_bytes -= oldest.size_bytes
+
+    def _failed(self, schema_id: int, reason: Reason, *, of_registry: bool = False) -> Reason:
+        now_s = self._clock_s()
+        with self._lock:
+            if of_registry:
+                self._silent = (now_s + SILENT_S, reason)
+                return reason
+            self._problems.pop(schema_id, None)
+            self._problems[schema_id] = (now_s + MISSING_S, reason)
+            if len(self._problems) > SCHEMAS_MAX:
+                self._problems.popitem(last=False)
+        return reason
+
+
+@lru_cache(maxsize=_REGISTRIES_MAX)
+def cache_of(settings: RegistrySettings) -> SchemaCache:
+    """The cache of a registry, one in each process."""
+    return SchemaCache(settings)

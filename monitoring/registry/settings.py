@@ -1,0 +1,14 @@
+"""How the schema registry of a cluster is reached. No Django here: searches load this."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrySettings:
+    """`url` is the base of all paths. `allowed` are the addresses of AERIE_EGRESS_ALLOW."""
+
+    url: str
+    username: str = ""
+    password: str = field(default="", repr=False)
+    ca_pem: str = ""  # empty = the CAs that this machine trusts
+    allowed: tuple[str, ...] = ()

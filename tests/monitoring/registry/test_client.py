@@ -1,0 +1,153 @@
+"""Reading schemas from a registry, kind and hostile."""
+
+import json
+
+import pytest
+
+from monitoring.registry import client
+from monitoring.registry.client import RegistryError, count_subjects, read_schema
+from monitoring.registry.settings import RegistrySettings
+from tests.support.hostile_http import answering, json_answer, zstd_bomb
+from tests.support.pki import Authority
+from tests.support.schema_registry import schema_registry
+
+RECORD = '{"type": "record", "name": "%s", "fields": []}'
+
+
+@pytest.fixture
+def registry():
+    with schema_registry() as running:
+        yield running
+
+
+def settings(registry, **more):
+    return RegistrySettings(registry.url, allowed=("127.0.0.1",), **more)
+
+
+def failure(told, schema_id=1):
+    with pytest.raises(RegistryError) as raised:
+        read_schema(told, schema_id)
+    return raised.value
+
+
+def test_a_schema_comes_with_its_type_and_subject(registry):
+    registry.add("orders-value", '"string"')
+    schema = read_schema(settings(registry), 1)
+    assert (schema.id, schema.type, schema.text) == (1, "AVRO", '"string"')
+    assert (schema.subject, schema.version) == ("orders-value", 1)
+
+
+def test_references_come_after_their_own_references(registry):
+    registry.add("c", RECORD % "C")
+    registry.add("b/ö", RECORD % "B", references=[("C", "c", 1)])
+    registry.add("a", RECORD % "A", references=[("B", "b/ö", 1), ("C", "c", 1)])
+    schema = read_schema(settings(registry), 3)
+    assert [name for name, _text in schema.references] == ["C", "B"]
+    assert [text for _name, text in schema.references] == [RECORD % "C", RECORD % "B"]
+
+
+def test_a_schema_without_a_subject_is_read(registry):
+    registry.add("orders-value", '"string"')
+    registry.override["/schemas/ids/1/versions"] = (404, b"{}")
+    assert read_schema(settings(registry), 1).subject == ""
+
+
+def test_the_login_is_sent_and_never_shown(registry):
+    registry.login = "ann:s3cr:t"
+    registry.add("s", '"int"')
+    told = settings(registry, username="ann", password="s3cr:t")
+    assert read_schema(told, 1).text == '"int"'
+    assert "s3cr" not in repr(told)
+    error = failure(settings(registry, username="ann", password="wrong"))
+    assert error.reason.code == "registry_login"
+    assert error.is_of_registry
+
+
+def test_tls_is_checked_against_the_ca(tmp_path):
+    authority = Authority("registries")
+    path = tmp_path / "server.pem"
+    server = authority.issue("registry")
+    path.write_text(server.key + server.chain)
+    with schema_registry(path) as registry:
+        registry.add("s", '"int"')
+        assert read_schema(settings(registry, ca_pem=authority.certificate), 1).text == '"int"'
+        other = Authority("others").certificate
+        assert failure(settings(registry, ca_pem=other)).reason.code == "registry_certificate"
+
+
+def test_a_missing_schema_is_not_a_failure_of_the_registry(registry):
+    error = failure(settings(registry), 7)
+    assert error.reason.code == "schema_missing"
+    assert not error.is_of_registry
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        (500, b"{}", "registry_status"),
+        (302, b"{}", "registry_status"),
+        (200, b"<html>", "registry_format"),
+        (200, b"[]", "registry_format"),
+        (200, b'{"schema": 5}', "registry_format"),
+        (200, b"[" * 500_000, "registry_format"),
+        (200, b'{"schema": "' + b"x" * (1 << 20) + b'"}', "registry_format"),
+        (200, b'{"schema": "x", "references": 5}', "schema_references"),
+        (200, b'{"schema": "x", "references": [5]}', "registry_format"),
+        (200, b'{"schema": "x", "references": [{"name": "\\ud800"}]}', "registry_format"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused(registry, status, body, code):
+    registry.override["/schemas/ids/1"] = (status, body)
+    assert failure(settings(registry)).reason.code == code
+
+
+def test_a_subject_that_no_page_can_show_is_left_out(registry):
+    registry.add("s", '"int"')
+    registry.override["/schemas/ids/1/versions"] = (200, b'[{"subject": "\\ud800", "version": 1}]')
+    assert read_schema(settings(registry), 1).subject == ""
+
+
+def test_references_are_limited_in_number(registry):
+    for number in range(client.REFERENCES_MAX + 5):
+        before = [(f"r{number - 1}", f"s{number - 1}", 1)] if number else []
+        registry.add(f"s{number}", "{}", references=before)
+    assert failure(settings(registry), client.REFERENCES_MAX).reason.code == "schema_references"
+
+
+def test_a_schema_that_references_itself_ends(registry):
+    registry.add("a", '"int"', references=[("a", "a", 1)])
+    assert [name for name, _text in read_schema(settings(registry), 1).references] == ["a"]
+
+
+def test_a_silent_registry_is_given_up_in_time(registry, monkeypatch):
+    monkeypatch.setattr(client, "TIMEOUT_S", 0.2)
+    registry.delay_s = 1
+    error = failure(settings(registry))
+    assert error.reason.code == "registry_silent"
+    assert error.is_of_registry
+
+
+@pytest.mark.parametrize("answer", [zstd_bomb(), b"\x16\x03\x01", b"HTTP/1.1 200 OK\r\n" * 10])
+def test_an_answer_that_is_no_http_or_a_bomb_is_refused(answer):
+    with answering(answer) as (port, _heads):
+        told = RegistrySettings(f"http://127.0.0.1:{port}", allowed=("127.0.0.1",))
+        assert failure(told).reason.code in ("registry_silent", "registry_format")
+
+
+def test_an_address_that_is_not_allowed_is_not_requested():
+    with answering(json_answer(b"{}")) as (port, heads):
+        error = failure(RegistrySettings(f"http://127.0.0.1:{port}"))
+    assert error.reason.code == "registry_url"
+    assert not heads
+
+
+def test_the_base_url_may_have_a_path(registry):
+    told = RegistrySettings(f"{registry.url}/apis/v7/", allowed=("127.0.0.1",))
+    registry.override["/apis/v7/schemas/ids/1"] = (200, json.dumps({"schema": "x"}).encode())
+    assert read_schema(told, 1).text == "x"
+
+
+def test_subjects_are_counted(registry):
+    registry.add("a", '"int"')
+    registry.add("b", '"int"')
+    assert count_subjects(settings(registry)) == 2
