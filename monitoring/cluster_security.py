@@ -95,7 +95,7 @@ class ClusterSecurity(models.Model):
         return self.security_protocol.startswith("SASL_")
 
     def set_secret(self, column: str, secret: str) -> None:
-        """Store one of SECRETS, encrypted; users can set it but not read it."""
+        """Store a secret in its column, encrypted; users can set it but not read it."""
         setattr(self, column, encrypt(secret))
 
     def tls(self) -> Tls | None:

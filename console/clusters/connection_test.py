@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from console.accounts import throttle
 from console.accounts.principal import Principal
@@ -15,6 +16,8 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused,
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
+from monitoring.registry.client import RegistryError, count_subjects
+from monitoring.secrets import SecretUnreadable
 
 # The operations on a cluster that the console's pages and changes need, in Kafka's names.
 NEEDED_OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "CREATE", "ALTER", "ALTER_CONFIGS")
@@ -48,7 +51,25 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
     if missing:
         rights = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
         text = f"{text} {rights % {'operations': ', '.join(missing)}}"
-    return ConnectionResult(True, _("The cluster answers"), text)
+    return with_registry(cluster, ConnectionResult(True, _("The cluster answers"), text))
+
+
+def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResult:
+    """The result with that of the schema registry, if the cluster has one."""
+    failed = _("The cluster answers, but not its schema registry")
+    try:
+        registry = cluster.registry()
+        if registry is None:
+            return result
+        n = count_subjects(registry)
+    except SecretUnreadable as error:
+        return ConnectionResult(False, failed, str(error))
+    except RegistryError as error:
+        return ConnectionResult(False, failed, f"{result.text} {sentence(error.reason)}")
+    subjects = ngettext(
+        "The schema registry has %(n)d subject.", "The schema registry has %(n)d subjects.", n
+    ) % {"n": n}
+    return ConnectionResult(True, result.title, f"{result.text} {subjects}")
 
 
 def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:

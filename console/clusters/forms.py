@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from console.clusters import security_form
-from console.clusters.security_form import SecurityForm
+from console.clusters import registry_form, security_form
+from console.clusters.registry_form import RegistryForm
 from monitoring.cluster_security import SECRETS
 from monitoring.egress import origins
 from monitoring.models import Cluster
@@ -17,10 +17,10 @@ from monitoring.secrets import missing_key_problem
 
 # Slugs that would be ambiguous in URLs or Redis keys.
 RESERVED = {"add", "all", "none"}
-_SECRET_FIELDS = ("token", *(f"new_{name}" for name in SECRETS))
+_SECRET_FIELDS = ("token", "new_registry_password", *(f"new_{name}" for name in SECRETS))
 
 
-class ClusterForm(SecurityForm):
+class ClusterForm(RegistryForm):
     """The admin token is write-only: it is never shown, and kept if left empty."""
 
     admin_urls_text = forms.CharField(
@@ -42,23 +42,32 @@ class ClusterForm(SecurityForm):
         ),
     )
 
-    class Meta(SecurityForm.Meta):
+    class Meta(RegistryForm.Meta):
         fields = (
             "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only",
-            *security_form.COLUMNS,
+            *security_form.COLUMNS, *registry_form.COLUMNS,
         )  # fmt: skip
-        labels = security_form.LABELS | {
-            "name": _("Name"),
-            "slug": _("Short name"),
-            "bootstrap_servers": _("Bootstrap servers"),
-            "zookeeper_connect": _("ZooKeeper"),
-            "read_only": _("Read-only: refuse every change to this cluster"),
-        }
-        help_texts = security_form.HELP_TEXTS | {
-            "slug": _("Used in URLs and in the stored history. It cannot be changed later."),
-            "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
-            "zookeeper_connect": _("host:port/path. Leave it empty if the cluster has none."),
-        }
+        labels = (
+            security_form.LABELS
+            | registry_form.LABELS
+            | {
+                "name": _("Name"),
+                "slug": _("Short name"),
+                "bootstrap_servers": _("Bootstrap servers"),
+                "zookeeper_connect": _("ZooKeeper"),
+                "read_only": _("Read-only: refuse every change to this cluster"),
+            }
+        )
+        help_texts = (
+            security_form.HELP_TEXTS
+            | registry_form.HELP_TEXTS
+            | {
+                "slug": _("Used in URLs and in the stored history. It cannot be changed later."),
+                "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
+                "zookeeper_connect": _("host:port/path. Leave it empty if the cluster has none."),
+            }
+        )
+        widgets = RegistryForm.Meta.widgets | registry_form.WIDGETS
 
         error_messages = {
             "slug": {

@@ -36,10 +36,10 @@ _PASSWORD_BOUND_TO = (
     "bootstrap_servers", "security_protocol", "ca_pem", "check_host_name", "sasl_mechanism",
     "sasl_username", "token_url",
 )  # fmt: skip
-_KEEP = _("Stored encrypted and never shown again. Leave it empty to keep the current one.")
+KEEP = _("Stored encrypted and never shown again. Leave it empty to keep the current one.")
 
 
-def _pem_area() -> forms.Textarea:
+def pem_area() -> forms.Textarea:
     return forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"})
 
 
@@ -48,7 +48,7 @@ def _names() -> forms.Select:
     return forms.Select(attrs={"translate": "no"})
 
 
-def _password_input() -> forms.PasswordInput:
+def password_input() -> forms.PasswordInput:
     return forms.PasswordInput(attrs={"autocomplete": "new-password"})
 
 
@@ -59,14 +59,14 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Private key"),
         required=False,
         max_length=PEM_LENGTH_MAX,
-        widget=_pem_area(),
-        help_text=_KEEP,
+        widget=pem_area(),
+        help_text=KEEP,
     )
     new_private_key_password = forms.CharField(
         label=_("Password of the private key"),
         required=False,
         max_length=500,
-        widget=_password_input(),
+        widget=password_input(),
         help_text=_("Only if the key is encrypted."),
     )
     new_sasl_password = forms.CharField(
@@ -74,8 +74,8 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=2000,
         strip=False,
-        widget=_password_input(),
-        help_text=_KEEP,
+        widget=password_input(),
+        help_text=KEEP,
     )
 
     class Meta:
@@ -84,8 +84,8 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         labels: Any = LABELS
         help_texts: Any = HELP_TEXTS
         widgets: Any = {
-            "ca_pem": _pem_area(),
-            "certificate_pem": _pem_area(),
+            "ca_pem": pem_area(),
+            "certificate_pem": pem_area(),
             "security_protocol": _names(),
             "sasl_mechanism": _names(),
         }

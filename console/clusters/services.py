@@ -8,6 +8,7 @@ from console.accounts.principal import Principal
 from console.accounts.services import revoke_all_grants
 from console.audit import services as audit
 from console.clusters.forms import ClusterForm
+from console.clusters.registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.records.services import copy_masking_rules
@@ -45,7 +46,7 @@ def audit_fields(cluster: Cluster) -> dict[str, Any]:
     if cluster.pk is None:
         return {}
     names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
-    return {name: getattr(cluster, name) for name in (*names, *SECURITY_COLUMNS)}
+    return {name: getattr(cluster, name) for name in (*names, *SECURITY_COLUMNS, *REGISTRY_COLUMNS)}
 
 
 def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> list[Cluster]:
