@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from monitoring.cluster_security import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress import EgressRefused, split_url
-from monitoring.registry.settings import RegistrySettings
+from monitoring.reason_texts import translated
+from monitoring.registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt
 
 
@@ -18,7 +19,7 @@ def check_registry_url(url: str) -> None:
     try:
         split_url(url)
     except EgressRefused as error:
-        why = str(error)
+        why = translated(error.reason)
     else:
         parts = urlsplit(url)
         if not parts.query and not parts.fragment:

@@ -63,7 +63,7 @@ def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResul
             return result
         n = count_subjects(registry)
     except SecretUnreadable as error:
-        return ConnectionResult(False, failed, str(error))
+        return ConnectionResult(False, failed, sentence(error.reason))
     except RegistryError as error:
         return ConnectionResult(False, failed, f"{result.text} {sentence(error.reason)}")
     subjects = ngettext(

@@ -25,7 +25,7 @@ from monitoring.client_settings import ClientSettings, Tls, TlsSettingsInvalid
 from monitoring.egress import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
-from monitoring.registry.settings import RegistrySettings
+from monitoring.registry_settings import RegistrySettings
 
 TIMEOUT_S = 5.0  # for a schema with its references
 TEXT_BYTES_MAX = 1 << 20  # of one answer
@@ -88,9 +88,9 @@ def _run(settings: RegistrySettings, read: "Callable[[_Connection], Awaitable[T]
     except TimeoutError as error:
         raise _of_registry(Reason("registry_silent", why=Reason("timed_out"))) from error
     except EgressUnresolved as error:
-        raise _of_registry(Reason("registry_silent", why=Reason("host_unknown"))) from error
+        raise _of_registry(Reason("registry_silent", why=error.reason)) from error
     except EgressRefused as error:
-        raise _of_registry(Reason("registry_url", why=str(error))) from error
+        raise _of_registry(Reason("registry_url", why=error.reason)) from error
     except TlsSettingsInvalid as error:
         raise _of_registry(Reason("registry_certificate", why=str(error))) from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:

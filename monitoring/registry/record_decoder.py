@@ -16,8 +16,8 @@ from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.reasons import Reason
 from monitoring.registry.compiled import CompiledSchema
 from monitoring.registry.schema_cache import SchemaCache, cache_of
-from monitoring.registry.settings import RegistrySettings
 from monitoring.registry.wire_format import schema_id
+from monitoring.registry_settings import RegistrySettings
 
 FAILED_LOOKUPS_MAX = 100
 LOOKUP_SECONDS_MAX = 20.0

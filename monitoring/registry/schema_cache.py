@@ -14,7 +14,7 @@ from functools import lru_cache
 from monitoring.reasons import Reason
 from monitoring.registry.client import RegistryError, Schema, read_schema
 from monitoring.registry.compiled import CompiledSchema, SchemaUnusable
-from monitoring.registry.settings import RegistrySettings
+from monitoring.registry_settings import RegistrySettings
 
 SCHEMAS_MAX = 1_000
 TEXTS_BYTES_MAX = 16 << 20

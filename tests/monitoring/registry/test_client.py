@@ -6,7 +6,7 @@ import pytest
 
 from monitoring.registry import client
 from monitoring.registry.client import RegistryError, count_subjects, read_schema
-from monitoring.registry.settings import RegistrySettings
+from monitoring.registry_settings import RegistrySettings
 from tests.support.hostile_http import answering, json_answer, zstd_bomb
 from tests.support.pki import Authority
 from tests.support.schema_registry import schema_registry

@@ -9,7 +9,7 @@ from monitoring.registry import record_decoder
 from monitoring.registry.client import RegistryError, Schema
 from monitoring.registry.record_decoder import RecordDecoder
 from monitoring.registry.schema_cache import MISSING_S, SCHEMAS_MAX, SILENT_S, SchemaCache
-from monitoring.registry.settings import RegistrySettings
+from monitoring.registry_settings import RegistrySettings
 from tests.monitoring.registry import serialized
 
 SETTINGS = RegistrySettings("http://registry.example")
