@@ -1,13 +1,27 @@
-"""Decodes the bytes of a key, value or header for pages: as JSON, text or hex.
+"""Decodes the bytes of a key, value or header for pages: as JSON, text, hex or as the user chose.
 
-Pure. Decoding never fails: bytes that are neither JSON nor text are shown as hex. Long data is
-truncated; its full size is shown.
+Pure. Decoding never fails: bytes that are neither JSON nor text are shown as hex, also those that
+the chosen decoder refuses, with its reason. Long data is truncated; its full size is shown.
 """
 
 import json
 import re
-from dataclasses import dataclass
+from base64 import b64encode
+from dataclasses import dataclass, replace
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from monitoring.records.decoders import encodings
+from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, TEXT
+
+# Encoding → its name on pages.
+ENCODING_NAMES: dict[str, str | Promise] = {
+    AUTO: _("Automatic"), TEXT: _("Text"), "msgpack": "MessagePack", "cbor": "CBOR",
+    "int16": _("Integer, 16 bits"), "int32": _("Integer, 32 bits"),
+    "int64": _("Integer, 64 bits"), "float32": _("Float, 32 bits"),
+    "float64": _("Float, 64 bits"), "uuid": "UUID", HEX: _("Hex"), BASE64: "Base64",
+}  # fmt: skip
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
@@ -18,7 +32,8 @@ _TEXT_CONTROLS = frozenset("\t\n\r")
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
-    size.
+    size. `encoding` names the decoder if it is not one of these; `failure` says why the decoder
+    that the user chose refused the data.
 
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
     are masked, `is_size_rounded` is True and the size is rounded.
@@ -32,23 +47,80 @@ class Decoded:
     is_truncated: bool = False
     preview: str = ""
     is_size_rounded: bool = False
+    encoding: str = ""
+    failure: str = ""
+
+    @property
+    def encoding_name(self) -> str:
+        return str(ENCODING_NAMES.get(self.encoding, self.encoding))
 
 
-def decode(data: bytes | None) -> Decoded:
-    """Decode `data`; None is a null key or value (a tombstone)."""
+def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
+    """Decode `data`, by default as what it is; None is a null key or value (a tombstone)."""
     if data is None:
         return Decoded("null", "", 0)
     if not data:
         return Decoded("empty", "", 0)
-    text = _as_text(data)
+    if encoding in DECODERS:
+        return _by_decoder(data, encoding)
+    if encoding == BASE64:
+        return _of_text("text", b64encode(data).decode(), len(data), BASE64)
+    if encoding == TEXT:
+        return _of_text("text", data.decode(errors="replace"), len(data))
+    text = None if encoding == HEX else _as_text(data)
     if text is None:
-        shown = data[:HEX_BYTES_MAX].hex(" ", 2)
-        return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
+        return _in_hex(data)
     pretty = _as_json(text)
-    kind, shown = ("text", text) if pretty is None else ("json", pretty)
+    if pretty is None:
+        return _of_text("text", text, len(data))
+    return replace(_of_text("json", pretty, len(data)), preview=_one_line(text))
+
+
+def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
+    """All of the data as one text; null is empty. Raises ValueError if the decoder refuses it."""
+    if not data:
+        return ""
+    if encoding in DECODERS:
+        return DECODERS[encoding](data)
+    if encoding == BASE64:
+        return b64encode(data).decode()
+    return data.hex() if encoding == HEX else data.decode(errors="replace")
+
+
+def of_json(text: str, size_bytes: int, encoding: str) -> Decoded:
+    """What a decoder made of data of `size_bytes`."""
+    found = _of_text("json", _as_json(text) or text, size_bytes, encoding)
+    return replace(found, preview=_one_line(text))
+
+
+def not_decoded(data: bytes, encoding: str, why: str) -> Decoded:
+    """Data in hex that a decoder refused."""
+    return replace(_in_hex(data), encoding=encoding, failure=why)
+
+
+def _by_decoder(data: bytes, encoding: str) -> Decoded:
+    try:
+        text = DECODERS[encoding](data)
+    except ValueError as error:
+        return not_decoded(data, encoding, str(error))
+    if encoding in encodings.IN_JSON:
+        return of_json(text, len(data), encoding)
+    return _of_text("text", text, len(data), encoding)
+
+
+def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Decoded:
     is_truncated = len(shown) > SHOWN_CHARS_MAX
-    line = " ".join(text[: 2 * PREVIEW_CHARS].split())[:PREVIEW_CHARS]
-    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_truncated, line)
+    text, line = shown[:SHOWN_CHARS_MAX], _one_line(shown)
+    return Decoded(kind, text, size_bytes, is_truncated, line, encoding=encoding)
+
+
+def _in_hex(data: bytes) -> Decoded:
+    shown = data[:HEX_BYTES_MAX].hex(" ", 2)
+    return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[: 2 * PREVIEW_CHARS].split())[:PREVIEW_CHARS]
 
 
 def _as_text(data: bytes) -> str | None:

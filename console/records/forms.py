@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from console.records.display import DisplayForm
 from console.records.models import MaskingRule
 from console.records.search import SearchQuery
 from console.records.services import Query
@@ -17,6 +18,7 @@ from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1
 PARTITION_MAX = 2**31 - 1
+FOLLOW = "follow"
 
 
 class _MomentInput(forms.DateTimeInput):
@@ -28,7 +30,7 @@ class _MomentInput(forms.DateTimeInput):
         super().__init__(attrs={"step": "1"}, format="%Y-%m-%dT%H:%M:%S")
 
 
-class BrowseForm(forms.Form):
+class BrowseForm(DisplayForm):
     """What to read: a partition (or all), an offset (or the newest), and the number of records.
 
     `before` has no widget; the link to older records uses it.
@@ -77,10 +79,17 @@ class BrowseForm(forms.Form):
 
     def query(self, topic: str) -> Query:
         data = self.cleaned_data
-        return Query(topic, data["partition"], data["offset"], data["limit"], before=data["before"])
+        return Query(
+            topic,
+            data["partition"],
+            data["offset"],
+            data["limit"],
+            before=data["before"],
+            display=self.display,
+        )
 
 
-class SearchForm(forms.Form):
+class SearchForm(DisplayForm):
     """Which records to find: one condition, an expression in CEL, a range of time, the order."""
 
     field = forms.ChoiceField(
@@ -115,7 +124,11 @@ class SearchForm(forms.Form):
     )
     order = forms.ChoiceField(
         label=_("Order"),
-        choices=[("newest", _("Newest first")), ("oldest", _("Oldest first"))],
+        choices=[
+            ("newest", _("Newest first")),
+            ("oldest", _("Oldest first")),
+            (FOLLOW, _("New records as they come")),
+        ],
         required=False,
     )
     most = forms.TypedChoiceField(
@@ -135,6 +148,8 @@ class SearchForm(forms.Form):
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since >= until:
             self.add_error("until", _("This must be later than “Since”."))
+        if self.cleaned_data.get("order") == FOLLOW and (since or until):
+            self.add_error("order", _("New records have no range of time: leave it empty."))
         if self.errors:
             return
         try:
@@ -157,8 +172,9 @@ class SearchForm(forms.Form):
             data["expression"],
             _milliseconds(data["since"]),
             _milliseconds(data["until"]),
-            data["order"] != "oldest",
+            data["order"] == "newest" or not data["order"],
             data["most"],
+            data["order"] == FOLLOW,
         )
 
 

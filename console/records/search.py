@@ -1,6 +1,7 @@
 """Starts searches over the records of a topic, with rights, masking and audit."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
@@ -14,6 +15,16 @@ from monitoring.records.running_search import RunningSearch
 from monitoring.records.search import SearchRequest
 
 _TIMEOUT_S = 5.0
+_FOLLOW_SECONDS_MAX = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportLimits:
+    """The most that one export returns."""
+
+    records: int
+    size_bytes: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +39,18 @@ class SearchQuery:
     until_ms: int | None = None
     newest_first: bool = True
     matches_max: int = 100
+    follows: bool = False
+    positions: Mapping[int, int] = field(default_factory=dict)  # partition → where to begin
 
 
-def start(principal: Principal, cluster: Cluster, query: SearchQuery) -> RunningSearch:
-    """A running search, which the caller stops. It ends at the offsets that are the end now.
+def start(
+    principal: Principal,
+    cluster: Cluster,
+    query: SearchQuery,
+    export: ExportLimits | None = None,
+) -> RunningSearch:
+    """A running search, which the caller stops. It ends at the offsets that are the end now, or
+    with `query.follows` it searches the records that are written from now on.
 
     Raises PermissionDenied without the right to read the topic, FilterInvalid, or GatewayError
     (unknown topic, cluster down, too many searches).
@@ -48,6 +67,19 @@ def start(principal: Principal, cluster: Cluster, query: SearchQuery) -> Running
             query.newest_first,
             query.matches_max,
             masked=tuple(masked),
+            follows=query.follows,
+        )
+    if query.follows:
+        request = replace(request, seconds_max=_FOLLOW_SECONDS_MAX)
+    if export:
+        request = replace(
+            request,
+            newest_first=False,
+            follows=False,
+            is_export=True,
+            matches_max=export.records,
+            matched_bytes_max=export.size_bytes,
+            seconds_max=export.seconds,
         )
     if unmasked:
         details = {"uncovered": ", ".join(unmasked), "search": "all records that match"}
@@ -72,6 +104,13 @@ def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     if query.until_ms is not None:
         ends = _offsets_at(gateway, query.topic, spans, query.until_ms)
         spans = {number: range(spans[number].start, ends[number]) for number in ends}
+    if query.positions:
+        spans = {
+            number: range(max(span.start, query.positions.get(number, 0)), span.stop)
+            for number, span in spans.items()
+        }
+    if query.follows:
+        spans = {number: range(span.stop, span.stop) for number, span in spans.items()}
     return spans
 
 

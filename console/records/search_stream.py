@@ -7,77 +7,74 @@
 The search ends when the response ends, also if the browser closes it.
 """
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.utils import translation
 from django.utils.translation import gettext as _
 
-from console.records.services import shown_record
+from console.records.display import DisplayOptions
+from console.records.shown_record import shown_record
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.records.filters import FilterInvalid
-from monitoring.records.running_search import SEARCHES_MAX, RunningSearch
 from monitoring.records.search import Event, Progress
 
-_threads = ThreadPoolExecutor(SEARCHES_MAX, "search")
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """Whose records are shown, and how; `masked` are the targets of masking rules."""
+
+    cluster: Cluster
+    topic: str
+    masked: list[str]
+    display: DisplayOptions
+    is_followed: bool = False
 
 
-async def lines(
-    running: RunningSearch, cluster: Cluster, topic: str, masked: list[str]
-) -> AsyncIterator[str]:
-    """The lines of a search; stops it at the end."""
-    language = translation.get_language()
-    texts = _texts(running.events(), cluster, topic, masked, language)
+def lines(events: Iterator[Event], view: ResultView) -> Iterator[bytes]:
+    """The lines of a search, for `streamed` (streaming.py)."""
     try:
-        while line := await asyncio.get_running_loop().run_in_executor(_threads, next, texts, ""):
-            yield line
-    finally:
-        await asyncio.shield(asyncio.to_thread(running.stop))
+        for event in events:
+            yield _line(_content(event, view))
+    except (GatewayError, FilterInvalid) as error:
+        yield _line({"error": error_text(error)})
 
 
-def _texts(
-    events: Iterator[Event], cluster: Cluster, topic: str, masked: list[str], language: str | None
-) -> Iterator[str]:
-    """Runs in a thread, which has no language of its own."""
-    with translation.override(language):
-        try:
-            for event in events:
-                yield json.dumps(_content(event, cluster, topic, masked)) + "\n"
-        except (GatewayError, FilterInvalid) as error:
-            yield json.dumps({"error": error_text(error)}) + "\n"
+def _line(content: dict[str, Any]) -> bytes:
+    return json.dumps(content).encode() + b"\n"
 
 
-def _content(event: Event, cluster: Cluster, topic: str, masked: list[str]) -> dict[str, Any]:
+def _content(event: Event, view: ResultView) -> dict[str, Any]:
     if isinstance(event, Progress):
         context = {
             "progress": event,
             "percent": _percent(event),
             "per_second": event.offsets / event.seconds if event.seconds else None,
-            "seconds_left": _left_s(event),
+            "seconds_left": None if view.is_followed else _left_s(event),
+            "is_followed": view.is_followed,
         }
         return {
             "progress": render_to_string("records/search_progress.html", context),
             "end": event.end,
         }
-    return {"rows": [_row(row, cluster, topic, masked) for row in event]}
+    return {"rows": [_row(row, view) for row in event]}
 
 
-def _row(row: RecordRow, cluster: Cluster, topic: str, masked: list[str]) -> dict[str, Any]:
+def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
     context = {
-        "record": shown_record(row, masked),
-        "slug": cluster.slug,
-        "topic": topic,
+        "record": shown_record(view.topic, row, view.masked, view.display),
+        "slug": view.cluster.slug,
+        "topic": view.topic,
+        "display": view.display,
     }
     return {
         "time": row.timestamp_ms or 0,
-        "html": render_to_string("records/search_row.html", context),
+        "html": render_to_string("records/row.html", context),
     }
 
 

@@ -5,7 +5,7 @@ mask the records, and write an audit entry when a user sees data that a rule mas
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
 from console.audit import services as audit
-from console.records.decode import Decoded, decode
+from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
+from console.records.shown_record import ShownRecord, shown_record
 from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
@@ -24,10 +25,8 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
-from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size
+from monitoring.records.masking import mask
 from monitoring.scope import Scope
-
-MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +38,7 @@ class Query:
     offset: int | None = None
     limit: int = 50
     before: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRecord:
-    """A record after masking and decoding."""
-
-    partition: int
-    offset: int
-    timestamp_ms: int | None
-    key: Decoded
-    value: Decoded
-    headers: tuple[tuple[str, Decoded], ...]
+    display: DisplayOptions = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,7 @@ def read(principal: Principal, cluster: Cluster, query: Query) -> ReadResult:
     offset out of range, cluster down).
     """
     page, targets = _read(principal, cluster, query)
-    records = [shown_record(row, targets) for row in page.rows]
+    records = [shown_record(query.topic, row, targets, query.display) for row in page.rows]
     return ReadResult(records, page.unread, page.partition, page.older, page.newer)
 
 
@@ -97,6 +85,23 @@ def read_whole(
             Reason("partition_unread", topic=topic, partition=unread.partition)
         )
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
+
+
+def read_one(
+    principal: Principal,
+    cluster: Cluster,
+    topic: str,
+    partition: int,
+    offset: int,
+    display: DisplayOptions = DEFAULT,
+) -> tuple[RecordRow, ShownRecord]:
+    """One record, masked for `principal`, and as pages show it.
+
+    Raises the same errors as `read`.
+    """
+    row = read_whole(principal, cluster, topic, partition, offset)
+    targets, _unmasked = mask_targets(principal, cluster, topic)
+    return row, shown_record(topic, row, targets, display)
 
 
 def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:
@@ -198,26 +203,3 @@ def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
         f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
         for number, at in sorted(by_partition.items())
     }
-
-
-def shown_record(record: RecordRow, targets: list[str]) -> ShownRecord:
-    """A record, masked (again) and decoded."""
-
-    def part(whole: bytes | None, data: bytes | None) -> Decoded:
-        if not targets or whole is None:
-            return decode(data)
-        # Without a size: it would be the size of the mask.
-        if data == MASK_BYTES:
-            return MASKED
-        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_size_rounded=True)
-
-    masked = mask(record, targets)
-    headers = zip(record.headers, masked.headers, strict=True)
-    return ShownRecord(
-        record.partition,
-        record.offset,
-        record.timestamp_ms,
-        part(record.key, masked.key),
-        part(record.value, masked.value),
-        tuple((name, part(whole, data)) for (name, whole), (_name, data) in headers),
-    )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from console.records import views
+from console.records import panel_view, views
 
 urlpatterns = [
     path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
@@ -11,6 +11,11 @@ urlpatterns = [
         "c/<slug:cluster>/topics/<str:topic>/messages/search/results",
         views.search_results,
         name="messages-search-results",
+    ),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/<int:partition>/<int:offset>",
+        panel_view.panel,
+        name="message-panel",
     ),
     path(
         "c/<slug:cluster>/topics/<str:topic>/messages/<int:partition>/<int:offset>/<slug:part>",

@@ -13,7 +13,9 @@ from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import downloads, search_stream, services, unread_partitions
 from console.records import search as search_service
+from console.records.display import DEFAULT
 from console.records.forms import (
+    FOLLOW,
     OFFSET_MAX,
     PARTITION_MAX,
     BrowseForm,
@@ -21,6 +23,8 @@ from console.records.forms import (
     SearchForm,
 )
 from console.records.models import MaskingRule
+from console.records.search_stream import ResultView
+from console.records.streaming import streamed
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
@@ -35,7 +39,9 @@ def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     page: dict[str, Any] = topic_context(request, topic, "messages")
     page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
-    status = _read(request, page) if page["form"].is_valid() else 422
+    is_valid = page["form"].is_valid()
+    page["display"] = page["form"].display if is_valid else DEFAULT
+    status = _read(request, page) if is_valid else 422
     return render(request, "records/browse.html", page, status=status)
 
 
@@ -57,6 +63,8 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
         result.unread, page["snapshot"], page["topic"]
     )
     page["result"], page["query"], page["records"] = result, query, result.records
+    options = query.display.query
+    page["display_more"] = f"&{options}" if options else ""
     is_empty = not result.records and result.older is None
     return 503 if result.unread and is_empty else 200
 
@@ -73,6 +81,8 @@ def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
     page["field_names"] = expression.FIELD_NAMES
+    page["is_followed"] = page["is_running"] and page["form"].cleaned_data["order"] == FOLLOW
+    page["display"] = page["form"].display if page["is_running"] else DEFAULT
     status = 422 if is_asked and not page["is_running"] else 200
     return render(request, "records/search.html", page, status=status)
 
@@ -90,7 +100,8 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
     except (GatewayError, FilterInvalid) as error:
         return JsonResponse({"error": search_stream.error_text(error)}, status=503)
     targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
-    content = search_stream.lines(running, request.cluster, topic, targets)
+    view = ResultView(request.cluster, topic, targets, form.display, query.follows)
+    content = streamed(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")
     response["Cache-Control"] = "no-store"
     # Each line is sent at once: nginx does not buffer, and GZipMiddleware does not compress.

@@ -2,6 +2,9 @@
 
 It runs in a process of its own (search_process.py). Two lanes take windows of offsets in turn: one
 fetches while the other's records are scanned. Records are scanned in the order of the fetches.
+
+A search with `follows` goes on with the records that are written after it began, until a limit.
+One with `is_export` never leaves out a match: `Progress.positions` is where the next one continues.
 """
 
 import asyncio
@@ -30,6 +33,8 @@ _TIMEOUT_S = 10.0
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
+_FOLLOW_S = 0.5  # between two looks for new records
+_FOLLOWED_ROWS_MAX = 100  # of one look; a browser cannot show more
 
 # Why a search ended.
 COMPLETE, LIMIT, TIME, BYTES = "complete", "limit", "time", "bytes"
@@ -49,11 +54,18 @@ class SearchRequest:
     bytes_max: int = 16 << 30
     seconds_max: float = 300.0
     masked: tuple[str, ...] = ()
+    follows: bool = False
+    is_export: bool = False
+    matched_bytes_max: int = _MATCHED_BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last."""
+    """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last.
+
+    `positions`: partition → the first offset that was not searched. `left_out`: matches that a
+    followed search found too fast to show.
+    """
 
     scanned: int = 0
     matched: int = 0
@@ -65,6 +77,8 @@ class Progress:
     first_failure: str = ""
     damaged: int = 0
     unread: dict[int, str] = field(default_factory=dict)  # partition → why
+    positions: dict[int, int] = field(default_factory=dict)
+    left_out: int = 0
     end: str = ""
 
 
@@ -82,39 +96,79 @@ class Search:
         # With masks every record is decoded, so that the time does not reveal what is masked.
         self._prefilter = None if request.masked else self._filter.prefilter
         self._plan = SearchPlan(request.spans, request.newest_first)
-        self._progress = Progress(offsets_total=self._plan.offsets_total)
+        starts = {number: span.start for number, span in request.spans.items()}
+        self._progress = Progress(offsets_total=self._plan.offsets_total, positions=starts)
+        self._rows_left = request.matches_max
         self._started_s = self._reported_s = time.monotonic()
         self._scanner = ThreadPoolExecutor(1, "scan")
         self._channels: dict[tuple[str, int], Channel] = {}
         self._budget = ByteBudget()
         self._matched_bytes = 0
         self._leaders: dict[int, tuple[str, int]] = {}
+        self._reader = ClusterReader(request.settings, None, lambda: 0)
 
     async def run(self) -> None:
         """Raises GatewayError if no broker answers or the topic does not exist."""
         try:
             await self._find_leaders()
-            await asyncio.gather(*(self._lane() for _ in range(LANES)))
+            await self._read_plan()
+            if self._request.follows:
+                await self._follow()
         finally:
+            await self._reader.close()
             self._scanner.shutdown(wait=False, cancel_futures=True)
             for channel in self._channels.values():
                 channel.close()
-        is_cut = self._is_full and self._plan.offsets_left > 0
+        is_cut = self._is_full and self._progress.offsets < self._progress.offsets_total
         self._report(self._end() or (LIMIT if is_cut else COMPLETE))
 
-    async def _find_leaders(self) -> None:
-        request = self._request
-        reader = ClusterReader(request.settings, None, lambda: 0)
-        try:
-            metadata = await reader.read_metadata(_TIMEOUT_S, [request.topic])
-        finally:
-            await reader.close()
-        self._leaders = _leader_addresses(metadata, request.topic)
+    async def _find_leaders(self) -> Metadata:
+        topic = self._request.topic
+        metadata = await self._reader.read_metadata(_TIMEOUT_S, [topic])
+        self._leaders = _leader_addresses(metadata, topic)
         if not self._leaders:
-            raise NotFound(Reason("topic_not_on_cluster", topic=request.topic))
+            raise NotFound(Reason("topic_not_on_cluster", topic=topic))
+        return metadata
+
+    async def _read_plan(self) -> None:
+        await asyncio.gather(*(self._lane() for _ in range(LANES)))
+
+    async def _follow(self) -> None:
+        """Search new records until a limit; a cluster that does not answer is asked again."""
+        while not self._end():
+            await asyncio.sleep(_FOLLOW_S)
+            self._rows_left = _FOLLOWED_ROWS_MAX
+            try:
+                self._plan = SearchPlan(await self._new_spans(), newest_first=False)
+            except NotFound:
+                raise
+            except GatewayError as error:
+                unread = dict.fromkeys(self._progress.positions, error.message)
+                self._progress = replace(self._progress, unread=unread)
+            else:
+                total = self._progress.offsets_total + self._plan.offsets_total
+                self._progress = replace(self._progress, unread={}, offsets_total=total)
+                await self._read_plan()
+            self._report()
+
+    async def _new_spans(self) -> dict[int, range]:
+        """Partition → the offsets after its position; of a new partition all."""
+        metadata = await self._find_leaders()
+        reads = await self._reader.read_offsets(metadata, _TIMEOUT_S)
+        rows = reads.metadata.spans.get(self._request.topic, range(0))
+        ends = reads.log_end[rows.start : rows.stop].tolist()
+        positions, chosen = self._progress.positions, self._request.spans
+        is_whole = len(chosen) > 1 or len(ends) == 1
+        return {
+            number: range(positions.get(number, 0), end)
+            for number, end in enumerate(ends)
+            if number in chosen or is_whole
+        }
 
     async def _lane(self) -> None:
         while not self._end():
+            if self._is_full and self._request.is_export:
+                return
             window = self._plan.take(finish_round=self._is_full)
             if window is None:
                 if self._is_full or not self._plan.offsets_left:
@@ -149,7 +203,8 @@ class Search:
             pieces.append(fetched._replace(records=records))
             at = max(after, at + 1)
         size_bytes = sum(len(piece.records) for piece in pieces)
-        scanning = self._scan_later(window, pieces, size_bytes)
+        is_open = self._request.follows and at < window.end  # of a transaction that goes on
+        scanning = self._scan_later(window, pieces, at if is_open else window.end)
         self._plan.give_back(window, size_bytes)
         await scanning
 
@@ -171,15 +226,42 @@ class Search:
         return fetched
 
     def _scan_later(
-        self, window: Window, pieces: list[fetch.FetchedRecords], size_bytes: int
+        self, window: Window, pieces: list[fetch.FetchedRecords], position: int
     ) -> "asyncio.Future[None]":
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._scanner, self._scan, window, pieces, size_bytes)
+        return loop.run_in_executor(self._scanner, self._scan, window, pieces, position)
 
-    def _scan(self, window: Window, pieces: list[fetch.FetchedRecords], size_bytes: int) -> None:
+    def _scan(self, window: Window, pieces: list[fetch.FetchedRecords], position: int) -> None:
         """Runs in the scanner's thread, one window after the other."""
-        if self._end():
+        if self._end() or (self._request.is_export and self._is_full):
             return
+        found, scanned, damaged = self._found(window, pieces)
+        rows = self._within_limit(found)
+        if self._request.is_export and len(rows) < len(found):
+            position = rows[-1].offset + 1
+        self._matched_bytes += sum(row.size_bytes for row in rows)
+        progress = self._progress
+        self._progress = replace(
+            progress,
+            scanned=progress.scanned + scanned,
+            matched=progress.matched + (len(found) if self._request.follows else len(rows)),
+            left_out=progress.left_out + len(found) - len(rows) if self._request.follows else 0,
+            size_bytes=progress.size_bytes + sum(len(piece.records) for piece in pieces),
+            offsets=progress.offsets + position - window.first,
+            failures=self._filter.failures,
+            first_failure=self._filter.first_failure,
+            damaged=progress.damaged + damaged,
+            positions={**progress.positions, window.partition: position},
+        )
+        for start in range(0, len(rows), _ROWS_PER_EVENT):
+            self._send(rows[start : start + _ROWS_PER_EVENT])
+        if rows or time.monotonic() - self._reported_s > _PROGRESS_S:
+            self._report()
+
+    def _found(
+        self, window: Window, pieces: list[fetch.FetchedRecords]
+    ) -> tuple[list[RecordRow], int, int]:
+        """The matches of a window, and the numbers of records and of damaged batches."""
         found: list[RecordRow] = []
         scanned = damaged = 0
         for piece in pieces:
@@ -190,25 +272,18 @@ class Search:
                     found += self._matches(window, batch)
                 except scan.DAMAGED:
                     damaged += 1
-        if self._request.newest_first:
-            found.reverse()
-        del found[self._request.matches_max :]
-        self._matched_bytes += sum(row.size_bytes for row in found)
-        progress = self._progress
-        self._progress = replace(
-            progress,
-            scanned=progress.scanned + scanned,
-            matched=progress.matched + len(found),
-            size_bytes=progress.size_bytes + size_bytes,
-            offsets=progress.offsets + window.end - window.first,
-            failures=self._filter.failures,
-            first_failure=self._filter.first_failure,
-            damaged=progress.damaged + damaged,
-        )
-        for start in range(0, len(found), _ROWS_PER_EVENT):
-            self._send(found[start : start + _ROWS_PER_EVENT])
-        if found or time.monotonic() - self._reported_s > _PROGRESS_S:
-            self._report()
+        return found, scanned, damaged
+
+    def _within_limit(self, found: list[RecordRow]) -> list[RecordRow]:
+        """Those of a window's matches that are sent, in the order of the search."""
+        request = self._request
+        if request.follows:
+            rows = found[max(0, len(found) - self._rows_left) :]
+            self._rows_left -= len(rows)
+            return rows
+        if request.is_export:
+            return found[: request.matches_max - self._progress.matched]
+        return (found[::-1] if request.newest_first else found)[: request.matches_max]
 
     def _matches(self, window: Window, batch: batches.Batch) -> list[RecordRow]:
         masked, accepts = self._request.masked, self._filter.accepts
@@ -228,8 +303,10 @@ class Search:
     @property
     def _is_full(self) -> bool:
         """Whether there are enough matches; then the partitions that lack a turn have it yet."""
+        if self._request.follows:
+            return False
         enough = self._progress.matched >= self._request.matches_max
-        return enough or self._matched_bytes > _MATCHED_BYTES_MAX
+        return enough or self._matched_bytes > self._request.matched_bytes_max
 
     def _end(self) -> str:
         request, progress = self._request, self._progress

@@ -1,6 +1,6 @@
 // Shows the results of a search while it runs. The search ends when this page is closed.
-//   <section data-record-search="URL" data-failed="text"> with parts progress, stop, stopped, error
-//   and a table. The lines that come are described in console/records/search_stream.py.
+//   <section data-record-search="URL" data-failed="text"> with parts progress, stop, stopped, error,
+//   pause and waiting (of a followed search), and a table. The lines that come are described in console/records/search_stream.py.
 import { nodes, tableRow } from "./fragment.js";
 
 const root = document.querySelector("[data-record-search]");
@@ -12,6 +12,11 @@ async function run() {
   const isOldestFirst = new URLSearchParams(location.search).get("order") === "oldest";
   const controller = new AbortController();
   let end = "";
+  const insertRow = (row) => {
+    insert(body, row, isOldestFirst);
+    if (body.rows.length > root.dataset.most) body.lastElementChild.remove();
+  };
+  const pause = part("pause") && pausing(part, insertRow);
   part("stop").addEventListener("click", () => {
     controller.abort();
     part("stopped").hidden = false;
@@ -24,10 +29,7 @@ async function run() {
     if (line.error) fail(line.error);
     if (line.progress) part("progress").replaceChildren(...nodes(line.progress));
     if (line.end) end = line.end;
-    for (const row of line.rows ?? []) {
-      insert(body, row, isOldestFirst);
-      if (body.rows.length > root.dataset.most) body.lastElementChild.remove();
-    }
+    for (const row of line.rows ?? []) (pause ?? insertRow)(row);
   };
   try {
     const response = await fetch(root.dataset.recordSearch, { signal: controller.signal });
@@ -39,6 +41,32 @@ async function run() {
   } finally {
     part("stop").hidden = true;
   }
+}
+
+// New records wait while the table is paused, at most as many as the table has.
+function pausing(part, insertRow) {
+  const button = part("pause");
+  const count = part("waiting");
+  let isPaused = false;
+  let waiting = [];
+  const showCount = () => {
+    count.hidden = !isPaused;
+    count.textContent = count.dataset.text.replace("{n}", waiting.length);
+  };
+  button.addEventListener("click", () => {
+    isPaused = !isPaused;
+    button.setAttribute("aria-pressed", String(isPaused));
+    button.textContent = isPaused ? button.dataset.paused : button.dataset.running;
+    for (const row of waiting) insertRow(row);
+    waiting = [];
+    showCount();
+  });
+  return (row) => {
+    if (!isPaused) return insertRow(row);
+    waiting.push(row);
+    if (waiting.length > root.dataset.most) waiting.shift();
+    showCount();
+  };
 }
 
 async function eachLine(stream, show) {

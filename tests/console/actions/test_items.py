@@ -11,7 +11,7 @@ from django.utils import timezone
 from console.accounts.principal import Principal
 from console.actions import models, registry, services
 from console.actions.action_type import ITEMS, ItemsAction, Params
-from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal
+from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.topics.changes import shared
@@ -172,9 +172,17 @@ def test_nothing_is_resumed_of_a_draft_or_without_the_right(
     with pytest.raises(PlanRefused):
         services.resume(partly, Principal(viewer, "10.0.0.9"))
     services.resume(partly, Principal(operator, "10.0.0.9"))
-    with pytest.raises(PlanRefused, match="already confirmed"):
+    with pytest.raises(PlanAlreadyConfirmed):
         services.resume(partly, Principal(operator, "10.0.0.9"))
-    assert client_of(operator).post(resume).status_code == 302
+    response = client_of(operator).post(resume)
+    assert (response.status_code, response.url) == (302, reverse("plan", args=["local", partly.pk]))
+
+
+def test_nothing_is_resumed_of_a_plan_that_applied_all(plan, operator):
+    Plan.objects.filter(pk=plan.pk).update(state=models.DONE)
+    plan.refresh_from_db()
+    with pytest.raises(PlanRefused, match="left to apply"):
+        services.resume(plan, Principal(operator, "10.0.0.9"))
 
 
 def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(

@@ -11,7 +11,8 @@ from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.records.models import MaskingRule
-from console.records.services import MASKED, Query, copy_masking_rules, read, read_whole
+from console.records.services import Query, copy_masking_rules, read, read_whole
+from console.records.shown_record import MASKED
 from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange

@@ -10,7 +10,8 @@ from console.audit.models import AuditEntry
 from console.records import services
 from console.records.decode import decode
 from console.records.models import MaskingRule
-from console.records.services import ReadResult, ShownRecord
+from console.records.services import ReadResult
+from console.records.shown_record import MASKED, ShownRecord
 from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
@@ -231,7 +232,7 @@ def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkey
 
 
 def test_masked_parts_are_marked(sampled, client_of, viewer, monkeypatch):
-    record = ShownRecord(0, 1, None, services.MASKED, decode(b"x"), ())
+    record = ShownRecord(0, 1, None, MASKED, decode(b"x"), ())
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert page.count("masked by a rule") == 1

@@ -8,6 +8,7 @@ from console.topics.changes.create import CreateTopic
 from console.topics.changes.delete import DeleteTopic
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Refused
 from tests.support.fake_gateway import FakeCluster
+from tests.support.progress_record import ProgressRecord
 
 NEW = {"name": "orders", "partitions": 2, "replication": 1, "configs": {"retention.ms": "1000"}}
 
@@ -19,20 +20,19 @@ def fake(monkeypatch) -> FakeCluster:
 
 
 @pytest.fixture
-def stages() -> list[str]:
-    """The keys of the steps that were begun."""
-    return []
+def progress() -> ProgressRecord:
+    return ProgressRecord()
 
 
-def applied(change, fake, params, stages) -> None:
-    change.apply(fake.gateway(), params, stages.append)
+def applied(change, fake, params, progress) -> None:
+    change.apply(fake.gateway(), params, progress)
 
 
-def test_a_topic_is_created_with_its_settings(fake, stages):
-    applied(CreateTopic(), fake, NEW, stages)
+def test_a_topic_is_created_with_its_settings(fake, progress):
+    applied(CreateTopic(), fake, NEW, progress)
     assert len(fake.topics["orders"].replicas) == 2
     assert fake.topics["orders"].configs == {"retention.ms": "1000"}
-    assert stages == [step.key for step in CreateTopic().steps(NEW)]
+    assert progress.steps == [step.key for step in CreateTopic().steps(NEW)]
 
 
 def test_a_new_topic_is_only_validated_while_it_is_planned(fake):
@@ -51,28 +51,28 @@ def test_colliding_names_are_facts(fake):
     assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["alike"] == ["a.b"]
 
 
-def test_partitions_without_a_leader_are_reported(fake, stages):
+def test_partitions_without_a_leader_are_reported(fake, progress):
     fake.create_topic("orders", 1)
     fake.down.add(2)
     with pytest.raises(GatewayError, match="no leader yet"):
-        applied(AddPartitions(), fake, {"name": "orders", "total": 3}, stages)
+        applied(AddPartitions(), fake, {"name": "orders", "total": 3}, progress)
     assert len(fake.topics["orders"].replicas) == 3
-    assert stages == ["add", "leaders"]
+    assert progress.steps == ["add", "leaders"]
 
 
-def test_a_topic_that_still_exists_after_its_deletion_is_reported(fake, stages, monkeypatch):
+def test_a_topic_that_still_exists_after_its_deletion_is_reported(fake, progress, monkeypatch):
     fake.create_topic("orders")
     gateway = fake.gateway()
     monkeypatch.setattr(gateway.admin, "delete_topic", lambda name: None)
     with pytest.raises(GatewayError, match="still exists"):
-        DeleteTopic().apply(gateway, {"name": "orders"}, lambda *_: None)
+        DeleteTopic().apply(gateway, {"name": "orders"}, ProgressRecord())
 
 
-def test_a_deleted_topic_is_gone(fake, stages):
+def test_a_deleted_topic_is_gone(fake, progress):
     fake.create_topic("orders")
-    applied(DeleteTopic(), fake, {"name": "orders"}, stages)
+    applied(DeleteTopic(), fake, {"name": "orders"}, progress)
     assert fake.topics == {}
-    assert stages == [step.key for step in DeleteTopic().steps(NEW)]
+    assert progress.steps == [step.key for step in DeleteTopic().steps(NEW)]
 
 
 @pytest.mark.parametrize("change", [AddPartitions(), DeleteTopic()])
@@ -90,10 +90,10 @@ def test_a_change_to_a_missing_topic_cannot_be_planned(fake, change):
     ],
 )
 @pytest.mark.parametrize("error", [Refused("no"), ClusterUnavailable("away")])
-def test_a_refusal_by_the_cluster_ends_the_change(fake, stages, change, call, error):
+def test_a_refusal_by_the_cluster_ends_the_change(fake, progress, change, call, error):
     if call != "create_topic":
         fake.create_topic("orders", 2)
     fake.fails[call] = error
     with pytest.raises(type(error)):
-        applied(change, fake, NEW | {"total": 5}, stages)
+        applied(change, fake, NEW | {"total": 5}, progress)
     assert fake.calls.count(call) == 1

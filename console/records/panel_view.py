@@ -1,0 +1,69 @@
+"""The side panel of one record: as a tree, as text and in hex."""
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.accounts.access import requires
+from console.accounts.request_types import ClusterRequest
+from console.records import services
+from console.records.decode import Decoded
+from console.records.display import DEFAULT, DisplayForm
+from console.records.forms import OFFSET_MAX, PARTITION_MAX
+from console.records.hex_dump import DUMPED_BYTES_MAX, hex_dump
+from console.records.json_tree import Node, tree
+from console.topics.topic_context import topic_context
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPart:
+    """A key or value: decoded, as a tree if it is JSON, and its first bytes in hex."""
+
+    name: str
+    title: str
+    data: Decoded
+    tree: Node | None = None
+    hex: str = ""
+    hex_is_cut: bool = False
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def panel(
+    request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int
+) -> HttpResponse:
+    """The HTML of the panel, for record-panel.js."""
+    if partition > PARTITION_MAX or offset > OFFSET_MAX:
+        raise Http404(_("There is no such record."))
+    form = DisplayForm(request.GET)
+    display = form.display if form.is_valid() else DEFAULT
+    context = topic_context(request, topic, "messages")
+    try:
+        row, record = services.read_one(
+            request.principal, request.cluster, topic, partition, offset, display
+        )
+    except (GatewayError, OffsetOutOfRange) as error:
+        context["error"] = sentence(error.message)
+        is_gone = isinstance(error, NotFound | OffsetOutOfRange)
+        status = 404 if is_gone else 503 if error.retriable else 502
+        return render(request, "records/panel.html", context, status=status)
+    context["record"] = record
+    context["parts"] = [
+        _part("value", _("Value"), record.value, row.value),
+        _part("key", _("Key"), record.key, row.key),
+    ]
+    return render(request, "records/panel.html", context)
+
+
+def _part(name: str, title: str, data: Decoded, masked: bytes | None) -> PanelPart:
+    """`masked`: the bytes after masking."""
+    if not masked or data.kind == "masked":
+        return PanelPart(name, title, data)
+    node = tree(data.text) if data.kind == "json" and not data.is_truncated else None
+    is_cut = len(masked) > DUMPED_BYTES_MAX
+    return PanelPart(name, title, data, node, hex_dump(masked), is_cut)
