@@ -17,10 +17,10 @@ from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, T
 
 # Encoding → its name on pages.
 ENCODING_NAMES: dict[str, str | Promise] = {
-    AUTO: _("Automatic"), TEXT: _("Text"), "msgpack": "MessagePack", "cbor": "CBOR",
+    AUTO: _("Automatic"), TEXT: _("Text"), "msgpack": _("MessagePack"), "cbor": _("CBOR"),
     "int16": _("Integer, 16 bits"), "int32": _("Integer, 32 bits"),
     "int64": _("Integer, 64 bits"), "float32": _("Float, 32 bits"),
-    "float64": _("Float, 64 bits"), "uuid": "UUID", HEX: _("Hex"), BASE64: "Base64",
+    "float64": _("Float, 64 bits"), "uuid": _("UUID"), HEX: _("Hex"), BASE64: _("Base64"),
 }  # fmt: skip
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512

@@ -47,7 +47,7 @@ class DisplayForm(forms.Form):
         max_length=1000,
         required=False,
         widget=forms.TextInput(
-            attrs={"placeholder": "value.user.name, headers.trace", "spellcheck": "false"}
+            attrs={"placeholder": _("value.user.name, headers.trace"), "spellcheck": "false"}
         ),
     )
 

@@ -36,14 +36,17 @@ def content(topic: str, record: RecordRow, part: str) -> bytes | None:
         "partition": record.partition,
         "offset": record.offset,
         "timestamp_ms": record.timestamp_ms,
-        "key": _data(record.key),
-        "value": _data(record.value),
-        "headers": [{"name": name, "value": _data(value)} for name, value in record.headers],
+        "key": text_or_base64(record.key),
+        "value": text_or_base64(record.value),
+        "headers": [
+            {"name": name, "value": text_or_base64(value)} for name, value in record.headers
+        ],
     }
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _data(data: bytes | None) -> dict[str, str] | None:
+def text_or_base64(data: bytes | None) -> dict[str, str] | None:
+    """Data for JSON."""
     if data is None:
         return None
     try:

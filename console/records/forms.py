@@ -114,7 +114,7 @@ class SearchForm(DisplayForm):
         max_length=TEXT_LENGTH_MAX,
         required=False,
         widget=forms.TextInput(
-            attrs={"placeholder": "record.value.amount > 100", "spellcheck": "false"}
+            attrs={"placeholder": _("record.value.amount > 100"), "spellcheck": "false"}
         ),
     )
     since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=_MomentInput())

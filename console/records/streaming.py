@@ -4,11 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from django.http import StreamingHttpResponse
 from django.utils import translation
 
 from monitoring.records.running_search import SEARCHES_MAX, RunningSearch
 
 _threads = ThreadPoolExecutor(SEARCHES_MAX, "search")
+
+
+def send_at_once(response: StreamingHttpResponse) -> None:
+    """Each piece is sent when it is made, and stored nowhere."""
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"  # nginx does not buffer
+    response["Content-Encoding"] = "identity"  # GZipMiddleware does not compress
 
 
 async def streamed(running: RunningSearch, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,15 +1,19 @@
 from django.urls import path
 
-from console.records import panel_view, views
+from console.records import panel_view, search_views, views
+from console.records.exports.views import export
 
 urlpatterns = [
     path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
     path(
-        "c/<slug:cluster>/topics/<str:topic>/messages/search", views.search, name="messages-search"
+        "c/<slug:cluster>/topics/<str:topic>/messages/search",
+        search_views.search,
+        name="messages-search",
     ),
+    path("c/<slug:cluster>/topics/<str:topic>/messages/export", export, name="messages-export"),
     path(
         "c/<slug:cluster>/topics/<str:topic>/messages/search/results",
-        views.search_results,
+        search_views.search_results,
         name="messages-search-results",
     ),
     path(

@@ -3,33 +3,25 @@
 from typing import Any
 
 from django.contrib import messages as notices
-from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import downloads, search_stream, services, unread_partitions
-from console.records import search as search_service
+from console.records import downloads, services, unread_partitions
 from console.records.display import DEFAULT
 from console.records.forms import (
-    FOLLOW,
     OFFSET_MAX,
     PARTITION_MAX,
     BrowseForm,
     MaskingRuleForm,
-    SearchForm,
 )
 from console.records.models import MaskingRule
-from console.records.search_stream import ResultView
-from console.records.streaming import streamed
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
-from monitoring.records import expression
-from monitoring.records.filters import FilterInvalid
 
 
 @require_safe
@@ -67,47 +59,6 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     page["display_more"] = f"&{options}" if options else ""
     is_empty = not result.records and result.older is None
     return 503 if result.unread and is_empty else 200
-
-
-@require_safe
-@requires("record.read", resource="topic")
-def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The form of a search, and a table that the browser fills from `search_results`."""
-    page: dict[str, Any] = topic_context(request, topic, "messages")
-    rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    is_asked = bool(request.GET)
-    page["form"] = SearchForm(request.GET if is_asked else None, [row.partition for row in rows])
-    page["is_running"] = is_asked and page["form"].is_valid()
-    page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
-    page["query_string"] = request.GET.urlencode()
-    page["field_names"] = expression.FIELD_NAMES
-    page["is_followed"] = page["is_running"] and page["form"].cleaned_data["order"] == FOLLOW
-    page["display"] = page["form"].display if page["is_running"] else DEFAULT
-    status = 422 if is_asked and not page["is_running"] else 200
-    return render(request, "records/search.html", page, status=status)
-
-
-@require_safe
-@requires("record.read", resource="topic")
-def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
-    """The results of a search while it runs (search_stream.py)."""
-    form = SearchForm(request.GET, [])
-    if not form.is_valid():
-        return JsonResponse({"error": _("The search is not valid.")}, status=422)
-    query = form.query(topic)
-    try:
-        running = search_service.start(request.principal, request.cluster, query)
-    except (GatewayError, FilterInvalid) as error:
-        return JsonResponse({"error": search_stream.error_text(error)}, status=503)
-    targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
-    view = ResultView(request.cluster, topic, targets, form.display, query.follows)
-    content = streamed(running, search_stream.lines(running.events(), view))
-    response = StreamingHttpResponse(content, content_type="application/x-ndjson")
-    response["Cache-Control"] = "no-store"
-    # Each line is sent at once: nginx does not buffer, and GZipMiddleware does not compress.
-    response["X-Accel-Buffering"] = "no"
-    response["Content-Encoding"] = "identity"
-    return response
 
 
 @require_safe

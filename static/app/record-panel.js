@@ -78,7 +78,7 @@ function onKey(event) {
   if (event.key === "Escape") return close();
   const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
   const row = next && current[next];
-  if (!row || event.target.closest(".panel")) return;
+  if (!row) return;
   event.preventDefault();
   open(row);
 }

@@ -41,6 +41,41 @@ def test_matches_appear_newest_first_with_how_the_search_ended(local, web, page)
     expect(page.locator("[data-part=stop]")).to_be_hidden()
 
 
+def test_a_followed_search_shows_new_records_and_waits_while_it_is_paused(
+    local, live_cluster, web, page
+):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search?order=follow")
+    expect(page.locator("[data-part=progress]")).to_contain_text("Waiting for new records")
+    rows = page.locator("[data-record-search] tbody tr")
+    live_cluster.produce(TOPIC, {0: 3})
+    expect(rows).to_have_count(3)
+    page.click("[data-part=pause]")
+    live_cluster.produce(TOPIC, {1: 2})
+    expect(page.locator("[data-part=waiting]")).to_have_text("2 new")
+    expect(rows).to_have_count(3)
+    page.click("[data-part=pause]")
+    expect(rows).to_have_count(5)
+    page.click("[data-part=stop]")
+    expect(page.locator("[data-part=stopped]")).to_be_visible()
+
+
+def test_a_record_is_shown_beside_the_table(local, web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages?partition=0&offset=0")
+    page.click("tbody tr:nth-child(2) .record-preview >> nth=-1")
+    panel = page.locator(".panel")
+    expect(panel.locator(".card-title")).to_have_text("Partition 0, offset 1")
+    expect(panel.locator("[data-view=text]").first).to_contain_text("value-")
+    panel.locator("[data-show=hex]").first.click()
+    expect(panel.locator("[data-view=hex]").first).to_contain_text("00000000  ")
+    expect(panel.locator("[data-view=text]").first).to_be_hidden()
+    page.locator("body").press("ArrowDown")
+    expect(panel.locator(".card-title")).to_have_text("Partition 0, offset 2")
+    page.locator("body").press("Escape")
+    expect(panel).to_have_count(0)
+
+
 def test_an_expression_with_an_error_is_said_where_it_is(local, web, page):
     sign_in(page, web, a_user("reader", "viewer"))
     page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search")

@@ -87,6 +87,12 @@ TABLE = {
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search-results": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
+    "messages-export": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
+    "message-panel": [
+        ([*TOPIC, 0, 7], LOOK, None),
+        ([*HIDDEN, 0, 7], SECRET, None),
+        ([*CLOSED, 0, 7], ADMIN, None),
+    ],
     "message-download": [
         ([*TOPIC, 0, 7, "value"], LOOK, None),
         ([*HIDDEN, 0, 7, "value"], SECRET, None),

@@ -46,6 +46,8 @@ def _json(value: Any) -> str:
 def _jsonable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_member(key): _jsonable(each) for key, each in value.items()}
+    if isinstance(value, msgpack.ExtType):  # a tuple, too
+        return {"extension": value.code, "data": _jsonable(value.data)}
     if isinstance(value, list | tuple | set | frozenset):
         return [_jsonable(each) for each in value]
     if isinstance(value, float):
@@ -56,8 +58,6 @@ def _jsonable(value: Any) -> Any:
         return f"base64:{b64encode(value).decode()}"
     if isinstance(value, datetime | date):
         return value.isoformat()
-    if isinstance(value, msgpack.ExtType):
-        return {"extension": value.code, "data": _jsonable(value.data)}
     if isinstance(value, cbor2.CBORTag):
         return {"tag": value.tag, "value": _jsonable(value.value)}
     return str(value)  # for example Decimal, UUID, undefined

@@ -1,6 +1,7 @@
 """Searches with the rights, the masks and the audit of the console, on a real cluster."""
 
 import json
+import time
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -9,9 +10,12 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
-from console.records import search, search_stream
+from console.records import field_paths, search, search_stream
+from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.search import SearchQuery
+from console.records.search_stream import ResultView
+from console.records.streaming import streamed
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
@@ -21,7 +25,7 @@ from tests.support.live_cluster import LiveCluster
 
 TOPIC = "console-search"
 COUNT = 200
-FIRST_MS = 1_700_000_000_000
+FIRST_MS = (int(time.time()) - 3600) * 1000  # within the retention of a topic
 
 
 @pytest.fixture
@@ -100,9 +104,12 @@ def test_unknown_topics_and_partitions_are_clear_errors(cluster):
 
 
 def lines(cluster: Cluster, user: Principal, **query) -> list[dict]:
-    async def collect() -> list[str]:
-        return [line async for line in search_stream.lines(running, cluster, TOPIC, [])]
+    async def collect() -> list[bytes]:
+        view = ResultView(cluster, TOPIC, [], display)
+        found = search_stream.lines(running.events(), view)
+        return [line async for line in streamed(running, found)]
 
+    display = query.pop("display", DEFAULT)
     running = search.start(user, cluster, SearchQuery(TOPIC, **query))
     return [json.loads(line) for line in async_to_sync(collect)()]
 
@@ -114,6 +121,34 @@ def test_the_browser_gets_rows_and_progress_as_lines(cluster):
     assert "card-0123" in rows[0]["html"]
     assert told[-1]["end"] == "complete"
     assert "Complete" in told[-1]["progress"]
+
+
+def test_fields_are_columns_of_the_results(cluster):
+    display = DisplayOptions(columns=field_paths.parse("value.card, value.missing"))
+    (rows,) = (
+        line["rows"]
+        for line in lines(
+            cluster, principal("viewer"), conditions=contains("card-0123"), display=display
+        )
+        if "rows" in line
+    )
+    cells = rows[0]["html"].split("<td")
+    assert "card-0123" in cells[4]
+    assert "–" in cells[5]
+
+
+def test_a_followed_search_finds_what_is_written_after_it_began(cluster, live_cluster):
+    live_cluster.create_topic("console-follow", 2)
+    query = SearchQuery("console-follow", conditions=contains("followed"), follows=True)
+    with search.start(principal("viewer"), cluster, query) as running:
+        events = running.events()
+        assert next(events).matched == 0
+        producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+        producer.produce("console-follow", b"followed", partition=1)
+        producer.produce("console-follow", b"other", partition=1)
+        assert producer.flush(30) == 0
+        rows = next(event for event in events if isinstance(event, list))
+    assert [row.value for row in rows] == [b"followed"]
 
 
 def test_a_failing_expression_is_said_with_its_first_record(cluster):
@@ -129,6 +164,10 @@ def test_the_page_says_what_is_wrong_with_the_form(cluster, client_of):
         ({"expression": "record.value."}, "Syntax error"),
         ({"text": "(", "operator": "matches"}, "regular expression is not valid"),
         ({"since": "2026-01-02T00:00", "until": "2026-01-01T00:00"}, "must be later"),
+        ({"since": "2026-01-02T00:00", "order": "follow"}, "no range of time"),
+        ({"columns": "value.a, name"}, "“name” is not a field"),
+        ({"columns": ", ".join(f"value.a{n}" for n in range(9))}, "at most 8 fields"),
+        ({"continue_at": "0-12"}, "Enter partition:offset"),
     ):
         answer = client.get(url, query)
         assert (answer.status_code, text in answer.content.decode()) == (422, True), query

@@ -1,0 +1,100 @@
+"""Exports all records that a search finds, in the order of the offsets of each partition."""
+
+from collections.abc import Iterator, Mapping
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from console.records import search
+from console.records.exports.writers import ExportEnd, Writer
+from console.records.search import ExportLimits, SearchQuery
+from console.ui.texts import sentence, translated
+from monitoring.gateway.errors import GatewayError
+from monitoring.models import Cluster
+from monitoring.records.running_search import RunningSearch
+from monitoring.records.search import COMPLETE, Event, Progress
+
+LIMITS = ExportLimits(records=1_000_000, size_bytes=1 << 30, seconds=900.0)
+
+
+def start(
+    principal: Principal,
+    cluster: Cluster,
+    query: SearchQuery,
+    file_format: str,
+    limits: ExportLimits = LIMITS,
+) -> RunningSearch:
+    """A running export, which the caller stops; it is audited. Raises the errors of a search."""
+    running = search.start(principal, cluster, query, limits)
+    try:
+        details = {"format": file_format, "search": _described(query)}
+        audit.record_by(principal, "record.export", cluster.slug, query.topic, {}, details)
+    except BaseException:
+        running.stop()
+        raise
+    return running
+
+
+def pieces(events: Iterator[Event], writer: Writer) -> Iterator[bytes]:
+    """The file in pieces, none of them empty; an error of the cluster is said at its end."""
+    last, error = Progress(), ""
+    yield from _filled(writer.begin())
+    try:
+        for event in events:
+            if isinstance(event, Progress):
+                last = event
+            else:
+                yield from _filled(writer.rows(event))
+    except GatewayError as failure:
+        error = sentence(failure.message)
+    yield from _filled(writer.end(_end(last, error)))
+
+
+def _filled(piece: bytes) -> Iterator[bytes]:
+    if piece:
+        yield piece
+
+
+def _end(last: Progress, error: str) -> ExportEnd:
+    why = "error" if error else last.end
+    is_complete = why == COMPLETE and not last.unread and not last.damaged
+    return ExportEnd(
+        is_complete,
+        why,
+        last.matched,
+        "" if why == COMPLETE and not last.unread else position_text(last.positions),
+        error,
+        last.failures,
+        last.damaged,
+        {number: translated(reason) for number, reason in last.unread.items()},
+    )
+
+
+def position_text(positions: Mapping[int, int]) -> str:
+    """Positions as text, for example "0:41,1:7"."""
+    return ",".join(f"{number}:{offset}" for number, offset in sorted(positions.items()))
+
+
+def positions_of(text: str) -> dict[int, int]:
+    """The positions in a text. Raises ValueError."""
+    pairs = [pair.split(":") for pair in text.replace(" ", "").split(",") if pair]
+    return {_number(partition): _number(offset) for partition, offset in pairs}
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 2**63):
+        raise ValueError(text)
+    return int(text)
+
+
+def _described(query: SearchQuery) -> dict[str, str]:
+    """What was searched, for the audit log."""
+    conditions = (f"{each.field} {each.operator} “{each.text}”" for each in query.conditions)
+    found = {
+        "condition": " and ".join(conditions),
+        "expression": query.expression,
+        "since_ms": query.since_ms,
+        "until_ms": query.until_ms,
+        "partition": query.partition,
+        "continue_at": position_text(query.positions),
+    }
+    return {name: str(value) for name, value in found.items() if value not in ("", None)}

@@ -1,0 +1,193 @@
+"""Writes exported records as JSON Lines, CSV or Parquet. Pure.
+
+A JSON line is a record as in a download (console/records/downloads.py); the last line has the end:
+
+    {"end": {"is_complete": false, "why": "limit", "records": 1000, "continue_at": "0:41,1:7", …}}
+
+In Parquet the end is the metadata `aerie.export` of the file. CSV has no place for it.
+"""
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from console.records import downloads
+from monitoring.gateway.records import RecordRow
+
+_GROUP_ROWS = 10_000  # rows of a row group of Parquet
+_SCHEMA = pa.schema(
+    [
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("ms", tz="UTC")),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("headers", pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEnd:
+    """How an export ended.
+
+    `why`: complete, limit (of records or bytes), time, or error. `continue_at`: the value of the
+    field “Continue at” that exports the rest; empty if nothing is left. `failures`: records on
+    which the expression failed.
+    """
+
+    is_complete: bool
+    why: str
+    records: int
+    continue_at: str = ""
+    error: str = ""
+    failures: int = 0
+    damaged_batches: int = 0
+    partitions_not_read: dict[int, str] = field(default_factory=dict)
+
+
+class Writer(ABC):
+    """A format: what begins the file, its rows, and what ends it."""
+
+    content_type: str
+    suffix: str
+
+    def begin(self) -> bytes:
+        return b""
+
+    @abstractmethod
+    def rows(self, rows: Iterable[RecordRow]) -> bytes:
+        """These rows; a format may keep some back until the next call."""
+
+    @abstractmethod
+    def end(self, end: ExportEnd) -> bytes:
+        """The rest of the file."""
+
+
+class JsonLines(Writer):
+    content_type, suffix = "application/x-ndjson", "jsonl"
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
+    def rows(self, rows: Iterable[RecordRow]) -> bytes:
+        lines = (downloads.content(self._topic, row, "record") or b"" for row in rows)
+        return b"".join(line + b"\n" for line in lines)
+
+    def end(self, end: ExportEnd) -> bytes:
+        return json.dumps({"end": asdict(end)}).encode() + b"\n"
+
+
+class Csv(Writer):
+    """Keys and values are text; what is not UTF-8 is `base64:…`, null is empty."""
+
+    content_type, suffix = "text/csv; charset=utf-8", "csv"
+
+    def begin(self) -> bytes:
+        return self._lines([("partition", "offset", "timestamp_ms", "key", "value", "headers")])
+
+    def rows(self, rows: Iterable[RecordRow]) -> bytes:
+        return self._lines(
+            (
+                row.partition,
+                row.offset,
+                row.timestamp_ms,
+                _text(row.key),
+                _text(row.value),
+                json.dumps([[name, _text(value)] for name, value in row.headers]),
+            )
+            for row in rows
+        )
+
+    def end(self, end: ExportEnd) -> bytes:
+        return b""
+
+    def _lines(self, rows: Iterable[tuple[Any, ...]]) -> bytes:
+        file = io.StringIO()
+        csv.writer(file).writerows(rows)
+        return file.getvalue().encode("utf-8", "replace")
+
+
+class Parquet(Writer):
+    """Keys and values as they are, in bytes."""
+
+    content_type, suffix = "application/vnd.apache.parquet", "parquet"
+
+    def __init__(self) -> None:
+        self._file = _Buffer()
+        self._writer = pq.ParquetWriter(self._file, _SCHEMA, compression="zstd")
+        self._pending: list[RecordRow] = []
+
+    def rows(self, rows: Iterable[RecordRow]) -> bytes:
+        self._pending += rows
+        if len(self._pending) >= _GROUP_ROWS:
+            self._write()
+        return self._file.take()
+
+    def end(self, end: ExportEnd) -> bytes:
+        self._write()
+        self._writer.add_key_value_metadata({"aerie.export": json.dumps(asdict(end))})
+        self._writer.close()
+        return self._file.take()
+
+    def _write(self) -> None:
+        rows, self._pending = self._pending, []
+        if not rows:
+            return
+        columns = {
+            "partition": [row.partition for row in rows],
+            "offset": [row.offset for row in rows],
+            "timestamp": [row.timestamp_ms for row in rows],
+            "key": [row.key for row in rows],
+            "value": [row.value for row in rows],
+            "headers": [
+                [{"name": name, "value": value} for name, value in row.headers] for row in rows
+            ],
+        }
+        self._writer.write_table(pa.table(columns, _SCHEMA))
+
+
+class _Buffer(io.RawIOBase):
+    """A file that gives away what was written to it."""
+
+    def __init__(self) -> None:
+        self._written, self._size = bytearray(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        self._written += data
+        self._size += size
+        return size
+
+    def take(self) -> bytes:
+        taken = bytes(self._written)
+        self._written.clear()
+        return taken
+
+
+def _text(data: bytes | None) -> str | None:
+    found = downloads.text_or_base64(data)
+    if found is None:
+        return None
+    return found["text"] if "text" in found else f"base64:{found['base64']}"
+
+
+FORMATS = {"jsonl": JsonLines, "csv": Csv, "parquet": Parquet}
+
+
+def writer_of(name: str, topic: str) -> Writer:
+    """A writer of a format of FORMATS."""
+    return JsonLines(topic) if name == "jsonl" else Csv() if name == "csv" else Parquet()

@@ -1,0 +1,67 @@
+"""The page of a search in records, and its results while it runs."""
+
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.accounts.access import requires
+from console.accounts.request_types import ClusterRequest
+from console.records import search as search_service
+from console.records import search_stream, services
+from console.records.display import DEFAULT
+from console.records.exports.forms import ExportForm
+from console.records.forms import FOLLOW, SearchForm
+from console.records.search_stream import ResultView
+from console.records.streaming import send_at_once, streamed
+from console.topics.topic_context import topic_context
+from monitoring.gateway.errors import GatewayError
+from monitoring.records import expression
+from monitoring.records.filters import FilterInvalid
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """The form of a search, and a table that the browser fills from `search_results`."""
+    page = search_page(request, topic)
+    is_asked = bool(request.GET)
+    page["is_running"] = is_asked and page["form"].is_valid()
+    page["is_followed"] = page["is_running"] and page["form"].cleaned_data["order"] == FOLLOW
+    page["display"] = page["form"].display if page["is_running"] else DEFAULT
+    status = 422 if is_asked and not page["is_running"] else 200
+    return render(request, "records/search.html", page, status=status)
+
+
+def search_page(request: ClusterRequest, topic: str) -> dict[str, Any]:
+    """The context of the page before its form is validated."""
+    page: dict[str, Any] = topic_context(request, topic, "messages")
+    rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    page["form"] = ExportForm(request.GET or None, [row.partition for row in rows])
+    page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
+    page["query_string"] = request.GET.urlencode()
+    page["field_names"] = expression.FIELD_NAMES
+    return page
+
+
+@require_safe
+@requires("record.read", resource="topic")
+def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
+    """The results of a search while it runs (search_stream.py)."""
+    form = SearchForm(request.GET, [])
+    if not form.is_valid():
+        return JsonResponse({"error": _("The search is not valid.")}, status=422)
+    query = form.query(topic)
+    try:
+        running = search_service.start(request.principal, request.cluster, query)
+    except (GatewayError, FilterInvalid) as error:
+        return JsonResponse({"error": search_stream.error_text(error)}, status=503)
+    targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
+    view = ResultView(request.cluster, topic, targets, form.display, query.follows)
+    content = streamed(running, search_stream.lines(running.events(), view))
+    response = StreamingHttpResponse(content, content_type="application/x-ndjson")
+    send_at_once(response)
+    return response

@@ -1,0 +1,51 @@
+"""The formats of exports."""
+
+import csv
+import io
+import json
+
+import pyarrow.parquet as pq
+
+from console.records.exports.writers import ExportEnd, writer_of
+from monitoring.gateway.records import RecordRow
+
+ROWS = [
+    RecordRow(0, 41, 1_000, b"k", b'{"a": "\xc3\xa9,\n"}', (("trace", b"t1"),)),
+    RecordRow(1, 7, None, None, b"\xff\x00", ()),
+]
+END = ExportEnd(False, "limit", 2, "0:42,1:8")
+
+
+def written(name: str) -> bytes:
+    writer = writer_of(name, "orders")
+    return writer.begin() + writer.rows(ROWS[:1]) + writer.rows(ROWS[1:]) + writer.end(END)
+
+
+def test_json_lines_have_a_record_each_and_the_end():
+    first, second, end = map(json.loads, written("jsonl").splitlines())
+    assert (first["offset"], first["value"]) == (41, {"text": '{"a": "é,\n"}'})
+    assert (second["key"], second["value"]) == (None, {"base64": "/wA="})
+    assert end["end"]["continue_at"] == "0:42,1:8"
+
+
+def test_csv_has_a_header_and_can_be_read_back():
+    head, first, second = csv.reader(io.StringIO(written("csv").decode(), newline=""))
+    assert head[:3] == ["partition", "offset", "timestamp_ms"]
+    assert first == ["0", "41", "1000", "k", '{"a": "é,\n"}', '[["trace", "t1"]]']
+    assert second == ["1", "7", "", "", "base64:/wA=", "[]"]
+
+
+def test_parquet_has_the_bytes_and_the_end_in_its_metadata():
+    file = pq.ParquetFile(io.BytesIO(written("parquet")))
+    rows = file.read().to_pylist()
+    assert [row["value"] for row in rows] == [row.value for row in ROWS]
+    assert rows[0]["headers"] == [{"name": "trace", "value": b"t1"}]
+    assert rows[0]["timestamp"].timestamp() == 1
+    end = json.loads(file.metadata.metadata[b"aerie.export"])
+    assert (end["is_complete"], end["records"]) == (False, 2)
+
+
+def test_an_empty_export_is_a_valid_file():
+    for name in ("jsonl", "csv", "parquet"):
+        writer = writer_of(name, "orders")
+        assert writer.begin() + writer.end(ExportEnd(True, "complete", 0))
