@@ -7,9 +7,10 @@ from console.audit import services as audit
 from console.records import search
 from console.records.exports.writers import ExportEnd, Writer
 from console.records.search import ExportLimits, SearchQuery
-from console.ui.texts import sentence, translated
+from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
+from monitoring.reason_texts import translated
 from monitoring.records.running_search import RunningSearch
 from monitoring.records.search import COMPLETE, Event, Progress
 

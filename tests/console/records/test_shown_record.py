@@ -2,8 +2,8 @@
 
 import msgpack
 
-from brokerd.groups import records
-from brokerd.groups.records import OffsetRecord, OffsetValue
+from brokerd.coordinator.group import records
+from brokerd.coordinator.group.records import OffsetRecord, OffsetValue
 from console.records import field_paths
 from console.records.display import DisplayOptions
 from console.records.shown_record import MASKED, shown_record

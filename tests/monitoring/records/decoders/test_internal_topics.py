@@ -5,8 +5,14 @@ import struct
 
 import pytest
 
-from brokerd.groups import records
-from brokerd.groups.records import GroupRecord, GroupValue, MemberValue, OffsetRecord, OffsetValue
+from brokerd.coordinator.group import records
+from brokerd.coordinator.group.records import (
+    GroupRecord,
+    GroupValue,
+    MemberValue,
+    OffsetRecord,
+    OffsetValue,
+)
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 
