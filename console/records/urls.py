@@ -1,7 +1,6 @@
 from django.urls import path
 
 from console.records import panel_view, search_views, views
-from console.records.exports.views import export
 
 urlpatterns = [
     path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
@@ -10,7 +9,11 @@ urlpatterns = [
         search_views.search,
         name="messages-search",
     ),
-    path("c/<slug:cluster>/topics/<str:topic>/messages/export", export, name="messages-export"),
+    path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/export",
+        search_views.export,
+        name="messages-export",
+    ),
     path(
         "c/<slug:cluster>/topics/<str:topic>/messages/search/results",
         search_views.search_results,
