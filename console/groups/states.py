@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from console.ui import numbers
 from monitoring.lag.read_state import ReadState
-from monitoring.read_model.rows import GroupRow, LagRow
+from monitoring.read_model.rows import GroupOnTopicRow, GroupRow, LagRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,13 @@ def of_group(row: GroupRow) -> State:
         "rule": rules()[row.read_state],
     }
     return State(row.read_state.key, names()[row.read_state], text % of)
+
+
+def of_group_on_topic(row: GroupOnTopicRow) -> State:
+    """The state of the worst partition of the topic."""
+    if row.reported_at_ms is not None:
+        return State("unknown", names()[ReadState.UNKNOWN], _("Its coordinator does not answer."))
+    return State(row.read_state.key, names()[row.read_state], rules()[row.read_state])
 
 
 def counts(row: GroupRow) -> list[tuple[State, int]]:

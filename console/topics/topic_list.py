@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import QueryDict
@@ -15,12 +16,14 @@ from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.lag.read_state import ReadState
 from monitoring.models import Cluster
-from monitoring.read_model.rows import TopicRow
+from monitoring.read_model.rows import GroupOnTopicRow, TopicRow
+from monitoring.read_model.snapshot import Snapshot
 
 SHOWN_BY_DEFAULT = (
-    "name", "partitions", "replication", "size", "rate", "state", "groups", "lag", "spread", "skew",
-    "leader-skew", "health",
+    "name", "partitions", "size", "rate", "last-record", "state", "groups", "spread", "skew",
+    "health",
 )  # fmt: skip
+GROUPS_SHOWN = 3  # of a topic; on narrow screens the first
 _NAME = "name"  # always shown
 BEHIND = {ReadState.GROWING, ReadState.NO_MEMBERS, ReadState.STALLED}
 SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # EFAK's limits
@@ -66,12 +69,19 @@ def columns() -> list[Column]:
         Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
         Column("bytes-out", _("Bytes out"), lambda row: row.bytes_out_rate, numeric=True),
         Column(
+            "last-record",
+            _("Last record"),
+            lambda row: row.last_record.at_ms,
+            numeric=True,
+            exported=lambda row: _iso(row.last_record.at_ms),
+        ),
+        Column(
             "state",
             _("Worst state"),
             lambda row: row.read_state,
             exported=lambda row: row.read_state.key if row.read_state is not None else None,
         ),
-        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
+        Column("groups", _("Groups"), lambda row: row.groups),
         Column("lag", _("Largest lag"), lambda row: row.lag, numeric=True),
         Column("spread", _("Spread"), lambda row: row.spread, numeric=True),
         Column("skew", _("Skew"), lambda row: row.skew, numeric=True),
@@ -115,7 +125,14 @@ def topics(
     ]
     table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)
     names = states.names()
-    table.map_rows(lambda row: (row, _state(row.read_state, names)))
+    may_view_groups = rights.may("group.view") and "groups" in shown
+    table.map_rows(
+        lambda row: (
+            row,
+            _state(row.read_state, names),
+            _worst_groups(snapshot, row, names) if may_view_groups and row.groups else [],
+        )
+    )
     return {
         "table": table,
         "shown": shown,
@@ -151,3 +168,16 @@ def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[st
 def _state(read_state: ReadState | None, names: Mapping[ReadState, str]) -> tuple[str, str] | None:
     """(name, key) of the worst state of the groups that read a topic."""
     return None if read_state is None else (names[read_state], read_state.key)
+
+
+def _worst_groups(
+    snapshot: Snapshot | None, row: TopicRow, names: Mapping[ReadState, str]
+) -> list[tuple[GroupOnTopicRow, tuple[str, str] | None]]:
+    """The groups of a topic with the worst states and lags: (row, state)."""
+    readers = snapshot.readers(row.name) if snapshot else []
+    readers.sort(key=lambda reader: (reader.read_state, reader.lag or 0), reverse=True)
+    return [(each, _state(each.read_state, names)) for each in readers[:GROUPS_SHOWN]]
+
+
+def _iso(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.groups import states
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -34,6 +35,7 @@ def partitions(
         Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("last-record", _("Last record"), lambda row: row.last_record.at_ms, numeric=True),
         Column("open", ""),
     ]
     table = Table(query, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE)
@@ -49,13 +51,20 @@ def readers(
         return None
     columns = [
         Column("group", _("Group"), lambda row: row.group),
-        Column("state", _("State"), lambda row: row.state),
+        Column(
+            "read-state",
+            _("State"),
+            lambda row: row.read_state,
+            exported=lambda row: row.read_state.key,
+        ),
+        Column("state", _("Group state"), lambda row: row.state),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
         Column("members", _("Members"), lambda row: row.members, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
     ]
     table = Table(query, columns, "-lag", id="readers")
-    return base | {"table": table.show(base["snapshot"].readers(topic), lambda row: row.group)}
+    table.show(base["snapshot"].readers(topic), lambda row: row.group)
+    return base | {"table": table.map_rows(lambda row: (row, states.of_group_on_topic(row)))}
 
 
 def _of_topic(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:

@@ -42,6 +42,8 @@ class PartitionColumns:
     replicas_known: np.ndarray  # … and their number
     bytes_in: Floats
     bytes_out: Floats
+    last_record_ms: Floats
+    has_newer_records: np.ndarray
 
     @classmethod
     def of(cls, tick: Tick, previous: "PartitionColumns | None" = None) -> "PartitionColumns":
@@ -65,6 +67,8 @@ class PartitionColumns:
             replicas_known=np.nan_to_num(numbers(table, "replicas_reported")).astype(np.int64),
             bytes_in=numbers(table, "bytes_in"),
             bytes_out=numbers(table, "bytes_out"),
+            last_record_ms=numbers(table, "last_record_ms"),
+            has_newer_records=pc.fill_null(table["has_newer_records"], True).to_numpy(),
         )
 
     def replicas(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,12 +129,16 @@ class TopicColumns:
     bytes_out_rate: Sums
     under_replicated: np.ndarray
     offline: np.ndarray
+    last_record_ms: Floats
+    has_newer_records: np.ndarray  # of one of the partitions
 
     @classmethod
     def of(cls, p: PartitionColumns, growth: dict[str, Floats]) -> "TopicColumns":
         n = len(p.topics.all)
         replication = np.zeros(n, dtype=np.int64)
         np.maximum.at(replication, p.topic, p.replica_count)
+        last_record_ms = np.full(n, np.nan)
+        np.fmax.at(last_record_ms, p.topic, p.last_record_ms)
         return cls(
             names=p.topics.all,
             partitions=counts(np.ones(len(p.topic), bool), p.topic, n),
@@ -143,6 +151,8 @@ class TopicColumns:
             bytes_out_rate=Sums.by_code(growth["bytes_out"], p.topic, n),
             under_replicated=counts(p.isr_count < p.replica_count, p.topic, n),
             offline=counts(p.leader < 0, p.topic, n),
+            last_record_ms=last_record_ms,
+            has_newer_records=counts(p.has_newer_records, p.topic, n) > 0,
         )
 
 

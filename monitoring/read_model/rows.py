@@ -71,6 +71,18 @@ class BrokerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LastRecord:
+    """The time of the last record of a topic or partition: its largest timestamp.
+
+    `is_latest` is False if there are or may be newer records. None: unknown, or (`is_latest`) there
+    is no record.
+    """
+
+    at_ms: int | None
+    is_latest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TopicReaders:
     """Of each topic: the worst ReadState of its readers (−1 = none), and a group's largest lag."""
 
@@ -139,6 +151,11 @@ class TopicRow:
         return self._columns.bytes_out_rate[self._code]
 
     @property
+    def last_record(self) -> LastRecord:
+        has_newer = bool(self._columns.has_newer_records[self._code])
+        return LastRecord(integer(self._columns.last_record_ms[self._code]), not has_newer)
+
+    @property
     def read_state(self) -> ReadState | None:
         """The worst state of a partition in a group that reads it; None = no group reads it."""
         code = int(self._details.topic_readers.read_state[self._code])
@@ -185,6 +202,7 @@ class PartitionRow:
     size_bytes: int | None
     messages_rate: float | None
     bytes_in_rate: float | None
+    last_record: LastRecord
 
     @property
     def is_offline(self) -> bool:
@@ -255,9 +273,10 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupOnTopicRow:
-    """One group on one topic; lag as in GroupRow."""
+    """One group on one topic; lag as in GroupRow. `read_state`: of its worst partition."""
 
     group: str
+    read_state: ReadState
     state: str | None
     members: int | None
     partitions: int

@@ -27,6 +27,7 @@ from monitoring.read_model.rows import (
     GroupOnTopicRow,
     GroupRow,
     LagRow,
+    LastRecord,
     LogDirRow,
     PartitionRow,
     TopicOfGroupRow,
@@ -139,6 +140,9 @@ class Snapshot:
                 size_bytes=integer(p.size[row]),
                 messages_rate=number(growth["end"][row]),
                 bytes_in_rate=number(growth["bytes_in"][row]),
+                last_record=LastRecord(
+                    integer(p.last_record_ms[row]), not p.has_newer_records[row]
+                ),
             )
             for i, row in enumerate(rows.tolist())
         ]
@@ -401,8 +405,17 @@ class Snapshot:
             **groups.facts.take(pa.array(codes)).to_pydict(),
             **groups.sums.take(pairs).lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
+            "read_state": [ReadState(code) for code in self._pair_states[pairs].tolist()],
         }
         return _rows(GroupOnTopicRow, columns)
+
+    @cached_property
+    def _pair_states(self) -> np.ndarray:
+        """For each pair: the worst ReadState of its partitions."""
+        commits = self.columns.commits
+        worst = np.full(len(self._pair_mask), int(ReadState.CAUGHT_UP))
+        np.maximum.at(worst, commits.rows.pair, commits.read_states)
+        return worst
 
     # Brokers and the cluster as a whole.
 

@@ -110,6 +110,8 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
         "bytes_in": nullable(reads.counters.bytes_in),
         "bytes_out": nullable(reads.counters.bytes_out),
         "messages_in": nullable(reads.counters.messages_in),
+        "last_record_ms": nullable(reads.last_record_ms),
+        "has_newer_records": reads.has_newer_records,
     }
     return pa.table(columns, schema=PARTITIONS)
 

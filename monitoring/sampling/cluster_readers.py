@@ -19,6 +19,7 @@ from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
+from monitoring.sampling.last_records import LastRecords
 from monitoring.ticks.tick import Tick
 
 # The time limits of one step and of the whole read, as shares of the tick's interval.
@@ -61,8 +62,10 @@ class ClusterReaders:
         self._readers: dict[str, tuple[SamplingTarget, ClusterReader]] = {}
         self.last_ticks: dict[str, Tick] = {}  # cluster → newest ok tick of this process
 
-    async def read(self, target: SamplingTarget, interval_ms: int) -> SamplingResult:
-        """Read a cluster once, in less than one interval.
+    async def read(
+        self, target: SamplingTarget, interval_ms: int, previous: Tick | None = None
+    ) -> SamplingResult:
+        """Read a cluster once, in less than one interval. `previous`: its last tick.
 
         If the cluster fails, the result has the reason; nothing is raised.
         """
@@ -72,9 +75,12 @@ class ClusterReaders:
             _zookeeper_up(target, interval_ms / 1000 * _TOTAL_SHARE)
         )
         try:
-            async with asyncio.timeout(interval_ms / 1000 * _TOTAL_SHARE):
+            async with asyncio.timeout(interval_ms / 1000 * _TOTAL_SHARE) as limit:
                 reader = await self._reader(target)
-                reads = await reader.read(step_s)
+                passed = await reader.read(step_s)
+                left_s = (limit.when() or 0) - asyncio.get_running_loop().time()
+                await _read_last_records(reader, passed, previous, min(step_s, left_s / 2))
+                reads = passed
         except TimeoutError:
             reason = Reason("longer_than_tick")
         except OverLimit as error:
@@ -106,6 +112,16 @@ class ClusterReaders:
         if current is not None:
             await current[1].close()
         return reader
+
+
+async def _read_last_records(
+    reader: ClusterReader, reads: ClusterReads, previous: Tick | None, timeout_s: float
+) -> None:
+    known = LastRecords.of(previous, reads)
+    rows = known.rows_to_read()
+    if len(rows):
+        known.add(await reader.read_last_records(reads, rows, timeout_s))
+    reads.last_record_ms, reads.has_newer_records = known.times_ms, known.has_newer
 
 
 async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None:

@@ -37,8 +37,10 @@ def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tic
                 if int(holder) < number:
                     record_gap(target.slug, number, Reason("still_reading"))
                 return None
-            result = loop.run(readers.read(target, interval_ms), timeout_s=interval_ms / 1000)
-            tick = _make_tick(result, number, interval_ms)
+            previous = _previous_tick(target.slug, number)
+            reading = readers.read(target, interval_ms, previous)
+            result = loop.run(reading, timeout_s=interval_ms / 1000)
+            tick = _make_tick(result, number, interval_ms, previous)
             if not put_tick(tick):
                 return None
             if tick.ok:
@@ -62,12 +64,14 @@ def _free_redis_memory() -> None:
         log.warning("no old samples were deleted: %s", error)
 
 
-def _make_tick(result: SamplingResult, number: int, interval_ms: int) -> Tick:
+def _make_tick(
+    result: SamplingResult, number: int, interval_ms: int, previous: Tick | None
+) -> Tick:
     if result.reads is not None:
         tick = assemble(result.slug, number, interval_ms, result.took_ms, result.reads)
         coordinators = {read.broker_id for read in result.reads.coordinators}
         tick = replace(tick, zookeeper_up=result.zookeeper_up)
-        return carry_over(tick, _previous_tick(tick), coordinators)
+        return carry_over(tick, previous, coordinators)
     return Tick(
         cluster=result.slug,
         tick=number,
@@ -80,15 +84,15 @@ def _make_tick(result: SamplingResult, number: int, interval_ms: int) -> Tick:
     )
 
 
-def _previous_tick(tick: Tick) -> Tick | None:
+def _previous_tick(slug: str, number: int) -> Tick | None:
     """The last ok tick: of this process, or from Redis if another process made it.
 
     After a long gap Redis no longer has one; then the last one of this process is used.
     """
-    last = readers.last_ticks.get(tick.cluster)
-    if last is not None and last.tick == tick.tick - 1:
+    last = readers.last_ticks.get(slug)
+    if last is not None and last.tick == number - 1:
         return last
-    return tick_stream.last_ok_tick(tick.cluster, patient=True) or last
+    return tick_stream.last_ok_tick(slug, patient=True) or last
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:

@@ -22,8 +22,10 @@ from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
 from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.rows import LastRecord
 
 register = template.Library()
+_CLOCK_SKEW_MS = 60_000
 _UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit
 
 
@@ -122,9 +124,34 @@ def age(at_ms: int | None, source: str = "") -> SafeString:
 
 
 @register.simple_tag
+def record_age(last: LastRecord) -> SafeString:
+    """The age of a topic's or partition's last record; the tooltip has its time."""
+    if last.at_ms is None:
+        if not last.is_latest:
+            return _figure(numbers.UNKNOWN, _("not known"))
+        return _figure(_("none"), _("There is no record with a timestamp."), "text-secondary")
+    if last.at_ms > now_ms() + _CLOCK_SKEW_MS:
+        tooltip = _("%(time)s: a producer chose this time") % {"time": numbers.moment(last.at_ms)}
+        return _figure(_("in the future"), tooltip, "text-warning")
+    if last.is_latest:
+        return age(last.at_ms)
+    return format_html("≤ {}", age(last.at_ms, _("there are newer records, not sampled yet")))
+
+
+@register.simple_tag
 def badge(label: Any, tone: str = "", hint: str = "") -> SafeString:
     """A state badge: icon, label and colour. Without a tone, it is derived from the label."""
     return _badge(str(label), tone or str(label), str(hint), bool(tone))
+
+
+@register.simple_tag
+def state_icon(name: str, state: str) -> SafeString:
+    """The icon of a state in its colour, named for screen readers."""
+    tone = TONES.get(state, "secondary")
+    return format_html(
+        '<span class="text-{}" role="img" aria-label="{}" title="{}">{}</span>',
+        tone, name, name, icon(icon_of(state, tone)),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=512)

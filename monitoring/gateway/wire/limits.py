@@ -34,6 +34,7 @@ OFFSET_MAX = (1 << 53) - 1
 # Of one partition, positive or negative, so that the sum over a group's partitions is exact.
 LAG_MAX = 1 << 42
 SIZE_BYTES_MAX = 1 << 50
+TIME_MS_MAX = 253_402_300_799_999  # the end of the year 9999, Python's last
 TOPIC_LENGTH_MAX = 249  # Kafka's own
 GROUP_LENGTH_MAX = 1_000
 TEXT_LENGTH_MAX = 255  # ids and hosts of brokers and members

@@ -15,14 +15,24 @@ from functools import partial
 from struct import error as StructError
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
-from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
+from monitoring.gateway.wire import (
+    commits,
+    groups,
+    last_records,
+    limits,
+    log_dirs,
+    metadata,
+    offsets,
+)
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
 from monitoring.gateway.wire.limits import Refusals, check_limit
-from monitoring.gateway.wire.metadata import Metadata
+from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.reasons import Reason
 
@@ -96,6 +106,25 @@ class ClusterReader:
         reads = ClusterReads.empty(cluster_metadata)
         await self._read_both_offsets(reads, timeout_s)
         return reads
+
+    async def read_last_records(self, reads: ClusterReads, rows: Longs, timeout_s: float) -> Longs:
+        """The times of the last records of these rows, after `read`; an array with all rows.
+
+        NO_RECORD: there is no record with a time. UNKNOWN: not asked for, no answer, or the broker
+        is too old. Errors are added to `reads`.
+        """
+        times_ms = np.full(reads.metadata.row_count, offsets.UNKNOWN, dtype=np.int64)
+
+        async def step(reads: ClusterReads, broker: metadata.Broker, channel: Channel) -> None:
+            led = rows[reads.metadata.leaders[rows] == broker.id]
+            if not len(led) or not channel.offers(last_records.API_KEY, last_records.VERSION):
+                return
+            build_frame = partial(last_records.request, reads.metadata, led)
+            answer = await channel.request(build_frame, timeout_s)
+            last_records.decode_into(times_ms, reads.metadata, led, answer)
+
+        await self._each_broker(reads, (step,))
+        return times_ms
 
     async def read_metadata(
         self, timeout_s: float, topics: Sequence[str] | None = metadata.ALL_TOPICS

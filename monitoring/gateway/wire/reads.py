@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits
@@ -61,6 +62,9 @@ class ClusterReads:
     replicas_size_bytes: Longs  # the sum over replicas whose broker answered …
     replicas_reported: Longs  # … and their number (0 = none)
     counters: Counters
+    # Of the last record (monitoring/sampling/last_records.py), and whether there may be newer ones.
+    last_record_ms: Longs
+    has_newer_records: npt.NDArray[np.bool_]
     coordinators: list[CoordinatorRead] = field(default_factory=list)
     # Broker id → size of all its replicas.
     broker_size_bytes: dict[int, int] = field(default_factory=dict)
@@ -82,7 +86,16 @@ class ClusterReads:
         counters = Counters(unknown(), unknown(), unknown())
         replicas_reported = np.zeros(metadata.row_count, dtype=np.int64)
         reads = cls(
-            metadata, 0, unknown(), unknown(), unknown(), unknown(), replicas_reported, counters
+            metadata=metadata,
+            at_ms=0,
+            log_start=unknown(),
+            log_end=unknown(),
+            size_bytes=unknown(),
+            replicas_size_bytes=unknown(),
+            replicas_reported=replicas_reported,
+            counters=counters,
+            last_record_ms=unknown(),
+            has_newer_records=np.ones(metadata.row_count, dtype=bool),
         )
         reads.refused.add_all(metadata.refused)
         return reads

@@ -1,9 +1,11 @@
 """The columns and the filters of the list of topics."""
 
+import time
+
 import pytest
 
 from console.topics import topic_list
-from tests.console.conftest import PARTITIONS, sample_next
+from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample_next
 
 
 def page(client, query: str = "") -> str:
@@ -60,3 +62,52 @@ def test_a_filter_shows_only_what_matches(sampled, client_of, viewer):
 def test_the_csv_has_the_shown_columns(sampled, client_of, viewer):
     answer = client_of(viewer).get("/c/local/topics?columns=lag,spread&format=csv")
     assert answer.content.decode().splitlines()[0] == "name,lag,spread"
+
+
+def test_the_age_of_the_last_record_is_shown_and_sorted(sampled, client_of, viewer):
+    now_ms = int(time.time() * 1000)
+    times = {
+        "fresh": (now_ms - 5_000, False),
+        "old": (now_ms - 3 * 86_400_000, False),
+        "behind": (now_ms - 60_000, True),
+        "ahead": (now_ms + 86_400_000, False),
+        "empty": (None, False),
+        "unknown": (None, True),
+    }
+    rows = [
+        PARTITIONS[0] | {"topic": name, "last_record_ms": at, "has_newer_records": newer}
+        for name, (at, newer) in times.items()
+    ]
+    sample_next(partitions=rows, groups=[])
+    answer = client_of(viewer).get("/c/local/topics?sort=last-record&columns=last-record")
+    names = [row.name for row, *_ in answer.context["table"].rows]
+    assert names == ["old", "behind", "fresh", "ahead", "empty", "unknown"]
+    cells = dict(zip(names, answer.content.decode().split("<tr>")[-6:], strict=True))
+    assert ">3 days ago</time>" in cells["old"]
+    assert " UTC" in cells["old"]
+    assert "≤ <time" in cells["behind"]
+    assert "in the future" in cells["ahead"]
+    assert ">none<" in cells["empty"]
+    assert ">—<" in cells["unknown"]
+    exported = client_of(viewer).get("/c/local/topics?columns=last-record&format=csv")
+    assert "+00:00" in exported.content.decode()
+
+
+def test_the_groups_of_a_topic_are_listed_with_state_and_lag_the_worst_first(
+    sampled, client_of, viewer
+):
+    groups = [
+        GROUPS[0] | {"group": name, "partition": 0, "committed_offset": commit}
+        for name, commit in (("a", 100), ("b", 100), ("c", 30), ("d", None))
+    ]
+    sample_next(groups=groups)
+    text = page(client_of(viewer), "?columns=groups")
+    assert [part.split("<")[0] for part in text.split("<bdi>")[-3:]] == ["d", "c", "a"]
+    assert 'aria-label="Not committed"' in text
+    assert "all 4" in text
+    assert "/topics/orders/consumers" in text
+
+
+def test_groups_outside_of_the_scope_are_not_listed(sampled, client_of):
+    user = a_user("narrow", "viewer", topics=["*"], groups=["audit*"])
+    assert "billing" not in page(client_of(user), "?columns=groups,state,lag")

@@ -58,6 +58,8 @@ def test_a_tick_matches_the_cluster(written):
     assert [(row["log_start_offset"], row["log_end_offset"]) for row in partitions] == [(0, 15)] * 2
     assert all(row["size_bytes"] > 0 for row in partitions)
     assert all(row["bytes_in"] is None for row in partitions)
+    assert all(0 <= tick.at_ms - row["last_record_ms"] < 600_000 for row in partitions)
+    assert not any(row["has_newer_records"] for row in partitions)
     groups = [row for row in tick.groups.to_pylist() if row["group"] == GROUP]
     assert [
         (row["partition"], row["committed_offset"], row["log_end_offset"]) for row in groups

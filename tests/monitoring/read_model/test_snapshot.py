@@ -2,8 +2,10 @@
 
 import pytest
 
+from monitoring.lag.read_state import ReadState
 from monitoring.read_model import lag_rows, snapshot
 from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.rows import LastRecord
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 from tests.monitoring.tick_factory import make_tick
@@ -113,6 +115,39 @@ def test_each_group_of_a_topic_counts_once():
     shown = Snapshot.of(tick, None)
     assert shown.topics[0].groups == 2
     assert [(row.group, row.lag) for row in shown.readers("a")] == [("g", 2), ("h", 1)]
+
+
+def test_a_group_on_a_topic_has_the_state_of_its_worst_partition_there():
+    groups = [
+        commit("g", "a", 0, 10, 10),
+        commit("g", "a", 1, None, 10),
+        commit("g", "b", 0, 10, 10),
+    ]
+    shown = Snapshot.of(make_tick(2, partitions=[part("a", 0), part("b", 0)], groups=groups), None)
+    assert [row.read_state for row in shown.readers("a")] == [ReadState.NOT_COMMITTED]
+    assert [row.read_state for row in shown.readers("b")] == [ReadState.CAUGHT_UP]
+
+
+@pytest.mark.parametrize(
+    ("times", "last"),
+    [
+        ([(700, False), (900, False), (None, False)], LastRecord(900, is_latest=True)),
+        ([(700, False), (900, True)], LastRecord(900, is_latest=False)),
+        ([(700, False), (None, None)], LastRecord(700, is_latest=False)),
+        ([(None, True)], LastRecord(None, is_latest=False)),
+        ([(None, False)], LastRecord(None, is_latest=True)),
+    ],
+)
+def test_the_last_record_of_a_topic_is_the_newest_of_its_partitions(times, last):
+    rows = [
+        part("a", number, last_record_ms=time_ms, has_newer_records=has_newer)
+        for number, (time_ms, has_newer) in enumerate(times)
+    ]
+    shown = Snapshot.of(make_tick(2, partitions=rows), None)
+    assert shown.topics[0].last_record == last
+    time_ms, has_newer = times[0]
+    first = LastRecord(time_ms, is_latest=has_newer is False)
+    assert shown.partitions("a")[0].last_record == first
 
 
 @pytest.mark.parametrize(("now", "rate"), [(1500, 100.0), (400, None), (None, None)])

@@ -6,10 +6,13 @@ import time
 
 import pytest
 
+from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.models import Cluster
+from monitoring.sampling.assemble import assemble
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 from tests.support.processes import hung
 
@@ -26,9 +29,9 @@ def reads(live_cluster):
         live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})
         live_cluster.commit(GROUP, TOPIC, {0: 2, 1: 6})
 
-    def read(**fields):
+    def read(previous=None, **fields):
         target = SamplingTarget.of(live_cluster.row(**fields))
-        outcome = loop.run(readers.read(target, INTERVAL_MS), INTERVAL_MS / 1000)
+        outcome = loop.run(readers.read(target, INTERVAL_MS, previous), INTERVAL_MS / 1000)
         return outcome.reads
 
     yield read
@@ -48,6 +51,31 @@ def test_ends_starts_and_sizes_are_reported(reads):
     assert (told.size_bytes[span.start : span.start + 3] > 0).all()
     assert told.counters.messages_in[span.start : span.stop].tolist() == [5, 6, 7, 0]
     assert (told.failures, told.groups_complete) == ([], True)
+
+
+def test_the_times_of_last_records_are_read_where_there_are_records(reads):
+    told = reads()
+    span = told.metadata.spans[TOPIC]
+    times_ms = told.last_record_ms[span.start : span.stop]
+    assert all(now_ms() - 600_000 < time_ms <= now_ms() for time_ms in times_ms[:3].tolist())
+    assert times_ms[3] == -1
+    assert not told.has_newer_records[span.start : span.stop].any()
+
+
+def test_a_cluster_where_nothing_was_written_is_not_asked_for_times_again(reads, monkeypatch):
+    told = reads()
+    previous = assemble("live", 1, INTERVAL_MS, 1, told)
+    asked = []
+    read = ClusterReader.read_last_records
+
+    async def counted(self, reads, rows, timeout_s):
+        asked.append(len(rows))
+        return await read(self, reads, rows, timeout_s)
+
+    monkeypatch.setattr(ClusterReader, "read_last_records", counted)
+    again = reads(previous)
+    assert asked == []
+    assert again.last_record_ms.tolist() == told.last_record_ms.tolist()
 
 
 def test_topics_have_the_ids_of_the_cluster(reads, live_cluster):
