@@ -95,7 +95,7 @@ class SearchForm(DisplayForm):
     field = forms.ChoiceField(
         label=_("Find in"),
         choices=[
-            ("any", _("Key, value or header")), ("key", _("Key")), ("value", _("Value")),
+            ("any", _("Key, value, header")), ("key", _("Key")), ("value", _("Value")),
             ("header_name", _("Header name")), ("header_value", _("Header value")),
         ],
         required=False,
@@ -127,7 +127,7 @@ class SearchForm(DisplayForm):
         choices=[
             ("newest", _("Newest first")),
             ("oldest", _("Oldest first")),
-            (FOLLOW, _("New records as they come")),
+            (FOLLOW, _("Follow new records")),
         ],
         required=False,
     )
