@@ -30,8 +30,8 @@ from monitoring.records.filters import FilterInvalid
 @requires("record.read", resource="topic")
 def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form of a search, and a table that the browser fills from `search_results`."""
-    page = search_page(request, topic)
     is_asked = bool(request.GET)
+    page = search_page(request, topic, is_asked)
     page["is_running"] = is_asked and page["form"].is_valid()
     page["is_followed"] = page["is_running"] and page["form"].cleaned_data["order"] == FOLLOW
     page["display"] = page["form"].display if page["is_running"] else DEFAULT
@@ -39,11 +39,11 @@ def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     return render(request, "records/search.html", page, status=status)
 
 
-def search_page(request: ClusterRequest, topic: str) -> dict[str, Any]:
-    """The context of the page before its form is validated."""
+def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str, Any]:
+    """The context of the page before its form is validated; it is empty unless `is_asked`."""
     page: dict[str, Any] = topic_context(request, topic, "messages")
     rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    page["form"] = ExportForm(request.GET or None, [row.partition for row in rows])
+    page["form"] = ExportForm(request.GET if is_asked else None, [row.partition for row in rows])
     page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
     page["field_names"] = expression.FIELD_NAMES
@@ -74,7 +74,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
 @requires("record.read", resource="topic")
 def export(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
     """All records that the search of the query finds, as a file."""
-    page = search_page(request, topic)
+    page = search_page(request, topic, is_asked=True)
     form: ExportForm = page["form"]
     page["is_running"] = False
     if not form.is_valid():
