@@ -52,6 +52,14 @@ def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str
 
 @require_safe
 @requires("record.read", resource="topic")
+def check_expression(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """What is wrong with an expression, while the user types it; empty = nothing."""
+    form = SearchForm({"expression": request.GET.get("expression", "")}, [])
+    return JsonResponse({"error": " ".join(form.errors.get("expression", []))})
+
+
+@require_safe
+@requires("record.read", resource="topic")
 def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
     """The results of a search while it runs (search_stream.py)."""
     form = SearchForm(request.GET, [])

@@ -10,6 +10,11 @@ urlpatterns = [
         name="messages-search",
     ),
     path(
+        "c/<slug:cluster>/topics/<str:topic>/messages/search/check",
+        search_views.check_expression,
+        name="messages-search-check",
+    ),
+    path(
         "c/<slug:cluster>/topics/<str:topic>/messages/export",
         search_views.export,
         name="messages-export",

@@ -76,9 +76,13 @@ def test_a_record_is_shown_beside_the_table(local, web, page):
     expect(panel).to_have_count(0)
 
 
-def test_an_expression_with_an_error_is_said_where_it_is(local, web, page):
+def test_an_expression_with_an_error_is_said_where_it_is_also_while_it_is_typed(local, web, page):
     sign_in(page, web, a_user("reader", "viewer"))
     page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search")
+    page.fill("input[name=expression]", "record.offset <")
+    expect(page.locator(".invalid-feedback")).to_contain_text("Syntax error")
+    page.fill("input[name=expression]", "record.offset < 1")
+    expect(page.locator(".invalid-feedback")).to_have_text("")
     page.fill("input[name=expression]", "record.offset <")
     page.click("button:has-text('Search')")
     expect(page.locator(".invalid-feedback")).to_contain_text("Syntax error")

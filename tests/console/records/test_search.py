@@ -172,4 +172,6 @@ def test_the_page_says_what_is_wrong_with_the_form(cluster, client_of):
         answer = client.get(url, query)
         assert (answer.status_code, text in answer.content.decode()) == (422, True), query
     assert client.get(f"{url}/results", {"expression": "1 +"}).status_code == 422
+    assert "Syntax error" in client.get(f"{url}/check", {"expression": "1 +"}).json()["error"]
+    assert client.get(f"{url}/check", {"expression": "record.offset > 1"}).json() == {"error": ""}
     assert client.get(url).status_code == 200
