@@ -33,8 +33,8 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def _from_zookeeper(connect: str) -> list[Address]:
-    from brokerd.cluster.codecs import decode_broker
-    from brokerd.cluster.paths import BROKER_IDS, broker
+    from brokerd.cluster.zookeeper.codecs import decode_broker
+    from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
 
     addresses: list[Address] = []
     with zookeeper.session(connect, "names no brokers") as client:

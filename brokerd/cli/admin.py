@@ -11,8 +11,8 @@ from brokerd.cli.options import CliError, Options, read_properties
 from brokerd.cli.words import check, refusal
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.topic_partition import TopicPartition
 
-TopicPartition = tuple[str, int]
 T = TypeVar("T")
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8

@@ -41,7 +41,7 @@ from brokerd.cli.transaction_formatters import (
     TransactionLinesFormatter,
     TransactionsFormatter,
 )
-from brokerd.cluster.names import is_topic_name
+from brokerd.cluster.topic_names import is_topic_name
 
 POLL_S = 0.2
 BATCH = 500

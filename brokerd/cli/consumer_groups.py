@@ -25,6 +25,7 @@ from brokerd.cli.options import (
 from brokerd.cli.options import run as run_command
 from brokerd.cli.words import as_java, refusal
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.topic_partition import TopicPartition
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
@@ -235,7 +236,7 @@ def _delete(client: Client, options: Options) -> None:
 
 
 def _reset(client: Client, options: Options) -> None:
-    plans: dict[str, dict[admin.TopicPartition, int]] = {}
+    plans: dict[str, dict[TopicPartition, int]] = {}
     names = group_names(client, options)
     for name in names:
         state = group_calls.describe(client, name).state
@@ -257,7 +258,7 @@ def _reset(client: Client, options: Options) -> None:
 
 def _delete_offsets(client: Client, options: Options) -> None:
     name = options.group[0]
-    results: dict[admin.TopicPartition, str] = {}
+    results: dict[TopicPartition, str] = {}
     partitions = _partitions(client, options.topic, results)
     top = ErrorCode.NONE
     try:
@@ -276,8 +277,8 @@ def _delete_offsets(client: Client, options: Options) -> None:
 
 
 def _partitions(
-    client: Client, topics: Sequence[str], results: dict[admin.TopicPartition, str]
-) -> list[admin.TopicPartition]:
+    client: Client, topics: Sequence[str], results: dict[TopicPartition, str]
+) -> list[TopicPartition]:
     """The partitions that were named; a topic that is not there goes into `results`."""
     partitions = [each for text in topics if ":" in text for each in named_partitions(text)]
     for topic in (text for text in topics if ":" not in text):

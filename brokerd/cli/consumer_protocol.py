@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from brokerd.protocol.framing import FRAME_SIZE, Reader, malformed
+from brokerd.topic_partition import TopicPartition
 
 T = TypeVar("T")
 VERSION_MAX = 3
@@ -40,7 +41,7 @@ def assignment_json(data: bytes) -> dict[str, Any]:
     return {"assignedPartitions": _array(reader, _topic_partitions), "userData": _bytes(reader)}
 
 
-def assigned_partitions(data: bytes) -> list[tuple[str, int]]:
+def assigned_partitions(data: bytes) -> list[TopicPartition]:
     """The partitions of an assignment; none where there is no assignment. Raises KafkaError."""
     if not data:
         return []

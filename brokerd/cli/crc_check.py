@@ -16,9 +16,9 @@ from brokerd.cli.words import refusal
 from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import crc_matches, iter_batches
+from brokerd.topic_partition import TopicPartition
 
 FETCH_BYTES = 1 << 20
-_TopicPartition = tuple[str, int]
 
 
 class CrcCheck:
@@ -26,17 +26,17 @@ class CrcCheck:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._leaders: dict[_TopicPartition, int] = {}
-        self._behind: dict[_TopicPartition, int] = {}
+        self._leaders: dict[TopicPartition, int] = {}
+        self._behind: dict[TopicPartition, int] = {}
         """Up to this offset the batches are right, or nobody can say."""
 
     def close(self) -> None:
         self._client.__exit__()
 
-    def damaged(self, messages: Sequence[Any]) -> dict[_TopicPartition, int]:
+    def damaged(self, messages: Sequence[Any]) -> dict[TopicPartition, int]:
         """Of the partitions of these messages, in which a batch has another CRC than its header
         says: the batch's first offset."""
-        spans: dict[_TopicPartition, tuple[int, int]] = {}
+        spans: dict[TopicPartition, tuple[int, int]] = {}
         for each in messages:
             if each.error() is None:
                 place, offset = (each.topic(), each.partition()), each.offset()
@@ -45,7 +45,7 @@ class CrcCheck:
         found = {place: self._look(place, *span) for place, span in spans.items()}
         return {place: offset for place, offset in found.items() if offset is not None}
 
-    def _look(self, place: _TopicPartition, first: int, last: int) -> int | None:
+    def _look(self, place: TopicPartition, first: int, last: int) -> int | None:
         offset = max(self._behind.get(place, first), first)
         while offset <= last:
             behind = offset
@@ -61,7 +61,7 @@ class CrcCheck:
         self._behind[place] = offset
         return None
 
-    def _fetch(self, place: _TopicPartition, offset: int) -> bytes:
+    def _fetch(self, place: TopicPartition, offset: int) -> bytes:
         topic, index = place
         if place not in self._leaders:
             (told,) = self._client.metadata([topic]).topics

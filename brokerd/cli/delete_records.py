@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerd.cli import admin
-from brokerd.cli.admin import TopicPartition
 from brokerd.cli.client import Client, NoBroker
 from brokerd.cli.numbers import field
 from brokerd.cli.options import CliError, OptionParser, Options, read_text, require, run
 from brokerd.cli.words import as_java
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.topic_partition import TopicPartition
 
 TIMEOUT_MS = 30_000
 VERSION = 1

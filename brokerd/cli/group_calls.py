@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from brokerd.cli import client as wire
-from brokerd.cli.admin import TopicPartition
 from brokerd.cli.client import Client
 from brokerd.cli.consumer_protocol import assigned_partitions
 from brokerd.cli.group_lines import Group, Member
 from brokerd.cli.words import check
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.topic_partition import TopicPartition
 
 GROUP_KEY = 0
 T = TypeVar("T")

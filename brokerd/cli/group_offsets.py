@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from brokerd.cli.admin import TopicPartition
 from brokerd.cli.java import fields
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, UsageError
+from brokerd.topic_partition import TopicPartition
 
 Plan = dict[TopicPartition, int]
 _MOMENT = re.compile(

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Mapping
 
 from brokerd.cli import admin, group_calls
-from brokerd.cli.admin import TopicPartition
 from brokerd.cli.client import Client
 from brokerd.cli.group_offsets import (
     Plan,
@@ -17,6 +16,7 @@ from brokerd.cli.group_offsets import (
 )
 from brokerd.cli.numbers import int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, read_text
+from brokerd.topic_partition import TopicPartition
 
 SCENARIOS = (
     "to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current",

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from brokerd.cli.options import CliError
 from brokerd.coordinator.group.partitioner import java_string_hash
+from brokerd.topic_partition import TopicPartition
 
 _CAPACITY_MIN = 16
 _BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
@@ -24,10 +25,10 @@ def hash_map_order(names: Iterable[str], *, sized: bool = False) -> list[str]:
     return sorted(keys, key=lambda key: _spread(key) & (capacity - 1))
 
 
-def hash_set_order(by_topic: Iterable[tuple[str, tuple[int, ...]]]) -> list[tuple[str, int]]:
+def hash_set_order(by_topic: Iterable[tuple[str, tuple[int, ...]]]) -> list[TopicPartition]:
     """The order in which Scala's mutable set of `TopicPartition`, to which they were added topic
     by topic, gives them back."""
-    found: set[tuple[str, int]] = set()
+    found: set[TopicPartition] = set()
     capacity = _CAPACITY_MIN
     for topic, indexes in by_topic:
         wanted = int((len(set(indexes)) + 1) / 0.75)
@@ -37,7 +38,7 @@ def hash_set_order(by_topic: Iterable[tuple[str, tuple[int, ...]]]) -> list[tupl
                 capacity *= 2
             found.add((topic, index))
 
-    def place(each: tuple[str, int]) -> tuple[int, int]:
+    def place(each: TopicPartition) -> tuple[int, int]:
         return _scala_place(31 * (31 + each[1]) + java_string_hash(each[0]), capacity)
 
     return sorted(found, key=place)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from brokerd.topic_partition import TopicPartition
+
 ASK_S = 5.0
 Assigned = Callable[[Any, list[Any]], None]
 
@@ -52,7 +54,7 @@ def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list
     return begin, [each for each in below if each.offset >= 0]
 
 
-def _ask(consumer: Any, partitions: Sequence[Any], place: int) -> dict[tuple[str, int], int]:
+def _ask(consumer: Any, partitions: Sequence[Any], place: int) -> dict[TopicPartition, int]:
     """ListOffsets, whose special timestamps are librdkafka's special offsets, at the consumer's
     isolation level; librdkafka's OFFSET_INVALID, which is below zero, where there was an error."""
     from confluent_kafka import OFFSET_INVALID, TopicPartition
@@ -62,5 +64,5 @@ def _ask(consumer: Any, partitions: Sequence[Any], place: int) -> dict[tuple[str
     return {_key(each): each.offset if each.error is None else OFFSET_INVALID for each in told}
 
 
-def _key(partition: Any) -> tuple[str, int]:
+def _key(partition: Any) -> TopicPartition:
     return partition.topic, partition.partition

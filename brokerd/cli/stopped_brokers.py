@@ -31,7 +31,7 @@ class StoppedBroker:
     """The dynamic config of one, or the default of all where none runs."""
 
     def __init__(self, client: Any, name: str) -> None:
-        from brokerd.cluster import codecs, paths
+        from brokerd.cluster.zookeeper import codecs, paths
         from brokerd.config.dynamic import DEFAULT_NAME
 
         self._client = client
@@ -60,7 +60,7 @@ class StoppedBroker:
         """Holds at once where the broker runs, else from its start. Raises CliError, KafkaError."""
         from kazoo.exceptions import KazooException
 
-        from brokerd.cluster import codecs, paths
+        from brokerd.cluster.zookeeper import codecs, paths
         from brokerd.config.dynamic import check_each
 
         unknown = [key for key in dropped if key not in self.held]
@@ -90,7 +90,7 @@ def stopped(
 ) -> Iterator[StoppedBroker | None]:
     """The broker with this id ('' for the default of all); None where it runs, or one does, unless
     asking it shows that it is silent."""
-    from brokerd.cluster.paths import BROKER_IDS
+    from brokerd.cluster.zookeeper.paths import BROKER_IDS
 
     with zookeeper.session(connect, "does not say which brokers run") as client:
         running = client.get_children(BROKER_IDS)

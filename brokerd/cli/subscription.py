@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 from brokerd.cli.options import CliError
-from brokerd.cluster.names import INTERNAL_TOPICS
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
 
 ASK_S = 1.0
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cli.java import hash_map_order
-from brokerd.cluster.codecs import topic_id_text
+from brokerd.cluster.zookeeper.codecs import topic_id_text
 
 DEFAULT_CONFIG = 5
 """The source of a setting that nobody has set."""

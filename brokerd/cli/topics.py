@@ -31,7 +31,7 @@ from brokerd.cli.topic_lines import (
     topic_line,
 )
 from brokerd.cli.words import check
-from brokerd.cluster.codecs import topic_id_text
+from brokerd.cluster.zookeeper.codecs import topic_id_text
 from brokerd.config.topic import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX

@@ -21,9 +21,9 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
     from kazoo.exceptions import KazooException  # only these commands need ZooKeeper's client
     from kazoo.handlers.threading import KazooTimeoutError
 
-    from brokerd.cluster.codecs import NodeFormatError
-    from brokerd.cluster.kazoo_client import Client, why_unreachable
-    from brokerd.cluster.zookeeper import NOT_LET_IN
+    from brokerd.cluster.zookeeper.codecs import NodeFormatError
+    from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
+    from brokerd.cluster.zookeeper.zookeeper_client import NOT_LET_IN
 
     client = Client(connect, round(TIMEOUT_S * 1000), credentials=_credentials())
     try:
@@ -61,6 +61,6 @@ def _credentials() -> Any:
 def acl_for(client: Any, path: str) -> Any:
     """What a node is given that a command makes: with credentials that of a broker's, as by Kafka's
     tools."""
-    from brokerd.cluster import acls
+    from brokerd.cluster.zookeeper import acls
 
     return acls.secure(path) if client.has_credentials else None

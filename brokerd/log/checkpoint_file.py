@@ -12,8 +12,9 @@ from threading import Lock
 
 from brokerd.errors import KafkaError
 from brokerd.log.checkpoint_job import CheckpointJob, Done
-from brokerd.log.checkpoints import Key, Offsets, read_offsets, say_nothing_of
+from brokerd.log.checkpoints import Offsets, read_offsets, say_nothing_of
 from brokerd.log.files import sync_path
+from brokerd.topic_partition import TopicPartition
 
 
 class CheckpointFile:
@@ -26,12 +27,12 @@ class CheckpointFile:
         self.path = path
         self.latest: Offsets | None = None
         self._on_disk: Offsets | None = None
-        self._forgotten: set[Key] = set()  # of what is on disk
+        self._forgotten: set[TopicPartition] = set()  # of what is on disk
         self._jobs: list[CheckpointJob] = []
         self._sync: SyncJob | None = None
         self._lock = Lock()  # held while a file takes the place of another
 
-    def read(self) -> Mapping[Key, int]:
+    def read(self) -> Mapping[TopicPartition, int]:
         """What it says. Raises KafkaError where it does not hold together: then it says nothing."""
         self._on_disk = {}
         self._on_disk = read_offsets(self.path)
@@ -54,7 +55,7 @@ class CheckpointFile:
         self.latest = offsets
         return job
 
-    def may_name(self, key: Key) -> bool:
+    def may_name(self, key: TopicPartition) -> bool:
         """Whether it says something of a log, or will when what was submitted is done."""
         if self._on_disk is None:
             with suppress(KafkaError):  # it says nothing, whoever reads it
@@ -62,7 +63,7 @@ class CheckpointFile:
         is_on_disk = key in (self._on_disk or ()) and key not in self._forgotten
         return is_on_disk or any(key in job.offsets and key not in job.gone for job in self._jobs)
 
-    def forget(self, gone: Set[Key]) -> None:
+    def forget(self, gone: Set[TopicPartition]) -> None:
         """Say nothing of these logs, at once; durable when `sync_job` has run. Raises OSError."""
         with self._lock:
             for job in self._jobs:

@@ -8,7 +8,8 @@ from itertools import islice
 from threading import Lock
 from typing import Final
 
-from brokerd.log.checkpoints import Key, Offsets, offset_entries, say_nothing_of, write_entries
+from brokerd.log.checkpoints import Offsets, offset_entries, say_nothing_of, write_entries
+from brokerd.topic_partition import TopicPartition
 
 PIECE: Final = 1_000
 PAUSE_S: Final = 0.0002
@@ -31,7 +32,7 @@ class CheckpointJob:
         self.offsets = offsets
         self._done = done
         self._lock = lock
-        self.gone: set[Key] = set()
+        self.gone: set[TopicPartition] = set()
         self._error: OSError | None = None
         self._is_written = False
 

@@ -9,11 +9,12 @@ from itertools import islice
 from typing import Final
 
 from brokerd.log.context import DiskJob, run_now
-from brokerd.log.log_dirs import Key, LogDirs
+from brokerd.log.log_dirs import LogDirs
+from brokerd.topic_partition import TopicPartition
 
 SLICE: Final = 4_000
 
-OffsetOf = Callable[[Key], int | None]
+OffsetOf = Callable[[TopicPartition], int | None]
 """The offset to be written for a log; None for a log that need not be in the file."""
 
 
@@ -31,16 +32,16 @@ class CheckpointRound:
         self._name = name
         self._submit = submit
         self._failed = failed
-        self._keys: Iterator[Key] | None = None
+        self._keys: Iterator[TopicPartition] | None = None
         self._offset_of: OffsetOf = lambda key: None
-        self._found: dict[str, dict[Key, int]] = {}
+        self._found: dict[str, dict[TopicPartition, int]] = {}
 
     @property
     def is_under_way(self) -> bool:
         """Whether logs are still being asked."""
         return self._keys is not None
 
-    def begin(self, keys: Iterable[Key], offset_of: OffsetOf) -> None:
+    def begin(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
         """Start anew. `keys` must stand still until the end; `offset_of` is asked as it goes."""
         self._keys = iter(keys)
         self._offset_of = offset_of
@@ -63,7 +64,7 @@ class CheckpointRound:
         self._write()
         return False
 
-    def run(self, keys: Iterable[Key], offset_of: OffsetOf) -> None:
+    def run(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
         """All of it on the spot. Whatever was submitted before must have been done."""
         submit, self._submit = self._submit, run_now
         self.begin(keys, offset_of)
@@ -76,7 +77,7 @@ class CheckpointRound:
         may be older than that."""
         self._found.pop(directory, None)
 
-    def forget_log(self, key: Key) -> None:
+    def forget_log(self, key: TopicPartition) -> None:
         """What a round under way has found of a log is of one that is no more."""
         for found in self._found.values():
             found.pop(key, None)

@@ -18,6 +18,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import crash_points
 from brokerd.log.files import read_whole, sync_path
+from brokerd.topic_partition import TopicPartition
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
@@ -32,8 +33,7 @@ LOOKED_FOR_MAX: Final = 32
 SHOWN_MAX: Final = 40
 DIGITS_MAX: Final = 19
 
-Key = tuple[str, int]
-Offsets = Mapping[Key, int]
+Offsets = Mapping[TopicPartition, int]
 Replace = Callable[[str, str], object]
 
 _overwrite = crash_points.around("checkpoint-forget")(os.pwrite)
@@ -92,11 +92,11 @@ def replace_file(
     crash_points.reached(f"after-{name}")
 
 
-def read_offsets(path: Path | str) -> dict[Key, int]:
+def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
     """(topic, partition) → offset. An empty file has none: Kafka makes the files of a directory
     so, and leaves that of its cleaner so until something was cleaned. (A log's epochs it writes at
     once; no epochs are lost ones.) Raises as `read_entries`."""
-    offsets: dict[Key, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for line, words in enumerate(read_entries(path, may_be_empty=True), FIRST_ENTRY_LINE):
         if len(words) != 3:
             raise malformed(path, line, "it is not a topic, a partition and an offset")
@@ -120,7 +120,7 @@ def offset_entries(offsets: Offsets) -> list[str]:
     return [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
 
 
-def say_nothing_of(keys: Collection[Key], path: str) -> None:
+def say_nothing_of(keys: Collection[TopicPartition], path: str) -> None:
     """Have the entries of these logs say 0, digit by digit: what is true of a log just made, holds
     after a kill without a sync, and harms no other entry if the power fails meanwhile. Raises
     OSError."""

@@ -22,8 +22,9 @@ from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.log.context import LogContext, RemoveJob
-from brokerd.log.log_dirs import Key, LogDirs
+from brokerd.log.log_dirs import LogDirs
 from brokerd.log.partition_log import PartitionLog
+from brokerd.topic_partition import TopicPartition
 
 RETENTION_SLICE: Final = 50
 DELETION_WEIGHT: Final = 10
@@ -59,7 +60,7 @@ class Housekeeping:
 
     def __init__(
         self,
-        logs: Mapping[Key, PartitionLog],
+        logs: Mapping[TopicPartition, PartitionLog],
         dirs: LogDirs,
         context: LogContext,
         times: DutyTimes,
@@ -73,9 +74,9 @@ class Housekeeping:
         self._retention: Iterator[PartitionLog] | None = None
         self._unread: Counter[PartitionLog] = Counter()  # how often something was to be read
         self._read: list[PartitionLog] = []
-        self._flushable: dict[Key, int | None] = {}  # since when it was synced last
-        self._flush: Iterator[Key] | None = None
-        self._flushing: set[Key] = set()
+        self._flushable: dict[TopicPartition, int | None] = {}  # since when it was synced last
+        self._flush: Iterator[TopicPartition] | None = None
+        self._flushing: set[TopicPartition] = set()
         self._is_removing = False
         self._saving: dict[str, bool] = {}
         self._retention_due_ms = self._flush_due_ms = 0
@@ -98,18 +99,18 @@ class Housekeeping:
         self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
         self._log_starts_due_ms = now_ms + (0 if recovered else times.log_start_interval_ms)
 
-    def note(self, key: Key, config: LogConfig) -> None:
+    def note(self, key: TopicPartition, config: LogConfig) -> None:
         """A log obeys these settings now."""
         if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
             self._flushable.setdefault(key, None)
         else:
             self._flushable.pop(key, None)
 
-    def forget(self, key: Key) -> None:
+    def forget(self, key: TopicPartition) -> None:
         """A log is no more."""
         self._flushable.pop(key, None)
 
-    def make_way(self, key: Key) -> None:
+    def make_way(self, key: TopicPartition) -> None:
         """A log is about to be made. What checkpoints say of an older one of its name must not be
         taken for its own. Raises OSError.
 
@@ -204,7 +205,7 @@ class Housekeeping:
                 self._flush_if_due(key, now_ms)
         return self._flush is not None
 
-    def _flush_if_due(self, key: Key, now_ms: int) -> None:
+    def _flush_if_due(self, key: TopicPartition, now_ms: int) -> None:
         log = self._logs[key]
         since_ms = self._flushable[key]
         if since_ms is None:  # known since the last look
@@ -232,11 +233,11 @@ class Housekeeping:
             self._log_starts.begin(list(self._logs), self._log_start)
         return self._recovery_points.step() or self._log_starts.step()
 
-    def _recovery_point(self, key: Key) -> int | None:
+    def _recovery_point(self, key: TopicPartition) -> int | None:
         log = self._logs.get(key)
         return log.recovery_point if log is not None else None
 
-    def _log_start(self, key: Key) -> int | None:
+    def _log_start(self, key: TopicPartition) -> int | None:
         """Only where the files do not say it themselves, as Kafka has it."""
         log = self._logs.get(key)
         return log.log_start_offset if log is not None and log.starts_inside else None

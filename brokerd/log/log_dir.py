@@ -30,6 +30,7 @@ from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.context import LogContext
 from brokerd.log.files import sync_path
 from brokerd.log.recovery import LoadedLog
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class LogDir:
         """The names of the directories in it."""
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
-    def read_checkpoint(self, name: str) -> Mapping[checkpoints.Key, int]:
+    def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
         """A checkpoint's offsets; none, with a warning, where the file does not hold together."""
         try:
             return self.checkpoints[name].read()

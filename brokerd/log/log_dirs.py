@@ -16,10 +16,10 @@ from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.context import no_failure
 from brokerd.log.log_dir import LogDir, LogDirError, LogDirFailedError
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
-Key = tuple[str, int]
 
 GONE_MAX: Final = 10_000
 """So many logs that went are known, so that what is said of them is forgotten together."""
@@ -32,7 +32,7 @@ class FailedDir(NamedTuple):
 
     path: str
     reason: str
-    partitions: list[Key]
+    partitions: list[TopicPartition]
 
 
 class LogDirs:
@@ -45,9 +45,9 @@ class LogDirs:
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
         self.offline: dict[str, str] = {}
-        self.lost: dict[Key, str] = {}
-        self.of: dict[Key, LogDir] = {}
-        self._gone: set[Key] = set()
+        self.lost: dict[TopicPartition, str] = {}
+        self.of: dict[TopicPartition, LogDir] = {}
+        self._gone: set[TopicPartition] = set()
         self._refuse_twice()
         try:
             for path in paths:
@@ -84,7 +84,7 @@ class LogDirs:
             path, concerned, reason,
         )  # fmt: skip
 
-    def fail(self, path: str, reason: str) -> list[Key]:
+    def fail(self, path: str, reason: str) -> list[TopicPartition]:
         """Take one offline; returns the partitions that were served from it."""
         log_dir = self.at(path)
         if log_dir is None:
@@ -114,23 +114,23 @@ class LogDirs:
         """Those that serve, the ones with the fewest logs first."""
         return sorted(self.live, key=lambda log_dir: log_dir.partitions)
 
-    def put(self, key: Key, log_dir: LogDir) -> None:
+    def put(self, key: TopicPartition, log_dir: LogDir) -> None:
         """A log lies there now."""
         self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
-    def remove(self, key: Key) -> None:
+    def remove(self, key: TopicPartition) -> None:
         """A log is no more."""
         self.of.pop(key).partitions -= 1
         if len(self._gone) < GONE_MAX:
             self._gone.add(key)
 
-    def may_hold_unseen(self, key: Key) -> bool:
+    def may_hold_unseen(self, key: TopicPartition) -> bool:
         """Whether the log of a partition may lie in one that is offline."""
         return bool(self.offline) and key not in self.of
 
-    def require_seen(self, key: Key, *, is_new: bool) -> None:
+    def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
         """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be
         seen now, or may lie there if it is not new."""
         if key in self.lost:
@@ -149,7 +149,7 @@ class LogDirs:
         """The cluster that they were used in; empty while they were in none."""
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
-    def read(self, name: str) -> dict[Key, int]:
+    def read(self, name: str) -> dict[TopicPartition, int]:
         """What the checkpoints of that name say of the logs in use, each in its own directory."""
         return {
             key: offset
@@ -158,7 +158,7 @@ class LogDirs:
             if self.of.get(key) is log_dir
         }
 
-    def forget_older(self, key: Key) -> list[CheckpointFile]:
+    def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
         """A log is about to be made: have no checkpoint say anything of an older one of its name,
         nor of others that went with it. Returns the files to be synced. Raises OSError."""
         files = [
@@ -176,11 +176,11 @@ class LogDirs:
     def checkpoint(
         self,
         name: str,
-        offsets: Mapping[Key, int],
+        offsets: Mapping[TopicPartition, int],
         failed: Callable[[OSError], None] = no_failure,
     ) -> list[CheckpointJob]:
         """One job for each directory, with the offsets of the logs in it."""
-        there: dict[LogDir, dict[Key, int]] = {log_dir: {} for log_dir in self.live}
+        there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
         for key, offset in offsets.items():
             if key in self.of:
                 there[self.of[key]][key] = offset

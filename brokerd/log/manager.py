@@ -34,10 +34,11 @@ from brokerd.log.context import (
 )
 from brokerd.log.housekeeping import DEFAULT_TIMES, DutyTimes, Housekeeping
 from brokerd.log.log_dir import LogDir, LogDirError
-from brokerd.log.log_dirs import FailedDir, Key, LogDirs
+from brokerd.log.log_dirs import FailedDir, LogDirs
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.recovery import LoadedLog
 from brokerd.log.topic_ids import NIL, TopicIds
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -64,11 +65,11 @@ class LogManager:
         self.read = read
         self._context = LogContext(submit=submit, read=read, on_event=on_event)
         self._defaults = defaults or LogConfig()
-        self._read: dict[str, Mapping[Key, int]] = {}
-        self._logs: dict[Key, PartitionLog] = {}
+        self._read: dict[str, Mapping[TopicPartition, int]] = {}
+        self._logs: dict[TopicPartition, PartitionLog] = {}
         self._contexts: dict[str, LogContext] = {}
         self.duties = Housekeeping(self._logs, dirs, self._context, times, self.disk_failed)
-        self._compacted: dict[Key, None] = {}
+        self._compacted: dict[TopicPartition, None] = {}
         self._topic_ids = TopicIds()
 
     @classmethod
@@ -106,7 +107,7 @@ class LogManager:
                 found.update(key[0] for key in keys if key is not None and key not in known)
         return found
 
-    def _recovery_points(self, log_dir: LogDir) -> Mapping[Key, int]:
+    def _recovery_points(self, log_dir: LogDir) -> Mapping[TopicPartition, int]:
         """Read once, since what does not hold together is told each time."""
         known = self._read.get(log_dir.path)
         if known is None:
@@ -166,7 +167,12 @@ class LogManager:
             self._add(log_dir, key, topic_id, config, loaded)
 
     def _add(
-        self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: LoadedLog
+        self,
+        log_dir: LogDir,
+        key: TopicPartition,
+        topic_id: UUID,
+        config: LogConfig,
+        loaded: LoadedLog,
     ) -> PartitionLog:
         path = log_dir.partition_path(*key)
         log = PartitionLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)
@@ -186,7 +192,7 @@ class LogManager:
             )
         return context
 
-    def _note_duties(self, key: Key, config: LogConfig) -> None:
+    def _note_duties(self, key: TopicPartition, config: LogConfig) -> None:
         self.duties.note(key, config)
         if config.is_compacted:
             self._compacted[key] = None
@@ -239,7 +245,9 @@ class LogManager:
         self.dirs.require_seen(key, is_new=is_new)
         return self._create(key, topic_id, config, now_ms)
 
-    def _create(self, key: Key, topic_id: UUID, config: LogConfig, now_ms: int) -> PartitionLog:
+    def _create(
+        self, key: TopicPartition, topic_id: UUID, config: LogConfig, now_ms: int
+    ) -> PartitionLog:
         """In the log directory with the fewest logs, or the next if that fails."""
         try:
             self.duties.make_way(key)
@@ -287,7 +295,7 @@ class LogManager:
         self.dirs.remove(key)
         self._forget(key)
 
-    def _forget(self, key: Key) -> None:
+    def _forget(self, key: TopicPartition) -> None:
         del self._logs[key]
         self.duties.forget(key)
         self._compacted.pop(key, None)
@@ -334,7 +342,7 @@ class LogManager:
             )
         return taken
 
-    def write_offsets(self, name: str, offsets: Mapping[Key, int]) -> None:
+    def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Checkpoint offsets of logs in the directories where they lie; others are forgotten."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from brokerd.topic_partition import TopicPartition
+
 LOG: Final = ".log"
 INDEX: Final = ".index"
 TIME_INDEX: Final = ".timeindex"
@@ -55,7 +57,7 @@ def partition_directory(topic: str, partition: int) -> str:
     return f"{topic}-{partition}"
 
 
-def parse_partition_directory(name: str) -> tuple[str, int] | None:
+def parse_partition_directory(name: str) -> TopicPartition | None:
     """(topic, partition) of a directory that holds a live log; None for any other."""
     match = _PARTITION_DIRECTORY.fullmatch(name)
     if match is None or name.endswith((DELETE_SUFFIX, STRAY_SUFFIX, "-future")):

@@ -17,6 +17,7 @@ from uuid import UUID
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, names
 from brokerd.log.files import read_whole
+from brokerd.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from brokerd.log.partition_log import PartitionLog
@@ -25,16 +26,14 @@ logger = logging.getLogger(__name__)
 
 NIL: Final = UUID(int=0)
 
-Key = tuple[str, int]
-
 
 class TopicIds:
     """The topic ids of logs, and what keeps some of them from being known."""
 
     def __init__(self) -> None:
-        self._damaged: dict[Key, str] = {}
+        self._damaged: dict[TopicPartition, str] = {}
 
-    def of(self, key: Key, directory: str) -> UUID:
+    def of(self, key: TopicPartition, directory: str) -> UUID:
         """The topic id of a log; NIL where it does not say, or says nothing that can be read.
 
         Raises OSError.
@@ -46,7 +45,7 @@ class TopicIds:
             self._damaged[key] = str(error)
             return NIL
 
-    def forget(self, key: Key) -> None:
+    def forget(self, key: TopicPartition) -> None:
         """A log is no more; what was wrong with it says nothing of a new one."""
         self._damaged.pop(key, None)
 

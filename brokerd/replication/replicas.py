@@ -16,12 +16,11 @@ from brokerd.log import checkpoints
 from brokerd.log.manager import LogManager
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.replication.state import PartitionState
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
 HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
-
-Key = tuple[str, int]
 
 
 class ReplicaManager:
@@ -42,12 +41,12 @@ class ReplicaManager:
         self._logs = logs
         self._clock = clock
         self.local_id = local_id
-        self._partitions: dict[Key, Partition] = {}
+        self._partitions: dict[TopicPartition, Partition] = {}
         self._high_watermarks = logs.dirs.read(checkpoints.HIGH_WATERMARK)
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
         self._round = logs.duties.round(checkpoints.HIGH_WATERMARK)
-        self.offline: dict[Key, str] = {}
+        self.offline: dict[TopicPartition, str] = {}
         self.gone = [0] * len(TRAFFIC)
         """What the partitions counted that are here no more, so that sums never go back."""
         self.gone_by_topic: dict[str, list[int]] = {}
@@ -66,7 +65,7 @@ class ReplicaManager:
     def apply_states(
         self,
         states: Iterable[PartitionState],
-        deleted: Iterable[Key] = (),
+        deleted: Iterable[TopicPartition] = (),
         configs: Mapping[str, LogConfig] | None = None,
     ) -> list[Partition]:
         """Take in changed states, after deletions; returns the partitions that changed.
@@ -123,7 +122,7 @@ class ReplicaManager:
             self.gone[place] += value
             known[place] += value
 
-    def take_offline(self, keys: Iterable[Key], reason: str) -> None:
+    def take_offline(self, keys: Iterable[TopicPartition], reason: str) -> None:
         """Serve these partitions no more: their log directory has failed."""
         for key in keys:
             self._high_watermarks.pop(key, None)
@@ -133,7 +132,7 @@ class ReplicaManager:
                 self._forget(partition)
                 partition.leave()
 
-    def _delete(self, key: Key) -> None:
+    def _delete(self, key: TopicPartition) -> None:
         """What lies in a log directory that is offline stays offline: it cannot be deleted now."""
         partition = self._partitions.get(key)
         if partition is not None:
@@ -171,9 +170,9 @@ class ReplicaManager:
         """Write the high watermarks on the spot: call it once more before logs close."""
         self._round.run(self._marked(), self._high_watermark_of)
 
-    def _marked(self) -> list[Key]:
+    def _marked(self) -> list[TopicPartition]:
         return [*self._partitions, *self._high_watermarks]
 
-    def _high_watermark_of(self, key: Key) -> int | None:
+    def _high_watermark_of(self, key: TopicPartition) -> int | None:
         partition = self._partitions.get(key)
         return partition.high_watermark if partition else self._high_watermarks.get(key)

@@ -20,9 +20,9 @@ from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
-from brokerd.cluster.client import ClusterClient
-from brokerd.cluster.image import ImageDelta, TopicInfo
-from brokerd.cluster.requests import ClusterSettings
+from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
+from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
@@ -59,6 +59,7 @@ from brokerd.server.net.network import Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ class Broker:
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again
         self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
         self._duties.start()
-        await self.cluster.settled()
+        await self.cluster.wait_for_startup_epochs()
         self.network.accept(self._router)
         self.is_ready = True
 
@@ -335,7 +336,7 @@ class Broker:
         self.generation += 1
         self.replicas.reconfigure(*each)
 
-    def _delete(self, key: tuple[str, int]) -> None:
+    def _delete(self, key: TopicPartition) -> None:
         self.generation += 1
         self.replicas.apply_states((), [key])
 

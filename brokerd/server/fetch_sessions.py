@@ -38,7 +38,7 @@ PARTITIONS_MAX: Final = 500_000
 NAME_CHARS: Final = 64
 """So much of a name comes with a partition; what is longer counts as one more for each of these."""
 
-Key = tuple[str, bytes, int]
+TopicIdPartition = tuple[str, bytes, int]
 Names = Mapping[bytes, str]
 partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
 """FetchPartition.key, several times as fast."""
@@ -84,13 +84,13 @@ class Session:
         self.uses_topic_ids = uses_topic_ids
         self.epoch = 1
         self.created_ms = self.used_ms = now_ms
-        self.partitions: dict[Key, _Partition] = {}
+        self.partitions: dict[TopicIdPartition, _Partition] = {}
         self.size = 0
         """What it counts as: PARTITIONS_MAX."""
-        self._unnamed: dict[Key, _Partition] = {}
+        self._unnamed: dict[TopicIdPartition, _Partition] = {}
 
     def update(
-        self, changed: Iterable[FetchPartition], forgotten: Iterable[Key], names: Names
+        self, changed: Iterable[FetchPartition], forgotten: Iterable[TopicIdPartition], names: Names
     ) -> None:
         """Takes partitions in, and lets others go; `names` are those of topics by id, now."""
         if self._unnamed:
@@ -111,7 +111,7 @@ class Session:
                 self.size -= _size(key)
             self._unnamed.pop(key, None)
 
-    def _name(self, key: Key, partition: _Partition, names: Names) -> None:
+    def _name(self, key: TopicIdPartition, partition: _Partition, names: Names) -> None:
         partition.name = names.get(partition.wanted.topic_id)
         if partition.name is None:
             self._unnamed[key] = partition
@@ -342,7 +342,7 @@ class FetchSessions:
             self._size -= session.size
 
 
-def _size(key: Key) -> int:
+def _size(key: TopicIdPartition) -> int:
     return 1 + len(key[0]) // NAME_CHARS
 
 

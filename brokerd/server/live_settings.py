@@ -10,7 +10,7 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from brokerd.cluster.requests import Endpoint
+from brokerd.cluster.zookeeper.broker_info import Endpoint
 from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.listener_changes import with_listener_of
 from brokerd.config.log_config import LogConfig
@@ -25,7 +25,7 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from brokerd.cluster.image import TopicInfo
+    from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.config.broker import BrokerConfig
     from brokerd.config.tls import TlsSettings
     from brokerd.replication.partition import Partition

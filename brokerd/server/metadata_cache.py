@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brokerd.cluster.names import INTERNAL_TOPICS
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
 from brokerd.protocol.metadata import encode_topic
 
 if TYPE_CHECKING:
-    from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
+    from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
     from brokerd.replication.state import PartitionState
 
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 
-from brokerd.cluster.kazoo_client import Client
+from brokerd.cluster.zookeeper.kazoo_client import Client
 from brokerd.security import jaas
 from stack import procfile_parser
 from stack.config import StackConfig

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from kazoo.exceptions import NoNodeError
 
-from brokerd.cluster.kazoo_client import Client
+from brokerd.cluster.zookeeper.kazoo_client import Client
 from tests.support.kafka_tools import KAFKA, fetch_kafka, kafka
 from tests.support.ports import free_port
 from tests.support.zookeeper import ZooKeeper

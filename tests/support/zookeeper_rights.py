@@ -6,7 +6,7 @@ from typing import Any
 
 from kazoo.exceptions import NoNodeError
 
-from brokerd.cluster.kazoo_client import Client
+from brokerd.cluster.zookeeper.kazoo_client import Client
 from brokerd.security.jaas import Credentials
 
 Rights = dict[str, int]

@@ -42,12 +42,12 @@ from brokerd.coordinator.group.messages import (
     SyncReply,
     SyncRequest,
     Ticket,
-    TopicPartition,
 )
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.coordinator.group.store import GroupStore
 from brokerd.coordinator.group.transitions import Event, GroupState
 from brokerd.errors import ErrorCode
+from brokerd.topic_partition import TopicPartition
 
 DUE_MAX = 200
 """Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""

@@ -13,18 +13,11 @@ from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.deadlines import Deadline, Deadlines, Timer
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
-from brokerd.coordinator.group.messages import (
-    Effects,
-    JoinReply,
-    Reply,
-    SyncReply,
-    Ticket,
-    TopicPartition,
-    Write,
-)
+from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord
 from brokerd.coordinator.group.store import GroupStore
 from brokerd.errors import ErrorCode
+from brokerd.topic_partition import TopicPartition
 
 Done = Callable[["EventContext", ErrorCode], None]
 

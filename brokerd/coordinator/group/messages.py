@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from brokerd.coordinator.group.records import GroupsRecord
 from brokerd.errors import ErrorCode
+from brokerd.topic_partition import TopicPartition
 
 Ticket = Hashable
-TopicPartition = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

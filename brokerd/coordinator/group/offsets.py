@@ -23,7 +23,6 @@ from brokerd.coordinator.group.messages import (
     OffsetsReply,
     OffsetToCommit,
     Ticket,
-    TopicPartition,
 )
 from brokerd.coordinator.group.records import GroupRecord, GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.coordinator.group.transitions import (
@@ -36,6 +35,7 @@ from brokerd.coordinator.group.transitions import (
 )
 from brokerd.errors import ErrorCode
 from brokerd.limits import INT16_MAX
+from brokerd.topic_partition import TopicPartition
 
 SWEEP_OFFSETS_MAX = 2_000
 """One slice of the sweep looks at so many offsets, so that none takes long; a group counts

@@ -8,7 +8,6 @@ way the outcome is the log's.
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from brokerd.coordinator.group.messages import TopicPartition
 from brokerd.coordinator.group.records import (
     GroupRecord,
     GroupsRecord,
@@ -16,6 +15,7 @@ from brokerd.coordinator.group.records import (
     OffsetRecord,
     OffsetValue,
 )
+from brokerd.topic_partition import TopicPartition
 
 
 class _Sent(NamedTuple):

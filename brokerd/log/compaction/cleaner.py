@@ -22,9 +22,9 @@ from brokerd.log.compaction import looking, plan, swap
 from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
 from brokerd.log.compaction.metrics import CleanerMetrics
 from brokerd.log.context import says_nothing_of_disks
-from brokerd.log.log_dirs import Key
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -81,8 +81,8 @@ class Cleaner:
     backoff_ms: int = 15_000
     limits: Limits = field(default_factory=Limits)
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
-    _known: dict[Key, _Known] = field(default_factory=dict)
-    _stored: dict[Key, _Known] = field(init=False)
+    _known: dict[TopicPartition, _Known] = field(default_factory=dict)
+    _stored: dict[TopicPartition, _Known] = field(init=False)
     _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
     _dirtiest: float = 0.0
@@ -96,7 +96,7 @@ class Cleaner:
         }
 
     @property
-    def uncleanable(self) -> dict[Key, str]:
+    def uncleanable(self) -> dict[TopicPartition, str]:
         """The logs set aside, with the reason."""
         return {
             key: known.aside
@@ -105,7 +105,7 @@ class Cleaner:
         }
 
     @property
-    def held(self) -> dict[Key, int]:
+    def held(self) -> dict[TopicPartition, int]:
         """The logs that would be cleaned further if it were not for an open transaction, with the
         offset at which the first one begins."""
         return {

@@ -9,7 +9,7 @@ from brokerd.replication.state import NO_LEADER
 from brokerd.server.admin.exposition import label_text
 
 if TYPE_CHECKING:
-    from brokerd.cluster.image import TopicInfo
+    from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.replication.partition import Partition
     from brokerd.replication.replicas import ReplicaManager
     from brokerd.replication.state import PartitionState

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Iterable
 
 from brokerd.clock import Clock
-from brokerd.cluster.client import ClusterClient
-from brokerd.cluster.image import ImageDelta
+from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker import BrokerConfig
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for

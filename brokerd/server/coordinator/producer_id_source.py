@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from brokerd.coordinator.transaction.producer_ids import ProducerIds
 
 if TYPE_CHECKING:
-    from brokerd.cluster.client import ClusterClient
+    from brokerd.cluster.cluster_client import ClusterClient
 
 
 class ProducerIdSource:

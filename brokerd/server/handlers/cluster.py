@@ -11,6 +11,7 @@ from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -106,14 +107,14 @@ def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -
 async def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """A replica is where it is asked to be, or an error: none is moved between disks yet. Of one
     that is named twice the last path counts."""
-    paths: dict[tuple[str, int], str] = {}
+    paths: dict[TopicPartition, str] = {}
     told: dict[str, list[Fields]] = {}
 
     def note(asked: tuple[str, int, str]) -> None:
         topic, index, path = asked
         paths[topic, index] = path
 
-    def answer(asked: tuple[tuple[str, int], str]) -> None:
+    def answer(asked: tuple[TopicPartition, str]) -> None:
         (topic, index), path = asked
         error = _move(broker, topic, index, path)
         told.setdefault(topic, []).append({"partition_index": index, "error_code": int(error)})

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.names import check_topic_name
+from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.catalog import ConfigType, known_setting
 from brokerd.config.changes import ConfigChange, ConfigOperation, apply_operations
 from brokerd.config.dynamic import DEFAULT_NAME, check_change
@@ -34,8 +34,8 @@ from brokerd.server.live_settings import check_listeners
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.cluster.config_admin import Wanted
-    from brokerd.cluster.image import TopicInfo
+    from brokerd.cluster.admin.configs import Wanted
+    from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.server.broker import Broker
 
 TOPIC = 2

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.names import INTERNAL_TOPICS
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class _Deletions:
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self.wanted: dict[tuple[str, int], int] = {}
+        self.wanted: dict[TopicPartition, int] = {}
         self.logs: list[PartitionLog] = []
         self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
         self.topics: dict[str, list[Fields]] = {}
@@ -58,7 +59,7 @@ class _Deletions:
                 self.logs.append(self._broker.leader_of(topic, index).log)
         self.wanted[topic, index] = offset
 
-    def delete(self, asked: tuple[tuple[str, int], int]) -> None:
+    def delete(self, asked: tuple[TopicPartition, int]) -> None:
         (topic, index), offset = asked
         row: Fields = {
             "partition_index": index, "low_watermark": NO_LOW_WATERMARK, "error_code": 0

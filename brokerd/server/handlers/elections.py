@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from brokerd.cluster.image import MetadataImage
+    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.broker import Broker
 
 PREFERRED = 0
@@ -41,9 +42,9 @@ def elect_leaders(
         asked = ((t.topic, int(index)) for t in request.topic_partitions for index in t.partitions)
     told: list[Fields] = []
     rows_of: dict[str, list[Fields]] = {}
-    seen: set[tuple[str, int]] = set()
+    seen: set[TopicPartition] = set()
 
-    def tell(key: tuple[str, int]) -> None:
+    def tell(key: TopicPartition) -> None:
         if key in seen:
             return
         seen.add(key)

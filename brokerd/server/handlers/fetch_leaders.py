@@ -11,7 +11,7 @@ from brokerd.replication.state import NO_LEADER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brokerd.cluster.image import MetadataImage
+    from brokerd.cluster.metadata_image import MetadataImage
 
 
 def endpoints_of(

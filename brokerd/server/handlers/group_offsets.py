@@ -3,18 +3,14 @@
 from collections.abc import Awaitable, Iterable, Iterator, Set
 from typing import Any
 
-from brokerd.coordinator.group.messages import (
-    CommitRequest,
-    OffsetsReply,
-    OffsetToCommit,
-    TopicPartition,
-)
+from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
 COMMIT_INSTANCE_FROM = 7

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Collection
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from brokerd.cluster.names import check_topic_name
+from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
@@ -20,7 +20,7 @@ from brokerd.server.metadata_cache import View
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.image import TopicInfo
+    from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.server.broker import Broker
 
 CREATED_AT_ONCE = 32
@@ -88,7 +88,7 @@ async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -
         for name, outcome in zip(names, created, strict=True):
             if isinstance(outcome, BaseException):
                 answer.failed(name, outcome)
-    await broker.cluster.readiness.wait(answer.new_topics())
+    await broker.cluster.new_partition_wait.wait(answer.new_topics())
     for _ in range(WARM_UPS_MAX):
         await answer.warm_up()
         if not answer.is_slow():  # else much of it has changed meanwhile
@@ -139,7 +139,7 @@ class _Answer:
         """Names asked for whose leaders may not have taken all partitions up yet."""
         if self._is_for_all:
             return []
-        readiness = self._broker.cluster.readiness
+        readiness = self._broker.cluster.new_partition_wait
         return [name for name in self._names if name is not None and readiness.is_awaited(name)]
 
     def failed(self, name: str, error: BaseException) -> None:

@@ -17,6 +17,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.partition_answers import answer_partitions
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Reply
         return _list_offsets_v0(broker, context, request)
     version = context.api_version
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    once: set[tuple[str, int]] = set()
-    twice: set[tuple[str, int]] = set()
+    once: set[TopicPartition] = set()
+    twice: set[TopicPartition] = set()
 
-    def note(key: tuple[str, int]) -> None:
+    def note(key: TopicPartition) -> None:
         (twice if key in once else once).add(key)
 
     def answer(topic: str, asked: Any, *, patient: bool) -> Fields:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.names import INTERNAL_TOPICS
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.names import check_topic_name
+from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.protocol.api_keys import ApiKey

@@ -8,7 +8,7 @@ import socket
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.quotas import (
+from brokerd.cluster.admin.quotas import (
     IP,
     Component,
     QuotaChange,

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.image import MetadataImage
+    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.replication.state import PartitionState
     from brokerd.server.broker import Broker
 
@@ -27,7 +28,7 @@ async def alter_partition_reassignments(
     """One answer per partition; of one that is named twice the last replicas count."""
     _require_controller(broker)
     image = broker.cluster.image
-    outcomes: dict[tuple[str, int], KafkaError | None] = {}
+    outcomes: dict[TopicPartition, KafkaError | None] = {}
 
     def look(asked: tuple[str, Any]) -> None:
         name, each = asked
@@ -40,7 +41,7 @@ async def alter_partition_reassignments(
     outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
     topics: dict[str, list[Fields]] = {}
 
-    def tell(outcome: tuple[tuple[str, int], KafkaError | None]) -> None:
+    def tell(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
         (name, index), error = outcome
         topics.setdefault(name, []).append(_row(index, error))
 
@@ -58,7 +59,7 @@ def _row(index: int, error: KafkaError | None) -> Fields:
 
 
 def _refusal(
-    image: MetadataImage, key: tuple[str, int], replicas: tuple[int, ...] | None
+    image: MetadataImage, key: TopicPartition, replicas: tuple[int, ...] | None
 ) -> KafkaError | None:
     try:
         _check(image, image.partition(*key), replicas)
@@ -103,9 +104,9 @@ async def list_partition_reassignments(
         asked = image.all_partitions()
     else:
         asked = ((t.name, int(index)) for t in request.topics for index in t.partition_indexes)
-    moving: dict[tuple[str, int], PartitionState] = {}
+    moving: dict[TopicPartition, PartitionState] = {}
 
-    def look(key: tuple[str, int]) -> None:
+    def look(key: TopicPartition) -> None:
         state = image.partition(*key)
         if state is not None and (state.adding or state.removing):
             moving[key] = state

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from brokerd.cluster.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item

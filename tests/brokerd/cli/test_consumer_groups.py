@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from brokerd.cli.admin import TopicPartition
 from brokerd.cli.consumer_groups import ACTIONS
+from brokerd.topic_partition import TopicPartition
 from tests.brokerd.cli.tool import differences
 from tests.support.brokerd import Brokerd
 from tests.support.brokerd_tools import brokerd

@@ -18,9 +18,10 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from brokerd.cluster.client import ClusterClient
-from brokerd.cluster.image import ImageDelta
-from brokerd.cluster.requests import ClusterSettings, Endpoint
+from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.metadata_image import ImageDelta
+from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.zookeeper.broker_info import Endpoint
 from tests.support.zookeeper import ZooKeeper
 
 DEADLINE_S = 20.0

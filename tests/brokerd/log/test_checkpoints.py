@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.checkpoints import offset_entries, read_offsets, write_entries
+from brokerd.topic_partition import TopicPartition
 
 topics = st.from_regex(r"[a-zA-Z0-9._-]{1,20}", fullmatch=True)
 
@@ -18,7 +19,7 @@ topics = st.from_regex(r"[a-zA-Z0-9._-]{1,20}", fullmatch=True)
         st.tuples(topics, st.integers(0, 10_000)), st.integers(0, 2**62), max_size=20
     )
 )
-def test_offsets_come_back(tmp_path: Path, offsets: dict[tuple[str, int], int]) -> None:
+def test_offsets_come_back(tmp_path: Path, offsets: dict[TopicPartition, int]) -> None:
     write_entries(tmp_path / "c", offset_entries(offsets), sync=False)
     assert read_offsets(tmp_path / "c") == offsets
 

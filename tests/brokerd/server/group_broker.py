@@ -7,8 +7,9 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from brokerd.clock import SystemClock
-from brokerd.cluster.client import ClusterClient
-from brokerd.cluster.image import BrokerInfo, ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.zookeeper.broker_info import BrokerInfo
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
@@ -18,6 +19,7 @@ from brokerd.replication.state import PartitionState
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import RequestContext
 from brokerd.server.coordinator.group_service import GroupService
+from brokerd.topic_partition import TopicPartition
 
 BROKER_ID = 1
 LISTENER = "PLAINTEXT"
@@ -112,7 +114,7 @@ class GroupBroker:
         self.apply([self.state(topic, index, leader, epoch, **more) for index in indexes])
 
     def apply(
-        self, states: list[PartitionState], deleted: list[tuple[str, int]] | None = None
+        self, states: list[PartitionState], deleted: list[TopicPartition] | None = None
     ) -> None:
         for state in states:
             self.cluster.image.topics[state.topic].partitions[state.partition] = state

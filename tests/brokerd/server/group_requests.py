@@ -17,6 +17,7 @@ from brokerd.protocol.messages import (
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.broker import Broker
 from brokerd.server.handlers import group_offsets, groups
+from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context
 
 GROUP = "readers"
@@ -127,7 +128,7 @@ async def commit(
     return [int(each.error_code) for each in reply.topics[0].partitions]
 
 
-async def committed(broker: GroupBroker, group_id: str = GROUP) -> dict[tuple[str, int], int]:
+async def committed(broker: GroupBroker, group_id: str = GROUP) -> dict[TopicPartition, int]:
     request = {"groups": [{"group_id": group_id, "topics": None}], "require_stable": True}
     group = (await ask(broker, ApiKey.OFFSET_FETCH, request)).groups[0]
     if group.error_code:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from brokerd import turns
-from brokerd.cluster.image import ImageDelta, TopicInfo
+from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
 from brokerd.config.broker import parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState

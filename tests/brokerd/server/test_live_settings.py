@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from brokerd.cluster.image import TopicInfo
-from brokerd.cluster.requests import Endpoint
+from brokerd.cluster.metadata_image import TopicInfo
+from brokerd.cluster.zookeeper.broker_info import Endpoint
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError

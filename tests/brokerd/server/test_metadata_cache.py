@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.image import BrokerInfo, ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.zookeeper.broker_info import BrokerInfo
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, response_frame
 from brokerd.protocol.metadata import encode_metadata

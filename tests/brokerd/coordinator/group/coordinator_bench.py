@@ -27,6 +27,7 @@ from brokerd.coordinator.group.messages import (
 )
 from brokerd.coordinator.group.records import GroupsRecord, decode, encode_key, encode_value
 from brokerd.errors import ErrorCode
+from brokerd.topic_partition import TopicPartition
 
 GROUP = "readers"
 RANGE = (("range", b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"),)
@@ -165,7 +166,7 @@ class Bench:
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 
-    def delete_offsets(self, *partitions: tuple[str, int]) -> list[ErrorCode]:
+    def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.delete_offsets(ticket, GROUP, partitions, self.clock.now_ms())
         self.take(effects)

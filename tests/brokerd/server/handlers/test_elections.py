@@ -4,11 +4,12 @@ import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.topic_partition import TopicPartition
 
 PREFERRED, UNCLEAN = 0, 1
 
 
-def elect(asking, election: int, *partitions: tuple[str, int], version: int = 2) -> dict:
+def elect(asking, election: int, *partitions: TopicPartition, version: int = 2) -> dict:
     fields = {
         "election_type": election,
         "topic_partitions": [{"topic": name, "partitions": [index]} for name, index in partitions],

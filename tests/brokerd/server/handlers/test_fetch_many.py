@@ -10,7 +10,7 @@ import pytest
 
 from brokerd import turns
 from brokerd.clock import SystemClock
-from brokerd.cluster.image import MetadataImage
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.config.broker import parse
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics

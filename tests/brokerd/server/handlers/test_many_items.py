@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brokerd import turns
-from brokerd.cluster.image import MetadataImage
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.coordinator.group.messages import GroupListing
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey

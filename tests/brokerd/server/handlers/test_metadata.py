@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.image import MetadataImage, TopicInfo
+from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response
 from brokerd.server.handlers.metadata import metadata

@@ -14,6 +14,7 @@ from confluent_kafka.admin import NewTopic
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch, iter_batches, iter_records
+from brokerd.topic_partition import TopicPartition
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.processes import hung
 from tests.support.waiting import wait_until
@@ -233,7 +234,7 @@ def test_those_to_a_topic_that_recompresses_wait_and_the_others_do_not_lose_thei
             for turn in range(3):
                 to = other if (number + turn) % 2 else topic
                 wire.request(ApiKey.PRODUCE, V, produce(to, b"%d.%d" % (number, turn)))
-    told: dict[tuple[str, int], bytes] = {}
+    told: dict[TopicPartition, bytes] = {}
     for number, wire in enumerate(wires):
         for turn in range(3):
             to = other if (number + turn) % 2 else topic
@@ -272,7 +273,7 @@ def test_bad_batches_among_good_ones_are_refused_and_cost_nobody_a_record(
                     row["records"] = row["records"][:-1] + b"!"
                 wire.request(ApiKey.PRODUCE, V, asked)
                 sent.append((wire, topic, value, is_good))
-    told: dict[tuple[str, int], bytes] = {}
+    told: dict[TopicPartition, bytes] = {}
     for wire, topic, value, is_good in sent:
         row = wire.answer(ApiKey.PRODUCE, V).responses[0].partition_responses[0]
         assert (row.error_code == 0) == is_good

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from brokerd.cluster.requests import CreatedTopic
+from brokerd.cluster.admin.requests import CreatedTopic
 from brokerd.config.broker import parse
 from brokerd.config.dynamic import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError

@@ -1,0 +1,150 @@
+"""Changing what lies under `/config`: the node and its notification in one multi, conditional on
+what was read.
+
+Any broker does it. Two who change one config at the same time do not undo each other: the second
+finds another version, reads anew and applies its change to that. Names in paths are percent-encoded
+as Kafka's Sanitizer does, so that no name is two levels.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from urllib.parse import quote, unquote
+
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
+
+from brokerd.cluster.admin.topics import unreachable
+from brokerd.cluster.progress import Progress
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.codecs import (
+    NodeFormatError,
+    decode_config,
+    encode_config,
+    encode_config_change,
+)
+from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
+from brokerd.errors import ErrorCode, KafkaError
+
+ATTEMPTS_MAX = 5
+FOLLOW_TIMEOUT_S = 5.0
+CONFIG_BYTES_MAX = 512 * 1024
+"""ZooKeeper ends the session of who sends it more than 1 MiB."""
+NOTHING = -1
+_RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
+
+Wanted = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
+"""The config that is wanted, of the one that is there. Raises KafkaError."""
+
+
+def sanitized(name: str) -> str:
+    """A user, client id or address as a part of a path, in which no part is `.` or `..`."""
+    if name in (".", ".."):
+        return name.replace(".", "%2E")
+    return quote(name, safe="").replace("~", "%7E")
+
+
+def unsanitized(part: str) -> str:
+    """What `sanitized` was given."""
+    return unquote(part)
+
+
+class ConfigAdmin:
+    """Changes of configs. `followed` gives the newest change that this broker has taken over."""
+
+    def __init__(
+        self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._progress = progress
+        self._followed = followed
+
+    async def alter(self, entity: str, wanted_of: Wanted, *, validate_only: bool) -> None:
+        """Changes the config at `/config/<entity>` and returns when this broker knows it.
+
+        Raises what `wanted_of` raises, and KafkaError where ZooKeeper cannot be reached or the
+        node holds something else.
+        """
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                number = await self._attempt(entity, wanted_of, validate_only)
+            except MultiError as error:
+                if not isinstance(error.cause, _RACES):
+                    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                continue
+            except NodeFormatError as error:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+            except DISCONNECTED as error:
+                raise unreachable(error) from error
+            await self._progress.until(partial(self._has_followed, number), FOLLOW_TIMEOUT_S)
+            return
+        message = f"The config of '{entity}' changes all the time, try again."
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+    async def _attempt(self, entity: str, wanted_of: Wanted, validate_only: bool) -> int:
+        """The number of the config change; NOTHING where there was none to be made."""
+        path = paths.config(entity)
+        node = await self._zookeeper.get(path)
+        wanted = wanted_of(decode_config(path, node[0]) if node else {})
+        if inspect.isawaitable(wanted):
+            wanted = await wanted
+        if validate_only:
+            return NOTHING
+        write = await self._write(path, node, wanted)
+        told = encode_config_change(entity)
+        *_, created = await self._zookeeper.multi(
+            [*write, Create(paths.CONFIG_CHANGE_PREFIX, told, sequence=True)]
+        )
+        number = paths.sequence_number(created)
+        return NOTHING if number is None else number
+
+    async def _write(
+        self, path: str, node: Node | None, wanted: Mapping[str, str]
+    ) -> Sequence[Operation]:
+        """An empty config of a quota's entity goes; those of topics and brokers stay, as in
+        Kafka."""
+        data = encode_config(wanted)
+        if len(data) > CONFIG_BYTES_MAX:
+            message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        if wanted or paths.keeps_empty_config(path):
+            if node is not None:
+                return (SetData(path, data, node[1].version),)
+            await self._zookeeper.ensure(path.rpartition("/")[0])
+            return (Create(path, data),)
+        if node is None:
+            return ()
+        if node[1].numChildren:
+            return (SetData(path, data, node[1].version),)
+        return (Delete(path, node[1].version),)
+
+    async def read_all(self, kind: str) -> dict[str, dict[str, str]]:
+        """Every config under `/config/<kind>`, by its path below /config, clients of users
+        included. Raises KafkaError. A node that cannot be read counts as empty."""
+        try:
+            entities = [f"{kind}/{name}" for name in await self._children(kind)]
+            if kind == "users":
+                for user in list(entities):
+                    names = await self._children(f"{user}/clients")
+                    entities += [f"{user}/clients/{name}" for name in names]
+            found = [paths.config(entity) for entity in entities]
+            nodes = await self._zookeeper.get_many(found)
+        except DISCONNECTED as error:
+            raise unreachable(error) from error
+        return {
+            entity: _decoded(path, node)
+            for entity, path, node in zip(entities, found, nodes, strict=True)
+        }
+
+    async def _children(self, entity: str) -> list[str]:
+        return sorted(await self._zookeeper.children(paths.config(entity)))
+
+    def _has_followed(self, number: int) -> bool:
+        return self._followed() >= number
+
+
+def _decoded(path: str, node: Node | None) -> dict[str, str]:
+    try:
+        return decode_config(path, node[0]) if node else {}
+    except NodeFormatError:
+        return {}

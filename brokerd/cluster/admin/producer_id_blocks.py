@@ -1,0 +1,43 @@
+"""Producer ids, claimed in blocks from `/latest_producer_id_block`: no id is given out twice.
+
+A block is claimed by writing over the version that was read. After a lost connection the outcome is
+unknown and the block is simply given up: ids are plenty.
+"""
+
+from kazoo.exceptions import BadVersionError
+
+from brokerd.cluster.admin.topics import unreachable
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.codecs import (
+    ProducerIdBlock,
+    decode_producer_id_block,
+    encode_producer_id_block,
+)
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
+from brokerd.errors import ErrorCode, KafkaError
+
+BLOCK_SIZE = 1_000
+LAST_ID_MAX = 2**63 - 1
+
+
+async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
+    """The next block. Raises KafkaError: retriable while ZooKeeper is away."""
+    try:
+        while True:
+            node = await zookeeper.get(paths.PRODUCER_ID_BLOCK)
+            if node is None:
+                await zookeeper.ensure(paths.PRODUCER_ID_BLOCK)
+                continue
+            held = decode_producer_id_block(node[0])
+            first = held.last + 1 if held else 0
+            if first > LAST_ID_MAX - BLOCK_SIZE:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the producer ids are used up")
+            block = ProducerIdBlock(broker_id=broker_id, first=first, last=first + BLOCK_SIZE - 1)
+            try:
+                data = encode_producer_id_block(block)
+                await zookeeper.set(paths.PRODUCER_ID_BLOCK, data, node[1].version)
+            except BadVersionError:
+                continue
+            return block
+    except DISCONNECTED as error:
+        raise unreachable(error) from error

@@ -1,0 +1,224 @@
+"""What a topic to be created or grown will look like: every check and default, before anything is
+written.
+
+Pure: the random start of the placement is passed in. Refusals carry Kafka's codes. This version
+keeps one replica of each partition; REPLICATION_FACTOR_MAX is the only place that says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from brokerd.cluster.admin.replica_placement import Assignment, check_assignment, place
+from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
+from brokerd.cluster.zookeeper.codecs import TopicNode
+from brokerd.config.topic import check_topic_config
+from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.errors import ErrorCode, KafkaError
+
+REPLICATION_FACTOR_MAX = 1
+PARTITIONS_MAX = 10_000
+"""Of one topic: its node, which lists them all, stays well below ZooKeeper's 1 MiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPlan:
+    """A topic as it is to be written."""
+
+    name: str
+    node: TopicNode
+    config: dict[str, str]
+
+    def created(self) -> CreatedTopic:
+        assert self.node.topic_id is not None
+        return CreatedTopic(
+            name=self.name,
+            topic_id=self.node.topic_id,
+            partitions=len(self.node.replicas),
+            replication_factor=len(self.node.replicas[0]),
+            config=self.config,
+        )
+
+
+def plan_creation(
+    topic: NewTopic,
+    *,
+    topic_id: UUID,
+    existing: Mapping[str, str],
+    brokers: Mapping[int, str | None],
+    settings: ClusterSettings,
+    start_index: int,
+    shift: int,
+) -> TopicPlan:
+    """`existing` is from `names.collision_keys`, `brokers` maps live brokers to racks. Where more
+    than one thing is wrong, the first one said is the first one that Kafka says."""
+    if existing.get(collision_key(topic.name)) == topic.name:
+        raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
+    config = _values(topic.config)
+    replicas: Assignment = {}
+    if topic.assignment:
+        _check_not_both(topic)
+    else:
+        replicas = _placed(topic, brokers, settings, start_index, shift)
+    check_topic_name(topic.name)
+    check_collision(topic.name, existing)
+    if topic.assignment:
+        replicas = _chosen(topic, brokers)
+    check_topic_config(config)
+    return TopicPlan(
+        name=topic.name, node=TopicNode(topic_id=topic_id, replicas=replicas), config=config
+    )
+
+
+def _values(config: Mapping[str, str | None]) -> dict[str, str]:
+    values = {name: value for name, value in config.items() if value is not None}
+    missing = ", ".join(name for name in config if name not in values)
+    if missing:
+        message = f"Null value not supported for topic configs: {missing}"
+        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
+    return values
+
+
+def _placed(
+    topic: NewTopic,
+    brokers: Mapping[int, str | None],
+    settings: ClusterSettings,
+    start_index: int,
+    shift: int,
+) -> Assignment:
+    partitions = topic.partitions
+    if partitions == DEFAULT:
+        partitions = settings.default_partitions
+    factor = topic.replication_factor
+    if factor == DEFAULT:
+        factor = settings.default_replication_factor
+    check_partition_count(partitions)
+    _check_brokers(brokers)
+    replicas = place(brokers, partitions, factor, start_index=start_index, shift=shift)
+    _check_factor(factor)
+    return replicas
+
+
+def _check_not_both(topic: NewTopic) -> None:
+    if topic.partitions != DEFAULT or topic.replication_factor != DEFAULT:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            "Both numPartitions or replicationFactor and replicasAssignments were set. Both "
+            "cannot be used at the same time.",
+        )
+
+
+def _chosen(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
+    check_partition_count(len(topic.assignment))
+    check_assignment(topic.assignment, brokers)
+    _check_factor(len(topic.assignment[0]))
+    return {index: tuple(replicas) for index, replicas in topic.assignment.items()}
+
+
+def plan_growth(
+    growth: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
+) -> TopicNode:
+    """The topic's node with its added partitions, placed as if they had been there from the
+    start."""
+    present = len(node.replicas)
+    added = growth.total - present
+    if added <= 0:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, _too_few(growth, present))
+    check_partition_count(growth.total)
+    _check_brokers(brokers)
+    factor = len(node.replicas[0])
+    if growth.assignment is not None:
+        replicas = _chosen_growth(growth, growth.assignment, node, brokers)
+    else:
+        ordered = sorted(brokers)
+        first = node.replicas[0][0]
+        start = ordered.index(first) if first in brokers else 0
+        replicas = place(
+            brokers, added, factor, start_index=start, shift=start, first_partition=present
+        )
+    return TopicNode(
+        topic_id=node.topic_id,
+        replicas={**node.replicas, **replicas},
+        adding=node.adding,
+        removing=node.removing,
+    )
+
+
+def _too_few(growth: NewPartitions, present: int) -> str:
+    if growth.total == present:
+        return f"Topic already has {present} partitions."
+    return (
+        f"Topic currently has {present} partitions, which is higher than the requested "
+        f"{growth.total}."
+    )
+
+
+def _chosen_growth(
+    growth: NewPartitions,
+    assignment: Sequence[tuple[int, ...]],
+    node: TopicNode,
+    brokers: Mapping[int, str | None],
+) -> Assignment:
+    present = len(node.replicas)
+    added = growth.total - present
+    if len(assignment) != added:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
+            f"Increasing the number of partitions by {added} but {len(assignment)} "
+            "assignments provided.",
+        )
+    check_assignment(dict(enumerate(assignment)), brokers)
+    factor = len(node.replicas[0])
+    if len(assignment[0]) != factor:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
+            f"Each new partition needs {factor} replicas, as the partitions that exist.",
+        )
+    return {present + i: tuple(replicas) for i, replicas in enumerate(assignment)}
+
+
+def check_partition_count(partitions: int) -> None:
+    """Raises INVALID_PARTITIONS where it is none, or more than one topic may have."""
+    if partitions <= 0:
+        raise KafkaError(
+            ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0."
+        )
+    if partitions > PARTITIONS_MAX:
+        raise KafkaError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"{partitions} partitions are more than the {PARTITIONS_MAX} that a topic may have.",
+        )
+
+
+def _check_brokers(brokers: Mapping[int, str | None]) -> None:
+    if not brokers:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is live to hold the partitions."
+        )
+
+
+def _check_factor(factor: int) -> None:
+    if factor > REPLICATION_FACTOR_MAX:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Replication factor: {factor} is not supported yet: this version of brokerd keeps "
+            f"{REPLICATION_FACTOR_MAX} replica of each partition. Use 1, or -1 for the default.",
+        )
+
+
+def automatic_topic(name: str, settings: ClusterSettings) -> NewTopic:
+    """What a topic is that nobody created: the broker's defaults, or the offsets topic's own."""
+    if name != OFFSETS_TOPIC:
+        return NewTopic(name=name)
+    return NewTopic(
+        name=name,
+        partitions=settings.offsets_partitions,
+        replication_factor=1,
+        config={
+            "compression.type": "producer",
+            "cleanup.policy": "compact",
+            "segment.bytes": str(settings.offsets_segment_bytes),
+        },
+    )

@@ -1,0 +1,400 @@
+"""Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
+followed.
+
+Writing the topic's node (or the deletion's marker) is all that is done here; states are the
+controller's business, which sees the node by its watch. That is why any broker may create a topic
+by itself (auto creation), while requests of clients are served on the controller only, under its
+fence.
+"""
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
+from typing import TypeVar
+from uuid import uuid4
+
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
+
+from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.topic_plans import (
+    TopicPlan,
+    automatic_topic,
+    plan_creation,
+    plan_growth,
+)
+from brokerd.cluster.controller.service import ControllerService, DeposedError
+from brokerd.cluster.metadata_image import MetadataImage
+from brokerd.cluster.progress import Progress
+from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.codecs import TopicNode, decode_topic, encode_config, encode_topic
+from brokerd.cluster.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.replication.state import NO_LEADER
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import in_turns
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+ATTEMPTS_MAX = 5
+CONCURRENT_MAX = 32
+AUTO_CREATE_TIMEOUT_S = 5.0
+OTHERS_TIMEOUT_S = 1.0
+"""How long an answer waits for brokers other than this one to have heard of the change."""
+
+
+def unreachable(error: Exception) -> KafkaError:
+    """What a client is told when ZooKeeper was lost in the middle of its request."""
+    logger.debug("ZooKeeper was not reachable during a request: %r", error)
+    return KafkaError(
+        ErrorCode.REQUEST_TIMED_OUT,
+        "ZooKeeper is not reachable from this broker: whether the change was made is unknown, "
+        "try again later",
+    )
+
+
+class TopicAdmin:
+    """`service` gives the controller's service while this broker is controller."""
+
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        settings: ClusterSettings,
+        image: MetadataImage,
+        progress: Progress,
+        service: Callable[[], ControllerService | None],
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._settings = settings
+        self._image = image
+        self._progress = progress
+        self._service = service
+        self._creating: dict[str, asyncio.Task[None]] = {}
+        self._planned: dict[str, str] = {}  # those being created, as `MetadataImage.taken`
+
+    def _controller(self) -> ControllerService:
+        service = self._service()
+        if service is None:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+        return service
+
+    # -- create --------------------------------------------------------------------------------
+
+    async def create(
+        self, topics: Sequence[NewTopic], timeout_ms: int, validate_only: bool
+    ) -> dict[str, CreatedTopic | KafkaError]:
+        twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
+        existing = dict(self._image.taken)
+
+        async def one(topic: NewTopic) -> CreatedTopic:
+            service = self._controller()
+            _check_named_once(topic.name, twice)
+            if topic.name == QUORUM_TOPIC:
+                message = f"Creation of internal topic {QUORUM_TOPIC} is prohibited."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+            plan = self._plan(topic, existing)
+            if not validate_only:
+                existing[collision_key(topic.name)] = topic.name
+                await self._write_new(plan, service.fenced)
+            return plan.created()
+
+        results = dict(
+            zip((topic.name for topic in topics), await _side_by_side(one, topics), strict=True)
+        )
+        sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+        if sizes and not validate_only:
+            for name in await self._not_ready(sizes, timeout_ms / 1000):
+                results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
+            await self._others_followed()
+        return results
+
+    def _plan(self, topic: NewTopic, existing: dict[str, str]) -> TopicPlan:
+        brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
+        spread = max(1, len(brokers))
+        return plan_creation(
+            topic,
+            topic_id=uuid4(),
+            existing=existing,
+            brokers=brokers,
+            settings=self._settings,
+            start_index=random.randrange(spread),
+            shift=random.randrange(spread),
+        )
+
+    async def _write_new(
+        self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
+    ) -> None:
+        """The topic's config and node in one multi. A config that an older topic of this name left
+        behind is overwritten."""
+        path, data = paths.topic_config(plan.name), encode_config(plan.config)
+        node = Create(paths.topic(plan.name), encode_topic(plan.node))
+        config: Operation = Create(path, data)
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                await multi([config, node])
+                return
+            except MultiError as error:
+                if error.operation is node and isinstance(error.cause, NodeExistsError):
+                    raise await self._exists_already(plan.name) from None
+                if not isinstance(error.cause, NodeExistsError | NoNodeError):
+                    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+            is_left_behind = await self._zookeeper.exists(path) is not None
+            config = SetData(path, data, ANY_VERSION) if is_left_behind else Create(path, data)
+        message = f"Topic '{plan.name}' is created and deleted all the time, try again."
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+    async def _exists_already(self, name: str) -> KafkaError:
+        message = f"Topic '{name}' already exists."
+        if await self._zookeeper.exists(paths.delete_topic(name)) is not None:
+            message = f"Topic '{name}' is marked for deletion."
+        return KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
+
+    async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
+        """The topics whose partitions did not all get a leader in time."""
+
+        return await self._all_done(
+            sizes, lambda name: self._has_leaders(name, sizes[name]), timeout_s
+        )
+
+    async def _all_done(
+        self, names: Iterable[str], is_done: Callable[[str], bool], timeout_s: float
+    ) -> list[str]:
+        """Waits for all of them; those that are not done in time. What was done once is not looked
+        at again: there is progress for each of thousands."""
+        left = list(names)
+
+        def are_done() -> bool:
+            while left and is_done(left[-1]):
+                left.pop()
+            return not left
+
+        await self._progress.until(are_done, timeout_s)
+        return [name for name in left if not is_done(name)]
+
+    def _has_leaders(self, name: str, size: int) -> bool:
+        info = self._image.topics.get(name)
+        if info is None or len(info.partitions) < size:
+            return False
+        return all(state.leader != NO_LEADER for state in info.partitions.values())
+
+    async def renew_epochs(
+        self, partitions: Collection[TopicPartition], timeout_ms: int
+    ) -> dict[TopicPartition, KafkaError]:
+        """See ClusterClient.renew_epochs."""
+        before = {key: state for key in partitions if (state := self._image.partition(*key))}
+        led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
+        if not led:
+            return {}
+        self._controller().ask_epochs(led)
+
+        def remaining() -> list[TopicPartition]:
+            states = {key: self._image.partition(*key) for key in led}
+            return [
+                key for key, state in states.items() if state and state.leader_epoch <= led[key]
+            ]
+
+        await self._progress.until(lambda: not remaining(), timeout_ms / 1000)
+        await self._others_followed()
+        return {key: _timed_out("The new leader epoch is not known yet.") for key in remaining()}
+
+    async def _others_followed(self) -> None:
+        """Lets the other brokers hear of it too, so that what a client does next finds it there. A
+        broker that is slow is not waited for long: its clients are told to retry."""
+        service = self._service()
+        if service is not None:
+            await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
+
+    async def auto_create(self, name: str) -> None:
+        """See ClusterClient.auto_create. Callers for the same name share one attempt."""
+        task = self._creating.get(name)
+        if task is None:
+            task = asyncio.ensure_future(self._auto_create(name))
+            self._creating[name] = task
+            task.add_done_callback(lambda _: self._creating.pop(name, None))
+        await asyncio.shield(task)
+
+    async def _auto_create(self, name: str) -> None:
+        if name in self._image.topics:
+            return
+        key = collision_key(name)
+        existing = {key: taken} if (taken := self._taken(key)) else {}
+        plan = self._plan(automatic_topic(name, self._settings), existing)
+        self._planned[key] = name
+        try:
+            await self._write_unless_there(plan)
+        except DISCONNECTED as error:
+            raise unreachable(error) from error
+        finally:
+            del self._planned[key]
+        if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
+            message = f"Topic '{name}' has no leaders yet."
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
+
+    def _taken(self, key: str) -> str | None:
+        return self._image.taken.get(key) or self._planned.get(key)
+
+    async def _write_unless_there(self, plan: TopicPlan) -> None:
+        try:
+            await self._write_new(plan, self._zookeeper.multi)
+            logger.info("topic %s is created automatically", plan.name)
+        except KafkaError as error:
+            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+            if await self._zookeeper.exists(paths.delete_topic(plan.name)) is not None:
+                message = f"Topic '{plan.name}' is being deleted."
+                raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message) from None
+
+    # -- delete --------------------------------------------------------------------------------
+
+    async def delete(self, names: Sequence[str], timeout_ms: int) -> dict[str, KafkaError | None]:
+        unique = dict.fromkeys(names)
+        try:
+            present = await self._deletable(unique)
+        except (KafkaError, *DISCONNECTED) as error:
+            return dict.fromkeys(unique, _as_kafka_error(error))
+        results: dict[str, KafkaError | None] = {}
+
+        def refuse(name: str) -> None:
+            results[name] = _unknown(name)
+
+        await in_turns(unique, refuse)
+        results |= zip(present, await _side_by_side(self._mark, present), strict=True)
+        marked = [name for name in present if results[name] is None]
+
+        def is_deleted(name: str) -> bool:
+            service = self._service()
+            return service is not None and service.is_deleted(name)
+
+        for name in await self._all_done(marked, is_deleted, timeout_ms / 1000):
+            results[name] = _timed_out(f"Topic '{name}' is marked, its deletion goes on.")
+        return results
+
+    def check_deletion(self) -> None:
+        """See ClusterClient.check_deletion."""
+        self._controller()
+        if not self._settings.delete_topics:
+            raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
+
+    async def _deletable(self, names: Collection[str]) -> list[str]:
+        """Those of them that exist. What this broker has not heard of may be new: of a few such
+        names each is looked up, of many one read tells all. Raises KafkaError."""
+        self.check_deletion()
+        present: set[str] = set()
+        unheard: list[str] = []
+
+        def sort(name: str) -> None:
+            if name in self._image.topics:
+                present.add(name)
+            elif is_topic_name(name):
+                unheard.append(name)
+
+        await in_turns(names, sort)
+        if len(unheard) > CONCURRENT_MAX:
+            present.update(await self._zookeeper.children(paths.TOPICS))
+        else:
+            reads = (self._zookeeper.exists(paths.topic(name)) for name in unheard)
+            found = zip(unheard, await asyncio.gather(*reads), strict=True)
+            present.update(name for name, stat in found if stat is not None)
+        return [name for name in names if name in present]
+
+    async def _mark(self, name: str) -> None:
+        service = self._controller()
+        try:
+            await service.fenced([Create(paths.delete_topic(name))])
+        except MultiError as error:
+            if not isinstance(error.cause, NodeExistsError):
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    # -- grow ----------------------------------------------------------------------------------
+
+    async def grow(
+        self, growths: Sequence[NewPartitions], timeout_ms: int, validate_only: bool
+    ) -> dict[str, KafkaError | None]:
+        twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
+
+        async def one(growth: NewPartitions) -> None:
+            service = self._controller()
+            _check_named_once(growth.topic, twice)
+            await self._grow_one(growth, service, validate_only)
+
+        names = (growth.topic for growth in growths)
+        results = dict(zip(names, await _side_by_side(one, growths), strict=True))
+        if not validate_only:
+            sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
+            for name in await self._not_ready(sizes, timeout_ms / 1000):
+                results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
+            if sizes:
+                await self._others_followed()
+        return results
+
+    async def _grow_one(
+        self, growth: NewPartitions, service: ControllerService, validate_only: bool
+    ) -> None:
+        if growth.topic not in self._image.topics:
+            raise _unknown(growth.topic)
+        node, version = await self._read_topic(growth.topic)
+        brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
+        grown = plan_growth(growth, node, brokers)
+        if validate_only:
+            return
+        try:
+            write = SetData(paths.topic(growth.topic), encode_topic(grown), version)
+            await service.fenced([write])
+        except MultiError as error:
+            if isinstance(error.cause, BadVersionError):
+                message = f"Topic '{growth.topic}' was changed meanwhile, try again."
+                raise KafkaError(ErrorCode.INVALID_PARTITIONS, message) from None
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+        service.topic_grown()
+
+    async def _read_topic(self, name: str) -> tuple[TopicNode, int]:
+        node = await self._zookeeper.get(paths.topic(name))
+        if node is None:
+            raise _unknown(name)
+        return decode_topic(name, node[0]), node[1].version
+
+
+def _unknown(name: str) -> KafkaError:
+    return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
+
+
+def _timed_out(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+
+def _check_named_once(name: str, twice: Container[str]) -> None:
+    if name in twice:
+        message = f"Topic '{name}' is named more than once in the request."
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+async def _side_by_side(
+    one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
+) -> list[Answer | KafkaError]:
+    """The answer to each item, in order; CONCURRENT_MAX are under way at a time."""
+
+    async def answer(item: Item) -> Answer | KafkaError:
+        try:
+            return await one(item)
+        except (KafkaError, DeposedError, *DISCONNECTED) as error:
+            return _as_kafka_error(error)
+
+    answers: list[Answer | KafkaError] = []
+    for start in range(0, len(items), CONCURRENT_MAX):
+        run = items[start : start + CONCURRENT_MAX]
+        answers += await asyncio.gather(*(answer(item) for item in run))
+    return answers
+
+
+def _as_kafka_error(error: Exception) -> KafkaError:
+    if isinstance(error, KafkaError):
+        return error
+    if isinstance(error, DeposedError):
+        return KafkaError(ErrorCode.NOT_CONTROLLER, "This broker is not the controller any more.")
+    return unreachable(error)

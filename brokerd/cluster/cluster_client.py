@@ -1,0 +1,412 @@
+"""The broker's door to the cluster: registration, metadata image, controller, administration.
+
+One task, the membership, owns everything that this broker does in ZooKeeper for itself: it joins
+(new session: register, load) or comes back (same session: set the watches again), then serves
+what watches say is due. While it is also controller a second task runs the ControllerService.
+Losing the connection stops neither the broker nor the image: both tasks wait for it to return.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TypeVar
+
+from brokerd.cluster.admin.configs import ConfigAdmin
+from brokerd.cluster.admin.producer_id_blocks import claim_block
+from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.topics import TopicAdmin
+from brokerd.cluster.controller.controller_election import Mandate, find_or_stand
+from brokerd.cluster.controller.service import ControllerService
+from brokerd.cluster.membership import registration
+from brokerd.cluster.membership.change_feed import Feed
+from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
+from brokerd.cluster.membership.registration import ClusterError, Registration
+from brokerd.cluster.membership.session_watchdog import Watchdog
+from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
+from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
+from brokerd.cluster.progress import Progress
+from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.zookeeper import acls, bulk_reads, offline_replicas, session_file
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
+from brokerd.errors import KafkaError
+from brokerd.topic_partition import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+RETRY_S = 1.0
+RECONNECT_S = 0.05
+EVERYTHING = frozenset(
+    {"brokers", "changes", "configs", "controller", "failures", "own-failures", "registration"}
+)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class ClusterClient:
+    """One broker's membership of the cluster. All methods run on the event loop.
+
+    `on_change` is awaited with each change of the image, one after another, after the image took it
+    and before it is acknowledged to the controller. `on_fatal` is called once when the membership
+    cannot go on (another live broker owns our id): the process must end.
+    """
+
+    connects = disconnects = expires = 0
+    """Of the ZooKeeper session, since the start."""
+
+    def __init__(
+        self,
+        settings: ClusterSettings,
+        loop: asyncio.AbstractEventLoop,
+        on_change: Callable[[ImageDelta], Awaitable[None]],
+        on_fatal: Callable[[Exception], None],
+    ) -> None:
+        self.image = MetadataImage()
+        self.image.cluster_id = settings.cluster_id
+        self._settings = settings
+        self._on_change = on_change
+        self._on_fatal = on_fatal
+        self._progress = Progress()
+        self._connected = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._due: set[str] = set()
+        self._joined_session = 0
+        self.disconnected_since_ms: int | None = None
+        """Since when ZooKeeper does not answer; None while it does."""
+        self._offline: frozenset[TopicPartition] = frozenset()
+        self._offline_told: frozenset[TopicPartition] = frozenset()
+        self._mandate: Mandate | None = None
+        self._service: ControllerService | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        listeners = (self._on_connected, self._on_suspended, self._on_lost)
+        zookeeper = self._zookeeper = ZooKeeper(
+            settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners,
+            settings.credentials, *([acls.secure] if settings.set_acl else []),
+        )  # fmt: skip
+        self._watchdog = Watchdog(
+            loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
+        )
+        self._feed = Feed(
+            zookeeper, settings.broker_id, self.image, self._changed, self._flag,
+            was_cleanly_stopped=settings.stopped_cleanly,
+        )  # fmt: skip
+        self.registration = Registration(zookeeper, settings, self._flag)
+        self._topics = TopicAdmin(
+            zookeeper, settings, self.image, self._progress, lambda: self._service
+        )
+        self.new_partition_wait = NewPartitionWait(zookeeper, self.image)
+        self.configs = ConfigAdmin(zookeeper, self._progress, lambda: self._feed.config_number)
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether this broker is the elected controller."""
+        return self._service is not None
+
+    # -- life ----------------------------------------------------------------------------------
+
+    async def connect(self) -> None:
+        """Opens the session. Raises ClusterError with a message fit for a user.
+
+        The log directory that holds `session_file` must be locked by this process.
+        """
+        settings = self._settings
+        connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
+        logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
+        await asyncio.to_thread(
+            session_file.end_saved, settings.session_file, connect, settings.session_timeout_ms,
+            settings.credentials,
+        )  # fmt: skip
+        self._zookeeper.start()
+        self._watchdog.start()
+        await self._starting(self._connected.wait)
+
+    async def configs_before_start(
+        self, topics: Sequence[str]
+    ) -> tuple[Mapping[str, dict[str, str]], Mapping[str, dict[str, str]]]:
+        """The dynamic configs of this broker and of all, by their names in ZooKeeper, and those of
+        topics. Raises ClusterError."""
+        zookeeper, broker_id = self._zookeeper, self._settings.broker_id
+        of_brokers = await self._starting(
+            lambda: bulk_reads.broker_configs(zookeeper, broker_id, {})
+        )
+        return of_brokers, await self._starting(lambda: bulk_reads.topic_configs(zookeeper, topics))
+
+    async def start(self) -> None:
+        """Registers, loads the image (on_change gets it all), stands for election. `connect` comes
+        before it. Raises ClusterError."""
+        await self._starting(self._join)
+        self._tasks["membership"] = asyncio.ensure_future(self._membership())
+
+    async def _starting(self, part: Callable[[], Awaitable[T]]) -> T:
+        """A part of the start, as soon as there is a connection; ends it all where that fails."""
+        settings = self._settings
+        try:
+            async with asyncio.timeout(settings.connect_timeout_ms / 1000):
+                await self._connected.wait()
+            return await part()
+        except TimeoutError:
+            reason = await self._zookeeper.why_unreachable()
+            await self.stop()
+            raise ClusterError(
+                f"no ZooKeeper answers at {settings.zookeeper_connect} within "
+                f"{settings.connect_timeout_ms} ms{reason}: start it, or mend zookeeper.connect"
+            ) from None
+        except DISCONNECTED as error:
+            await self.stop()
+            raise ClusterError(f"ZooKeeper went away during the start: {error!r}") from error
+        except NOT_LET_IN as error:
+            await self.stop()
+            raise ClusterError(
+                f"ZooKeeper at {settings.zookeeper_connect} wants credentials, or others: name a "
+                "JAAS file of its brokers in brokerd.zookeeper.jaas.file"
+            ) from error
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def wait_for_startup_epochs(self) -> None:
+        """Until the controller has raised the leader epochs of this broker's partitions, or the
+        wait is over (see `startup_epoch_wait`)."""
+        timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
+        given_up = await self._feed.startup_wait.wait(timeout_s)
+        if given_up:
+            logger.warning(
+                "the controller has not written the states of %d partitions of this broker yet: "
+                "clients get the old leader epochs",
+                given_up,
+            )
+
+    async def stop(self) -> None:
+        """Ends the session: the registration (and controllership) goes at once."""
+        self._service = None
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._watchdog.stop()
+        was_connected = self._connected.is_set()
+        await self._zookeeper.stop()
+        if was_connected:
+            session_file.forget(self._settings.session_file)
+
+    def _on_connected(self, session_id: int) -> None:
+        if self.disconnected_since_ms is not None:
+            away_s = (_now_ms() - self.disconnected_since_ms) / 1000
+            logger.warning("ZooKeeper answers again after %.1f s", away_s)
+        self.disconnected_since_ms = None
+        self.connects += 1
+        self._connected.set()
+        self._due |= EVERYTHING
+        self._wake.set()
+        if self._service is not None and session_id == self._joined_session:
+            self._service.reconnected()
+
+    def _on_suspended(self) -> None:
+        self._connected.clear()
+        if self.disconnected_since_ms is None:
+            self.disconnects += 1
+            self.disconnected_since_ms = _now_ms()
+            logger.warning("ZooKeeper does not answer; this broker goes on with what it leads")
+
+    def _on_lost(self) -> None:
+        self._on_suspended()
+        self.expires += 1
+        logger.warning("the ZooKeeper session has ended: this broker must register again")
+        self._resign()
+
+    # -- membership ----------------------------------------------------------------------------
+
+    def _flag(self, what: str) -> None:
+        self._due.add(what)
+        self._wake.set()
+
+    async def _changed(self, delta: ImageDelta) -> None:
+        try:
+            await self._on_change(delta)
+        finally:
+            self._progress.tell()
+
+    async def _membership(self) -> None:
+        while True:
+            try:
+                await self._connected.wait()
+                if self._zookeeper.session[0] != self._joined_session:
+                    await self._join()
+                await self._wake.wait()
+                self._wake.clear()
+                due, self._due = self._due, set()
+                await self._serve(due)
+            except DISCONNECTED:
+                self._due |= EVERYTHING
+                self._wake.set()
+                await asyncio.sleep(RECONNECT_S)
+            except ClusterError as error:
+                logger.critical("%s", error)
+                self._on_fatal(error)
+                return
+            except Exception:
+                logger.exception("following the cluster failed, joining it again")
+                self._joined_session = 0
+                await asyncio.sleep(RETRY_S)
+
+    async def _join(self) -> None:
+        """A new session: register, load everything, find or become the controller."""
+        session = self._zookeeper.session
+        await self._zookeeper.make_chroot()
+        if self._settings.set_acl:
+            await acls.close_what_is_open(self._zookeeper)
+        await registration.prepare_paths(self._zookeeper)
+        self.image.cluster_id = await registration.cluster_id(
+            self._zookeeper, self.image.cluster_id
+        )
+        session_file.save(self._settings.session_file, session_file.SavedSession(*session))
+        await self._feed.broker_configs()  # they may say other endpoints
+        await self.registration.make(_now_ms())
+        logger.info(
+            "broker %d is registered, session 0x%x, timeout %d ms",
+            self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
+        )  # fmt: skip
+        self._offline_told = frozenset()
+        await self._feed.brokers()
+        await self._feed.failures()
+        await self._feed.load()
+        await self._find_controller()
+        self._joined_session = session[0]
+        self._due |= {"changes", "own-failures"}
+        self._wake.set()
+
+    async def _serve(self, due: set[str]) -> None:
+        # A controller that went is most often a broker that went. Its successor must know that
+        # before it places a topic, or partitions would be given to who is no more.
+        if due & {"brokers", "controller"}:
+            await self._feed.brokers()
+            if self._settings.broker_id not in self.image.brokers:
+                logger.warning("the registration of this broker was removed: registering again")
+                self._joined_session = 0
+                self._due |= EVERYTHING
+                self._wake.set()
+                return
+        if "registration" in due:
+            await self.registration.mend(_now_ms())
+        if "controller" in due:
+            await self._find_controller()
+        if "own-failures" in due:
+            await self._tell_offline()
+        if "failures" in due:
+            await self._feed.failures()
+        if "changes" in due:
+            await self._feed.changes()
+        if "configs" in due:
+            await self._feed.configs()
+            self._progress.tell()
+
+    # -- replicas that cannot be served --------------------------------------------------------
+
+    def tell_offline(self, replicas: Collection[TopicPartition]) -> None:
+        """These are the replicas of this broker that it cannot serve: the controller is to know."""
+        self._offline = frozenset(replicas)
+        if self._offline != self._offline_told:
+            self._flag("own-failures")
+
+    async def _tell_offline(self) -> None:
+        replicas = self._offline
+        if replicas != self._offline_told:
+            await offline_replicas.tell(self._zookeeper, self._settings.broker_id, replicas)
+            self._offline_told = replicas
+
+    # -- controller ----------------------------------------------------------------------------
+
+    async def _find_controller(self) -> None:
+        found = await find_or_stand(
+            self._zookeeper, self._settings.broker_id, _now_ms(), self._controller_watch
+        )
+        if found.mandate != self._mandate:
+            self._resign()
+        if found.mandate is not None and self._service is None:
+            self._mandate = found.mandate
+            settings = self._settings
+            self._service = ControllerService(
+                self._zookeeper, found.mandate, self._progress.tell, settings.delete_topics,
+                cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
+            )  # fmt: skip
+            self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
+        delta = self.image.replace_controller(found.broker_id, found.epoch)
+        if not delta.is_empty:
+            await self._changed(delta)
+
+    def _controller_watch(self) -> None:
+        self._flag("controller")
+
+    def _resign(self) -> None:
+        task = self._tasks.pop("controller", None)
+        if task is not None:
+            task.cancel()
+        self._service = None
+        self._mandate = None
+        if self.image.controller_id == self._settings.broker_id:
+            self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
+
+    async def _govern(self, service: ControllerService) -> None:
+        """Runs the service as long as the mandate holds: until cancelled or deposed."""
+        while True:
+            try:
+                await self._connected.wait()
+                await service.run()
+                break
+            except DISCONNECTED:
+                await asyncio.sleep(RECONNECT_S)
+            except Exception:
+                logger.exception("the controller failed, it begins anew")
+                await asyncio.sleep(RETRY_S)
+        if self._service is service:
+            self._service = None
+            self._mandate = None
+        self._flag("controller")
+
+    # -- administration ------------------------------------------------------------------------
+
+    async def create_topics(
+        self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
+    ) -> dict[str, CreatedTopic | KafkaError]:
+        """Creates topics; the answer per name. Only on the controller (elsewhere
+        NOT_CONTROLLER)."""
+        return await self._topics.create(topics, timeout_ms, validate_only)
+
+    async def delete_topics(
+        self, names: Sequence[str], *, timeout_ms: int
+    ) -> dict[str, KafkaError | None]:
+        """Deletes topics; the answer per name (None = done). Only on the controller."""
+        return await self._topics.delete(names, timeout_ms)
+
+    def check_deletion(self) -> None:
+        """Raises what no topic can be deleted for here: NOT_CONTROLLER,
+        TOPIC_DELETION_DISABLED."""
+        self._topics.check_deletion()
+
+    async def create_partitions(
+        self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
+    ) -> dict[str, KafkaError | None]:
+        """Grows topics; the answer per name (None = done). Only on the controller."""
+        return await self._topics.grow(growths, timeout_ms, validate_only)
+
+    async def renew_epochs(
+        self, partitions: Collection[TopicPartition], timeout_ms: int
+    ) -> dict[TopicPartition, KafkaError]:
+        """Has the leaders of these partitions go on under a new leader epoch; the partitions of
+        which that is not known in time. Only on the controller (elsewhere NOT_CONTROLLER)."""
+        return await self._topics.renew_epochs(partitions, timeout_ms)
+
+    async def auto_create(self, name: str) -> None:
+        """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
+        done for one that exists. `__consumer_offsets` gets its own partition count and compact
+        policy. On any broker. Raises KafkaError (bad name, no live broker,
+        LEADER_NOT_AVAILABLE)."""
+        await self._topics.auto_create(name)
+
+    async def next_producer_id_block(self) -> tuple[int, int]:
+        """Claims a block of 1,000 producer ids: (first, last), both inclusive."""
+        block = await claim_block(self._zookeeper, self._settings.broker_id)
+        return block.first, block.last

@@ -1,0 +1,79 @@
+"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`.
+
+A candidate creates the node and raises the epoch in one multi, so that two controllers never have
+the same epoch. Every later write of a controller is a multi that checks the version of
+`/controller_epoch`: when another was elected, the writes of the one before fail.
+"""
+
+import logging
+from typing import NamedTuple
+
+from kazoo.exceptions import BadVersionError, NodeExistsError
+
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.codecs import (
+    decode_controller,
+    decode_controller_epoch,
+    encode_controller,
+)
+from brokerd.cluster.zookeeper.operations import Check, Create, SetData
+from brokerd.cluster.zookeeper.zookeeper_client import MultiError, Watch, ZooKeeper
+
+logger = logging.getLogger(__name__)
+
+
+class Mandate(NamedTuple):
+    """The right to write as controller: the epoch and the version of its node."""
+
+    epoch: int
+    version: int
+
+    @property
+    def fence(self) -> Check:
+        """The first operation of every multi of this controller's."""
+        return Check(paths.CONTROLLER_EPOCH, self.version)
+
+
+class Controllership(NamedTuple):
+    """Who is controller, and the mandate where it is this session."""
+
+    broker_id: int
+    epoch: int
+    mandate: Mandate | None
+
+
+async def find_or_stand(
+    zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
+) -> Controllership:
+    """The controller, after standing for election where there is none. `watch` is called when it
+    ends or changes."""
+    while True:
+        epoch, version = await _epoch(zookeeper)
+        node = await zookeeper.get(paths.CONTROLLER, watch)
+        if node is not None:
+            data, stat = node
+            is_mine = stat.ephemeralOwner == zookeeper.session[0]
+            mandate = Mandate(epoch, version) if is_mine else None
+            return Controllership(decode_controller(data), epoch, mandate)
+        try:
+            await zookeeper.multi(
+                [
+                    Create(paths.CONTROLLER, encode_controller(broker_id, now_ms), ephemeral=True),
+                    SetData(paths.CONTROLLER_EPOCH, str(epoch + 1).encode(), version),
+                ]
+            )
+            logger.info("broker %d is elected controller, epoch %d", broker_id, epoch + 1)
+        except MultiError as error:
+            if not isinstance(error.cause, NodeExistsError | BadVersionError):
+                raise
+
+
+async def _epoch(zookeeper: ZooKeeper) -> tuple[int, int]:
+    while True:
+        node = await zookeeper.get(paths.CONTROLLER_EPOCH)
+        if node is not None:
+            return decode_controller_epoch(node[0]), node[1].version
+        try:
+            await zookeeper.create(paths.CONTROLLER_EPOCH, b"0")
+        except NodeExistsError:
+            pass

@@ -1,0 +1,401 @@
+"""The controller at work: one task that turns watches into decisions and decisions into fenced
+writes.
+
+States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
+ANNOUNCE_MAX states. Whatever goes wrong in between is mended the same way: after a lost
+connection the task reads everything anew and `Controller.load` finds both what is wrong and what
+was not announced. A multi that fails is tried state by state, and what still fails is read anew.
+When the fence fails, another is controller and the task ends.
+
+Entries are numbered by the controller itself, not by ZooKeeper's sequence: it alone writes them,
+and a number of its own makes a repeated write collide with the first instead of doubling it. The
+newest entry is never purged, so that the numbers go on after a fail-over.
+"""
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from uuid import UUID, uuid4
+
+from kazoo.exceptions import NodeExistsError
+
+from brokerd.cluster.controller.controller_election import Mandate
+from brokerd.cluster.controller.notification_purge import purge_applied, purge_old
+from brokerd.cluster.controller.state_machine import Controller
+from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
+from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
+from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
+from brokerd.cluster.zookeeper.codecs import TopicNode, encode_feature, encode_topic
+from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.operations import (
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    removal_of_partitions,
+    write_states,
+)
+from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
+from brokerd.replication.state import PartitionState
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import in_turns
+
+logger = logging.getLogger(__name__)
+
+STATES_PER_MULTI = 200
+ANNOUNCE_MAX = 1_000
+DELETES_PER_MULTI = 500
+PURGE_INTERVAL_S = 60.0
+RETRY_S = 1.0
+
+
+class DeposedError(Exception):
+    """Another controller was elected: the fence refused a write."""
+
+
+class ControllerService:
+    """Runs from a broker's election until it is cancelled or deposed.
+
+    `on_progress` is called whenever a deletion was completed or a broker applied an entry.
+    `delete_topics` is delete.topic.enable; `cleanly_stopped` as for Controller.
+    """
+
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        mandate: Mandate,
+        on_progress: Callable[[], None],
+        delete_topics: bool = True,
+        cleanly_stopped: Container[int] = (),
+    ) -> None:
+        self._cleanly_stopped = cleanly_stopped
+        self._delete_topics = delete_topics
+        self._zookeeper = zookeeper
+        self._mandate = mandate
+        self._on_progress = on_progress
+        self._core = Controller(mandate.epoch, {})
+        self._wake = asyncio.Event()
+        self._due: set[str] = set()
+        self._epochs_asked: dict[TopicPartition, None] = {}
+        self._applied: dict[int, int] = {}
+        self._last_number = -1
+        self._brokers_watch = partial(self._flag, "brokers")
+        self._topics_watch = partial(self._flag, "topics")
+        self._markers_watch = partial(self._flag, "markers")
+        self._applied_watch = partial(self._flag, "applied")
+        self._log_dirs_watch = partial(self._flag, "log-dirs")
+
+    # -- asked by the client ------------------------------------------------------------------
+
+    async def fenced(self, operations: Sequence[Operation]) -> None:
+        """A multi under this controller's fence. Raises DeposedError, MultiError."""
+        try:
+            await self._zookeeper.multi([self._mandate.fence, *operations])
+        except MultiError as error:
+            if error.index == 0:
+                raise DeposedError from None
+            raise
+
+    def topic_grown(self) -> None:
+        """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
+        self._flag("grown")
+
+    def ask_epochs(self, partitions: Iterable[TopicPartition]) -> None:
+        """These partitions get a new leader epoch, once however often they are asked for until
+        then."""
+        self._epochs_asked.update(dict.fromkeys(partitions))
+        self._flag("epochs")
+
+    def reconnected(self) -> None:
+        """Tells that the connection was away: watches are lost, outcomes unknown."""
+        self._flag("reload")
+
+    def is_deleted(self, name: str) -> bool:
+        """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
+        return self._core.is_gone(name, self._applied)
+
+    def is_applied_everywhere(self) -> bool:
+        """Whether every live broker has applied all that was announced."""
+        return self._applied_by_all() >= self._last_number
+
+    def _applied_by_all(self) -> int:
+        return min((self._applied.get(b, -1) for b in self._core.brokers), default=-1)
+
+    # -- the task ------------------------------------------------------------------------------
+
+    def _flag(self, what: str) -> None:
+        self._due.add(what)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Loads, then follows. Returns when deposed; raises DISCONNECTED errors to the caller, who
+        runs it anew when there is a connection and the mandate still holds."""
+        self._flag("reload")
+        try:
+            while True:
+                await self._follow()
+        except DeposedError:
+            logger.warning("controller epoch %d is over: another was elected", self._mandate.epoch)
+
+    async def _load(self) -> None:
+        started_s = time.monotonic()
+        self._due.clear()
+        await self._make_feature_node()
+        brokers = await bulk_reads.live_brokers(self._zookeeper, self._brokers_watch)
+        entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES)
+        last = await self._zookeeper.get(entries[max(entries)]) if entries else None
+        self._last_number = max(entries, default=-1)
+        names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
+        epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
+        core = Controller(self._mandate.epoch, epochs, self._cleanly_stopped)
+        core.offline = await offline_replicas.read(self._zookeeper)
+        topics: dict[str, TopicNode] = {}
+        loaded: list[LoadedState] = []
+        async for run in bulk_reads.topics(self._zookeeper, names):
+            run = [await self._with_id(topic) for topic in run]
+            topics.update({topic.name: topic.node for topic in run})
+            loaded += await bulk_reads.states(self._zookeeper, run)
+            gc.freeze()  # they stay: the collector need not walk all of them again and again
+        marked = await self._marked()
+        self._core = core
+        await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
+        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
+        self._wake.set()
+        logger.info(
+            "controller epoch %d is in office: %d brokers, %d topics, %d partitions, %.0f ms",
+            self._mandate.epoch, len(brokers), len(topics), len(loaded),
+            (time.monotonic() - started_s) * 1000,
+        )  # fmt: skip
+
+    async def _follow(self) -> None:
+        try:
+            async with asyncio.timeout(PURGE_INTERVAL_S):
+                await self._wake.wait()
+        except TimeoutError:
+            self._due.add("purge")
+        self._wake.clear()
+        due, self._due = self._due, set()
+        try:
+            await self._serve(due)
+        except MultiError as error:
+            logger.error("a write of the controller failed, reading all anew: %s", error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+
+    async def _serve(self, due: set[str]) -> None:
+        if "reload" in due:
+            await self._load()
+            return
+        if "brokers" in due:
+            await self._brokers_changed()
+        if "log-dirs" in due:
+            await self._log_dirs_failed()
+        if due & {"topics", "grown"}:
+            await self._topics_changed(grown="grown" in due)
+        if "epochs" in due:
+            await self._renew_epochs()
+        if due & {"topics", "markers"}:
+            await self._take_markers()
+            await self._announce_deletions()
+        if due & {"applied", "brokers", "log-dirs"}:
+            await self._read_applied()
+            await self._finish_deletions()
+            await purge_applied(self._zookeeper, self._applied_by_all())
+        if "purge" in due:
+            await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
+
+    async def _make_feature_node(self) -> None:
+        """What Kafka's controller writes when it is the first of its cluster."""
+        try:
+            await self._zookeeper.create(paths.FEATURE, encode_feature())
+        except NodeExistsError:
+            pass
+
+    async def _with_id(self, topic: ReadTopic) -> ReadTopic:
+        """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
+        if topic.node.topic_id is not None:
+            return topic
+        node = replace(topic.node, topic_id=uuid4())
+        write = SetData(paths.topic(topic.name), encode_topic(node), topic.version)
+        await self.fenced([write])
+        return topic._replace(node=node, version=topic.version + 1)
+
+    # -- brokers and topics --------------------------------------------------------------------
+
+    async def _brokers_changed(self) -> None:
+        brokers = await bulk_reads.live_brokers(self._zookeeper, self._brokers_watch)
+        epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
+        if epochs == self._core.brokers:
+            return
+        logger.info("live brokers are now %s", sorted(epochs))
+        self._core.offline = await offline_replicas.read(self._zookeeper)
+        await self._write(self._core.brokers_changed(epochs))
+
+    async def _log_dirs_failed(self) -> None:
+        """A broker says that there are replicas which it cannot serve, or can again."""
+        events = await self._zookeeper.children(paths.LOG_DIR_EVENTS, self._log_dirs_watch)
+        await self._write(self._core.offline_changed(await offline_replicas.read(self._zookeeper)))
+        for name in events:
+            await self._zookeeper.delete(f"{paths.LOG_DIR_EVENTS}/{name}")
+
+    async def _topics_changed(self, *, grown: bool) -> None:
+        names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
+        if not grown:
+            names = [name for name in names if name not in self._core.topics]
+        async for run in bulk_reads.topics(self._zookeeper, names):
+            changed: dict[str, TopicNode] = {}
+            for topic in run:
+                known = self._core.topics.get(topic.name)
+                if known is None or known.replicas != topic.node.replicas:
+                    changed[topic.name] = (await self._with_id(topic)).node
+            await self._write(self._core.topics_changed(changed))
+
+    async def _renew_epochs(self) -> None:
+        """What is not written stays asked for: all is read anew then, and it is decided again."""
+        asked, self._epochs_asked = self._epochs_asked, {}
+        wanted = [state for state in self._core.epochs_asked(asked) if state is not None]
+        try:
+            await self._write(wanted)
+        finally:
+            missing = [(s.topic, s.partition) for s in wanted if not self._is_written(s)]
+            self._epochs_asked = dict.fromkeys(missing) | self._epochs_asked
+
+    # -- deletions -----------------------------------------------------------------------------
+
+    async def _marked(self) -> list[str]:
+        """As Kafka's, a controller that may not delete topics takes their marks away. What another
+        has begun goes on: logs are gone by now."""
+        marked, begun = await bulk_reads.deletions(self._zookeeper, self._markers_watch)
+        if self._delete_topics:
+            return marked
+        for name in sorted(set(marked) - set(begun)):
+            logger.warning("topic %s is not deleted: delete.topic.enable is false", name)
+            await self.fenced([Delete(paths.delete_topic(name))])
+        return begun
+
+    async def _take_markers(self) -> None:
+        names = await self._marked()
+        self._core.deletions_asked(names)
+        for name in names:
+            is_unknown = name not in self._core.topics
+            if is_unknown and await self._zookeeper.exists(paths.topic(name)) is None:
+                await self.fenced([Delete(paths.delete_topic(name))])
+
+    async def _announce_deletions(self) -> None:
+        topics = self._core.deletions_asked(())
+        for start in range(0, len(topics), ANNOUNCE_MAX):
+            part = topics[start : start + ANNOUNCE_MAX]
+            await self._announce((), part)
+            self._core.deletions_announced(part, self._last_number)
+            logger.info("deletion of %d topics is begun", len(part))
+
+    async def _finish_deletions(self) -> None:
+        for name in self._core.deletions_due(self._applied):
+            await self._remove(name)
+            self._core.removed(name)
+            logger.info("topic %s is deleted", name)
+            self._on_progress()
+
+    async def _remove(self, name: str) -> None:
+        """The leaves first; the topic's node, its config and its marker together and last. If that
+        is not what there is (somebody's half of a topic), it is read and removed."""
+        known = self._core.written_partitions(name)
+        try:
+            await self._remove_nodes(name, removal_of_partitions(name, known), has_config=True)
+        except MultiError:
+            has_config = await self._zookeeper.exists(paths.topic_config(name)) is not None
+            present = await bulk_reads.present_nodes(self._zookeeper, name)
+            await self._remove_nodes(name, present, has_config=has_config)
+
+    async def _remove_nodes(
+        self, name: str, operations: Sequence[Operation], *, has_config: bool
+    ) -> None:
+        last = [Delete(paths.topic(name)), Delete(paths.delete_topic(name))]
+        if has_config:
+            last.append(Delete(paths.topic_config(name)))
+        everything = [*operations, *last]
+        while len(everything) > DELETES_PER_MULTI:
+            await self.fenced(everything[:DELETES_PER_MULTI])
+            everything = everything[DELETES_PER_MULTI:]
+        await self.fenced(everything)
+
+    async def _read_applied(self) -> None:
+        watch = self._applied_watch
+        for broker_id in self._core.brokers:
+            path = paths.applied(broker_id)
+            node = await self._zookeeper.get(path, watch)
+            if node is None:
+                await self._zookeeper.exists(path, watch)
+            elif node[0].isdigit():
+                self._applied[broker_id] = int(node[0])
+        self._on_progress()
+
+    # -- writing -------------------------------------------------------------------------------
+
+    async def _write(self, wanted: Iterable[PartitionState | None]) -> None:
+        """Writes what is not written yet and announces all of it, batch by batch."""
+        states: list[PartitionState] = []
+
+        def keep(state: PartitionState | None) -> None:
+            if state is not None:
+                states.append(state)
+
+        await in_turns(wanted, keep)
+        for part in change_entries.batches(states, ANNOUNCE_MAX):
+            told: list[PartitionState] = []
+            for start in range(0, len(part), STATES_PER_MULTI):
+                told += await self._write_multi(part[start : start + STATES_PER_MULTI])
+            if told:
+                await self._announce(told, ())
+
+    async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
+        """The states that are in ZooKeeper after it."""
+        missing = [state for state in states if not self._is_written(state)]
+        try:
+            await self._write_once(missing)
+        except MultiError as error:
+            logger.warning("writing %d states failed, one by one now: %s", len(missing), error)
+            for state in missing:
+                await self._write_single(state)
+        return [state for state in states if self._is_written(state)]
+
+    def _is_written(self, state: PartitionState) -> bool:
+        known = self._core.states.get((state.topic, state.partition))
+        return known is not None and known.version >= state.version
+
+    async def _write_single(self, state: PartitionState) -> None:
+        operations = write_states([state], [state.topic])
+        try:
+            if state.version == 0:
+                # A controller of Kafka's may have died between making this node and the state.
+                await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
+                operations = operations[-1:]
+            await self.fenced(operations)
+            self._core.written([state])
+        except MultiError as error:
+            logger.error("%s-%d is not written: %s", state.topic, state.partition, error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+
+    async def _write_once(self, states: Sequence[PartitionState]) -> None:
+        if not states:
+            return
+        topics = {state.topic for state in states}
+        present = [topic for topic in topics if self._core.has_partitions_node(topic)]
+        await self.fenced(write_states(states, present))
+        self._core.written(states)
+
+    async def _announce(
+        self, states: Sequence[PartitionState], deleted: Sequence[tuple[str, UUID]]
+    ) -> None:
+        entry = ChangeEntry(
+            number=self._last_number + 1, previous=self._last_number,
+            controller_epoch=self._mandate.epoch, states=tuple(states), deleted=tuple(deleted),
+        )  # fmt: skip
+        marks = [SetData(paths.delete_topic(name), DELETION_BEGUN) for name, _ in deleted]
+        await self.fenced([Create(paths.change(entry.number), encode_entry(entry)), *marks])
+        self._last_number = entry.number

@@ -1,0 +1,241 @@
+"""Controller state machine (pure): which states must be written, given the live brokers, the topics
+and their states.
+
+An event ("these brokers are live now") returns an iterator over the partitions; each item is the
+state to write, or None. So the caller can yield to the event loop in between, however many
+partitions there are. Only `written` changes a state: after a failed write nothing has changed here,
+and the next decision is the same. Besides the states it remembers which states were written but may
+not have been announced to the brokers, and the progress of each deletion:
+
+    requested   →  announced (entry N)  →  stopped everywhere  →  removed
+                   at once                 every replica's broker is live and has applied ≥ N
+
+As in Kafka, a deletion waits for replicas whose broker is not live.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
+from brokerd.cluster.zookeeper.codecs import TopicNode
+from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.replication.state import PartitionState
+from brokerd.topic_partition import TopicPartition
+
+NOT_ANNOUNCED = -1
+
+
+@dataclass(slots=True)
+class Deletion:
+    """A topic on its way out; `announced` is the number of the entry that told the brokers."""
+
+    topic_id: UUID
+    brokers: frozenset[int]
+    announced: int = NOT_ANNOUNCED
+
+
+class Controller:
+    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid);
+    `cleanly_stopped` are the brokers that were stopped cleanly before they started."""
+
+    def __init__(
+        self,
+        controller_epoch: int,
+        brokers: Mapping[int, int],
+        cleanly_stopped: Container[int] = (),
+    ) -> None:
+        self.controller_epoch = controller_epoch
+        self._cleanly_stopped = cleanly_stopped
+        self.brokers = dict(brokers)
+        self.offline: Mapping[int, frozenset[TopicPartition]] = {}
+        self._offline_names: frozenset[str] = frozenset()
+        self.topics: dict[str, TopicNode] = {}
+        self.states: dict[TopicPartition, PartitionState] = {}
+        self.deletions: dict[str, Deletion] = {}
+
+    def load(
+        self,
+        topics: Mapping[str, TopicNode],
+        states: Iterable[LoadedState],
+        marked: Iterable[str],
+        last_entry_zxid: int,
+    ) -> Iterator[PartitionState | None]:
+        """Takes over the cluster as it was found, with the topics `marked` for deletion, then
+        decides what is wrong with it.
+
+        A leader that has restarted since leads again, under a new leader epoch. One that was
+        stopped cleanly keeps its epoch, as with a new controller of Kafka: it has lost nothing, and
+        no other broker led in between.
+
+        Also told (with the version it has) is each state that is younger than the last entry of the
+        feed: the one before us wrote it and may not have come to announce it.
+        """
+        self.topics = dict(topics)
+        self.deletions_asked(marked)
+        return self._take_over(states, last_entry_zxid)
+
+    def _take_over(
+        self, states: Iterable[LoadedState], last_entry_zxid: int
+    ) -> Iterator[PartitionState | None]:
+        hidden: dict[TopicPartition, PartitionState] = {}
+        bounced: set[TopicPartition] = set()
+        for loaded in states:
+            state = loaded.state
+            key = (state.topic, state.partition)
+            self.states[key] = state
+            if loaded.modified_zxid > last_entry_zxid:
+                hidden[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
+            is_older = self.brokers.get(state.leader, -1) > loaded.modified_zxid
+            if is_older and state.leader not in self._cleanly_stopped:
+                bounced.add(key)
+            yield None
+        for key in self._all_partitions():
+            yield self._decide_loaded(key, hidden.get(key), key in bounced)
+
+    def _decide_loaded(
+        self, key: TopicPartition, hidden: PartitionState | None, is_bounced: bool
+    ) -> PartitionState | None:
+        known = self.states.get(key)
+        wanted = self._decide(*key, {known.leader} if known is not None and is_bounced else set())
+        if wanted is not None and hidden is not None:
+            return replace(wanted, is_new=hidden.is_new)
+        return wanted or hidden
+
+    def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
+        """These brokers are live now: what becomes of every partition."""
+        bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
+        self.brokers = dict(brokers)
+        return self._decide_each(self._all_partitions(), bounced)
+
+    def offline_changed(
+        self, offline: Mapping[int, frozenset[TopicPartition]]
+    ) -> Iterator[PartitionState | None]:
+        """These replicas cannot be served by their (live) brokers: what becomes of them."""
+        before = _replicas(self.offline)
+        self.offline = offline
+        self._offline_names = frozenset(name for each in offline.values() for name, _ in each)
+        touched = {partition for _, partition in before ^ _replicas(offline)}
+        known = [
+            (name, index)
+            for name, index in sorted(touched)
+            if name in self.topics and index in self.topics[name].replicas
+        ]
+        return self._decide_each(known, set())
+
+    def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
+        """These topics are new or have grown: the first states of their new partitions."""
+        self.topics.update(topics)
+        return self._decide_each(_partitions_of(topics), set())
+
+    def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
+        """These partitions are to go on as they are, under a new leader epoch; one without a leader
+        stays as it is."""
+        for key in partitions:
+            state = self.states.get(key)
+            is_led = state is not None and state.leader in self.brokers
+            yield next_epoch(state, self.controller_epoch) if state and is_led else None
+
+    def _decide_each(
+        self, partitions: Iterable[TopicPartition], bounced: set[int]
+    ) -> Iterator[PartitionState | None]:
+        return (self._decide(name, index, bounced) for name, index in partitions)
+
+    def _all_partitions(self) -> Iterator[TopicPartition]:
+        return _partitions_of(self.topics)
+
+    def _decide(self, name: str, index: int, bounced: set[int]) -> PartitionState | None:
+        if name in self.deletions:
+            return None
+        node = self.topics[name]
+        state = self.states.get((name, index))
+        live = self._live(name, index, node.replicas[index])
+        if state is not None:
+            return next_state(state, live, bounced, self.controller_epoch)
+        assert node.topic_id is not None, "a topic is given an id before it is taken over"
+        return first_state(
+            name, index, node.topic_id, node.replicas[index], live, self.controller_epoch
+        )
+
+    def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
+        """The brokers that can serve a partition."""
+        if not self.offline:
+            return self.brokers
+        return {each for each in replicas if each in self.brokers
+                and (name, index) not in self.offline.get(each, ())}  # fmt: skip
+
+    def written(self, states: Iterable[PartitionState]) -> None:
+        """These states are in ZooKeeper now."""
+        for state in states:
+            self.states[state.topic, state.partition] = state
+
+    def has_partitions_node(self, topic: str) -> bool:
+        """Whether a state of the topic was written before."""
+        return any((topic, index) in self.states for index in self.topics[topic].replicas)
+
+    def written_partitions(self, topic: str) -> list[int]:
+        """The partitions of the topic that have a state."""
+        return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
+
+    def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
+        """Topics marked for deletion; the answer is those to be announced. Unknown ones are passed
+        over, the caller removes their markers."""
+        for name in names:
+            node = self.topics.get(name)
+            if node is None or name in self.deletions:
+                continue
+            assert node.topic_id is not None
+            brokers = frozenset(b for replicas in node.replicas.values() for b in replicas)
+            self.deletions[name] = Deletion(node.topic_id, brokers)
+        return [
+            (name, deletion.topic_id)
+            for name, deletion in self.deletions.items()
+            if deletion.announced == NOT_ANNOUNCED
+        ]
+
+    def deletions_announced(self, topics: Iterable[tuple[str, UUID]], number: int) -> None:
+        for name, _ in topics:
+            self.deletions[name].announced = number
+
+    def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
+        """Topics whose replicas have all stopped. `applied` is the last entry each broker
+        applied. As Kafka's, the deletion waits for a replica that is offline: its log is there
+        yet, and would be taken for that of a later topic of the same name."""
+        return [
+            name
+            for name, deletion in self.deletions.items()
+            if name not in self._offline_names
+            and deletion.brokers <= self.brokers.keys()
+            and self._is_applied(deletion, applied)
+        ]
+
+    def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
+        """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
+        deletion = self.deletions.get(name)
+        if deletion is None:
+            return name not in self.topics
+        is_held_up = name in self._offline_names or not deletion.brokers <= self.brokers.keys()
+        return is_held_up and self._is_applied(deletion, applied)
+
+    def _is_applied(self, deletion: Deletion, applied: Mapping[int, int]) -> bool:
+        """By those of its brokers that are there."""
+        return deletion.announced != NOT_ANNOUNCED and all(
+            applied.get(broker, -1) >= deletion.announced
+            for broker in deletion.brokers
+            if broker in self.brokers
+        )
+
+    def removed(self, name: str) -> None:
+        """The topic's nodes are gone."""
+        self.deletions.pop(name)
+        node = self.topics.pop(name)
+        for index in node.replicas:
+            self.states.pop((name, index), None)
+
+
+def _partitions_of(topics: Mapping[str, TopicNode]) -> Iterator[TopicPartition]:
+    return ((name, index) for name, node in topics.items() for index in node.replicas)
+
+
+def _replicas(offline: Mapping[int, frozenset[TopicPartition]]) -> set[tuple[int, TopicPartition]]:
+    return {(broker, each) for broker, partitions in offline.items() for each in partitions}

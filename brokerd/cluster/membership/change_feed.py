@@ -1,0 +1,257 @@
+"""How a broker follows the cluster: it loads everything once, then applies the notifications in
+order.
+
+    /brokers/ids        who is live, and where       read anew whenever a child comes, goes, changes
+    /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
+    /config/changes     which config changed         the config named is read anew
+    /brokerd/offline    replicas that are not served read anew whenever a broker tells
+
+What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
+removes a topic when every broker that had a replica has stopped it. The number acknowledged after
+a load is that of the newest entry when the load began, so whatever that entry told was there to
+be read.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
+
+from kazoo.exceptions import NodeExistsError, NoNodeError
+
+from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait, awaits_new_epoch
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
+from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
+from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
+from brokerd.cluster.zookeeper.codecs import NodeFormatError, decode_config_change
+from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
+
+logger = logging.getLogger(__name__)
+
+NOTHING = -1
+
+
+class Feed:
+    """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
+    when "brokers", "changes", "configs" or "failures" are to be read, by calling the method of that
+    name."""
+
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        broker_id: int,
+        image: MetadataImage,
+        on_change: Callable[[ImageDelta], Awaitable[None]],
+        on_due: Callable[[str], None],
+        *,
+        was_cleanly_stopped: bool = False,
+    ) -> None:
+        self._was_cleanly_stopped = was_cleanly_stopped
+        self._zookeeper = zookeeper
+        self._broker_id = broker_id
+        self._image = image
+        self.startup_wait = StartupEpochWait()
+        self._on_change = on_change
+        self._number = NOTHING
+        self._config_number = NOTHING
+        self._brokers_watch = partial(on_due, "brokers")
+        self._changes_watch = partial(on_due, "changes")
+        self._configs_watch = partial(on_due, "configs")
+        self._failures_watch = partial(on_due, "failures")
+
+    @property
+    def config_number(self) -> int:
+        """The newest config change that this broker has taken over."""
+        return self._config_number
+
+    async def load(self) -> None:
+        """Reads topics, states and configs, whatever was known; then acknowledges."""
+        entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
+        config_entries = await bulk_reads.numbered(
+            self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
+        )
+        await self.broker_configs()  # topics without a setting of their own take these
+        names = await self._zookeeper.children(paths.TOPICS)
+        marked = set((await bulk_reads.deletions(self._zookeeper))[1])
+        found: set[str] = set()
+        self.startup_wait.begin()
+        wanted = [name for name in sorted(names) if name not in marked]
+        async for run in bulk_reads.topics(self._zookeeper, wanted):
+            infos = await self._read_infos(run)
+            await self._tell(self._image.take_topics(infos))
+            found.update(info.name for info in infos)
+        self.startup_wait.all_read()
+        await self._tell(self._image.remove_topics(await self._gone(found, marked)))
+        await self._stop_what_is_marked(marked)
+        self._number = max(entries, default=NOTHING)
+        self._config_number = max(config_entries, default=NOTHING)
+        await self._acknowledge()
+
+    async def _gone(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
+        """The known topics that are no more. One whose node is there but cannot be read is not
+        gone: its records would be deleted for somebody's typing error."""
+        unseen = [item for item in self._image.topics.items() if item[0] not in found]
+        return [
+            (name, info.topic_id)
+            for name, info in unseen
+            if name in marked or await self._zookeeper.exists(paths.topic(name)) is None
+        ]
+
+    async def _stop_what_is_marked(self, marked: set[str]) -> None:
+        """Tells of the partitions of topics whose deletion has begun, which this image never had if
+        the broker was away then: their logs are still here, and once this load is acknowledged the
+        controller removes the topics."""
+        async for run in bulk_reads.topics(self._zookeeper, sorted(marked)):
+            deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
+            await self._tell(ImageDelta(deleted=deleted))
+
+    async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
+        configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in run])
+        infos = {
+            topic.name: TopicInfo(
+                name=topic.name,
+                topic_id=topic.node.topic_id,
+                config=configs[topic.name],
+                zxid=topic.created_zxid,
+            )
+            for topic in run
+            if topic.node.topic_id is not None
+        }
+        for loaded in await bulk_reads.states(self._zookeeper, run):
+            # Whoever reads it now cannot know that it never had a record.
+            state = replace(loaded.state, is_new=False)
+            infos[state.topic].partitions[state.partition] = state
+            if self._awaits_new_epoch(loaded):
+                self.startup_wait.await_state((state.topic, state.partition))
+        return list(infos.values())
+
+    def _awaits_new_epoch(self, loaded: LoadedState) -> bool:
+        me = self._image.brokers.get(self._broker_id)
+        key = (loaded.state.topic, loaded.state.partition)
+        is_served = key not in self._image.offline.get(self._broker_id, ())
+        if me is None or not is_served:
+            return False
+        return awaits_new_epoch(
+            loaded, self._broker_id, me.epoch, was_cleanly_stopped=self._was_cleanly_stopped
+        )
+
+    async def brokers(self) -> None:
+        """Reads the live brokers anew."""
+        live = await bulk_reads.live_brokers(
+            self._zookeeper, self._brokers_watch, self._brokers_watch
+        )
+        await self._tell(self._image.replace_brokers(live))
+
+    async def failures(self) -> None:
+        """Reads anew which replicas brokers cannot serve. Nobody is told a leader epoch of those of
+        this broker, and one without a leader stays so: nothing will be written of it."""
+        found = await offline_replicas.read(self._zookeeper, self._failures_watch)
+        self.startup_wait.state_written(found.get(self._broker_id, ()))
+        await self._tell(self._image.replace_offline(found))
+
+    async def changes(self) -> None:
+        """Applies the entries that are new; loads everything where one is missing."""
+        entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
+        new = {number: path for number, path in entries.items() if number > self._number}
+        if max(entries, default=NOTHING) < self._number:
+            await self._reload("the feed was begun anew")
+            return
+        nodes = await self._zookeeper.get_many(list(new.values()))
+        for number, node in zip(new, nodes, strict=True):
+            entry = _decode(node)
+            if entry is None or entry.number != number or entry.previous != self._number:
+                await self._reload(f"entry {number} does not follow entry {self._number}")
+                return
+            assert node is not None
+            await self._apply(entry, node[1].czxid)
+            self._number = number
+        if new:
+            await self._acknowledge()
+
+    async def _apply(self, entry: ChangeEntry, zxid: int) -> None:
+        known = self._image.topics
+        unknown = sorted(
+            {
+                state.topic
+                for state in entry.states
+                if state.topic not in known or known[state.topic].topic_id != state.topic_id
+            }
+        )
+        configs = await bulk_reads.topic_configs(self._zookeeper, unknown)
+        await self._tell(self._image.apply_states(entry.states, configs, zxid, entry.number))
+        gone = self._image.remove_topics(entry.deleted)
+        await self._tell(gone)
+        self.startup_wait.state_written(
+            [*((s.topic, s.partition) for s in entry.states), *gone.deleted]
+        )
+
+    async def _reload(self, reason: str) -> None:
+        logger.warning("loading the whole cluster again: %s", reason)
+        await self.load()
+
+    async def configs(self) -> None:
+        """Reads the configs that changed."""
+        entries = await bulk_reads.numbered(
+            self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
+        )
+        new = {number: path for number, path in entries.items() if number > self._config_number}
+        nodes = await self._zookeeper.get_many(list(new.values()))
+        if None in nodes:
+            await self._reload("a config change was purged before it was read")
+            return
+        changed = {_entity(node) for node in nodes if node is not None}
+        for entity in sorted(changed):
+            kind, _, name = entity.partition("/")
+            if kind == "topics":
+                configs = await bulk_reads.topic_configs(self._zookeeper, [name])
+                await self._tell(self._image.replace_config(name, configs[name]))
+            elif kind == "brokers":
+                await self.broker_configs()
+        self._config_number = max(new, default=self._config_number)
+
+    async def broker_configs(self) -> None:
+        """Reads this broker's dynamic config and the default of all."""
+        known = self._image.broker_configs
+        configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
+        await self._tell(self._image.replace_broker_configs(configs))
+
+    async def _acknowledge(self) -> None:
+        path = paths.applied(self._broker_id)
+        data = str(self._number).encode()
+        try:
+            await self._zookeeper.set(path, data)
+        except NoNodeError:
+            try:
+                await self._zookeeper.create(path, data)
+            except NodeExistsError:
+                await self._zookeeper.set(path, data)
+
+    async def _tell(self, delta: ImageDelta) -> None:
+        if delta.is_empty:
+            return
+        try:
+            await self._on_change(delta)
+        except Exception:
+            # One partition's trouble must not keep this broker from hearing of all others.
+            logger.exception("a change of the cluster could not be applied in full")
+
+
+def _decode(node: Node | None) -> ChangeEntry | None:
+    if node is None:
+        return None
+    try:
+        return decode_entry(node[0])
+    except NodeFormatError as error:
+        logger.error("%s", error)
+        return None
+
+
+def _entity(node: Node) -> str:
+    try:
+        return decode_config_change(node[0])
+    except NodeFormatError as error:
+        logger.error("%s", error)
+        return ""

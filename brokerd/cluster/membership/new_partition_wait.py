@@ -1,0 +1,74 @@
+"""Metadata waits until the leaders of new partitions know that they lead them.
+
+Each broker learns of a new partition from the change feed, at its own time. A client that gets the
+partition from Metadata sends a Produce at once, and a leader that does not know the partition yet
+refuses it (with acks=0 it is lost). So Metadata and CreateTopics wait until the leaders have
+acknowledged the entry of the new partitions in `/brokerd/applied/<id>`, which they do after they
+created the logs. They wait once for at most TIMEOUT_S; then clients retry, as with Kafka.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from brokerd.cluster.metadata_image import SETTLED, MetadataImage, TopicInfo
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
+
+TIMEOUT_S = 1.0
+
+
+class NewPartitionWait:
+    """Reads which entries other brokers have applied, only while a request names new partitions."""
+
+    def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
+        self._zookeeper = zookeeper
+        self._image = image
+        self._moved = asyncio.Event()
+
+    def is_awaited(self, name: str) -> bool:
+        """Whether a topic has new partitions whose leaders may not know them yet."""
+        info = self._image.topics.get(name)
+        return info is not None and info.announced != SETTLED
+
+    async def wait(self, names: Iterable[str]) -> None:
+        """Until the leaders of these topics' partitions know them, or the time is over."""
+        topics = self._image.topics
+        infos = [topics[name] for name in names if self.is_awaited(name)]
+        if not infos:
+            return
+        number = max(info.announced for info in infos)
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._until_applied(self._leaders(infos), number)
+        except TimeoutError:
+            pass
+        except DISCONNECTED:
+            return
+        for info in infos:
+            if info.announced <= number:
+                info.announced = SETTLED
+
+    def _leaders(self, infos: Iterable[TopicInfo]) -> set[int]:
+        return {state.leader for info in infos for state in info.partitions.values()} & set(
+            self._image.brokers
+        )
+
+    async def _until_applied(self, brokers: set[int], number: int) -> None:
+        while True:
+            moved = self._moved
+            applied = await asyncio.gather(*(self._applied(broker) for broker in brokers))
+            if all(each >= number for each in applied):
+                return
+            await moved.wait()
+
+    async def _applied(self, broker_id: int) -> int:
+        """The entry that a broker has acknowledged; a change of it is watched for."""
+        path = paths.applied(broker_id)
+        node = await self._zookeeper.get(path, self._move)
+        if node is None:
+            await self._zookeeper.exists(path, self._move)
+        return int(node[0]) if node is not None and node[0].isdigit() else -1
+
+    def _move(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()

@@ -1,0 +1,158 @@
+"""A broker's place in the cluster: the paths all need, the cluster's id, `/brokers/ids/<id>`.
+
+The registration is ephemeral and belongs to one session. A node of another session is never
+deleted: it is waited for, since a dead owner's session ends by itself; an owner that outlives the
+wait is alive, and two brokers with one id would be two leaders for each of its partitions.
+"""
+
+import asyncio
+import logging
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import replace
+
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
+
+from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.broker_info import Endpoint
+from brokerd.cluster.zookeeper.codecs import (
+    decode_broker,
+    decode_cluster_id,
+    encode_broker,
+    encode_cluster_id,
+)
+from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
+
+logger = logging.getLogger(__name__)
+
+WAIT_MARGIN_S = 2.0
+
+
+class ClusterError(Exception):
+    """This broker cannot be a member of the cluster; the message says why and what to do."""
+
+
+async def prepare_paths(zookeeper: ZooKeeper) -> None:
+    """Makes the persistent nodes that a cluster has."""
+    for path in paths.PERSISTENT:
+        await zookeeper.ensure(path)
+
+
+async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
+    """The id of the cluster, drawn by the first broker that asks. Raises ClusterError where it is
+    not the one that is `known` ('': none is)."""
+    node = await zookeeper.get(paths.CLUSTER_ID)
+    if node is None:
+        drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
+        await zookeeper.ensure("/cluster")
+        try:
+            await zookeeper.create(paths.CLUSTER_ID, encode_cluster_id(drawn))
+        except NodeExistsError:
+            pass
+        node = await zookeeper.get(paths.CLUSTER_ID)
+    assert node is not None, "/cluster/id is never deleted"
+    found = decode_cluster_id(node[0])
+    if known and found != known:
+        raise ClusterError(
+            f"zookeeper.connect leads to the cluster {found}, but this broker's data belong to the "
+            f"cluster {known}: mend zookeeper.connect or log.dirs"
+        )
+    return found
+
+
+async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
+    """Makes the registration of the current session and returns the broker epoch (its czxid).
+
+    Raises ClusterError where another live broker has the id.
+    """
+    path = paths.broker(settings.broker_id)
+    data = encode_broker(settings.endpoints, settings.rack, now_ms)
+    loop = asyncio.get_running_loop()
+    deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
+    is_told = False
+    while True:
+        try:
+            await zookeeper.create(path, data, ephemeral=True)
+        except NodeExistsError:
+            pass
+        changed = asyncio.Event()
+        stat = await zookeeper.exists(path, changed.set)
+        if stat is None:
+            continue
+        if stat.ephemeralOwner == zookeeper.session[0]:
+            return int(stat.czxid)
+        if loop.time() >= deadline_s:
+            raise ClusterError(await _owned_by_another(zookeeper, settings.broker_id))
+        if not is_told:
+            is_told = True
+            logger.warning(
+                "broker id %d is registered by another session (0x%x): waiting up to %.0f s for it "
+                "to end",
+                settings.broker_id,
+                stat.ephemeralOwner,
+                deadline_s - loop.time(),
+            )
+        try:
+            async with asyncio.timeout_at(deadline_s):
+                await changed.wait()
+        except TimeoutError:
+            pass
+
+
+class Registration:
+    """This broker's, with the endpoints as they are now. `on_due("registration")` says that `mend`
+    is to be called."""
+
+    def __init__(
+        self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._settings = settings
+        self._on_due = on_due
+        self._told: tuple[Endpoint, ...] = ()
+
+    def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
+        """Clients are to be told these from now on."""
+        self._settings = replace(self._settings, endpoints=endpoints)
+        if endpoints != self._told:
+            self._on_due("registration")
+
+    async def make(self, now_ms: int) -> None:
+        """As `register`."""
+        settings = self._settings
+        await register(self._zookeeper, settings, now_ms)
+        self._told = settings.endpoints
+
+    async def mend(self, now_ms: int) -> None:
+        """Writes the registration anew where it tells other endpoints. One that is gone, or
+        another session's, is left alone: this broker is about to register again."""
+        settings, path = self._settings, paths.broker(self._settings.broker_id)
+        if settings.endpoints == self._told:
+            return
+        stat = await self._zookeeper.exists(path)
+        if stat is None or stat.ephemeralOwner != self._zookeeper.session[0]:
+            return
+        data = encode_broker(settings.endpoints, settings.rack, now_ms)
+        try:
+            await self._zookeeper.set(path, data, stat.version)
+        except (NoNodeError, BadVersionError) as error:
+            logger.warning("the registration of this broker changed meanwhile: %r", error)
+            return
+        self._told = settings.endpoints
+        told = ", ".join(f"{each.listener}://{each.host}:{each.port}" for each in self._told)
+        logger.info("clients are told now: %s", told)
+
+
+async def _owned_by_another(zookeeper: ZooKeeper, broker_id: int) -> str:
+    node = await zookeeper.get(paths.broker(broker_id))
+    owner = "another broker"
+    if node is not None:
+        info = decode_broker(broker_id, node[0], node[1].czxid)
+        places = ", ".join(f"{name}://{h}:{p}" for name, (h, p) in info.endpoints.items())
+        owner = f"the live broker at {places} (session 0x{node[1].ephemeralOwner:x})"
+    return (
+        f"broker.id {broker_id} is taken by {owner}. Stop that broker or give this one a broker.id "
+        "of its own"
+    )

@@ -1,0 +1,188 @@
+"""What brokers and the controller read from ZooKeeper in bulk: brokers, topics with their states,
+entries.
+
+In runs, so that no callback of the loop takes long and no reply is boundless. A node that cannot
+be read is logged and passed over: one bad topic must not keep a broker from serving the others.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.codecs import (
+    NodeFormatError,
+    TopicNode,
+    decode_broker,
+    decode_config,
+    decode_partition_state,
+    decode_topic,
+)
+from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
+from brokerd.cluster.zookeeper.operations import Delete, Operation
+from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
+from brokerd.config.dynamic import DEFAULT_NAME
+from brokerd.turns import in_turns
+
+logger = logging.getLogger(__name__)
+
+DELETION_BEGUN = b"begun"
+"""In a topic's mark for deletion, which Kafka leaves empty and does not read."""
+TOPICS_PER_RUN = 100
+STATES_PER_RUN = 250
+
+
+class ReadTopic(NamedTuple):
+    """A topic node with its version and the zxid of its making."""
+
+    name: str
+    node: TopicNode
+    version: int
+    created_zxid: int
+
+
+async def live_brokers(
+    zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
+) -> dict[int, BrokerInfo]:
+    """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
+    other listeners."""
+    names = await zookeeper.children(paths.BROKER_IDS, watch)
+    ids = sorted(int(name) for name in names if name.isdigit())
+    nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
+    brokers = {}
+    for broker_id, node in zip(ids, nodes, strict=True):
+        if node is None:
+            continue
+        try:
+            brokers[broker_id] = decode_broker(broker_id, node[0], node[1].czxid)
+        except NodeFormatError as error:
+            logger.error("broker %d is passed over: %s", broker_id, error)
+    return brokers
+
+
+async def deletions(
+    zookeeper: ZooKeeper, watch: Watch | None = None
+) -> tuple[list[str], list[str]]:
+    """The topics marked for deletion, and those of them whose deletion has begun: it was decided,
+    and brokers may have dropped their logs. Of the others the controller has yet to decide."""
+    marked = await zookeeper.children(paths.DELETE_TOPICS, watch)
+    nodes = await zookeeper.get_many([paths.delete_topic(name) for name in marked])
+    found = zip(marked, nodes, strict=True)
+    return marked, [name for name, node in found if node is not None and node[0] == DELETION_BEGUN]
+
+
+async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
+    """What removes the nodes of a topic's partitions that there are."""
+    root = paths.partitions(topic)
+    if await zookeeper.exists(root) is None:
+        return []
+    operations: list[Operation] = []
+    for index in await zookeeper.children(root):
+        if await zookeeper.exists(f"{root}/{index}/state") is not None:
+            operations.append(Delete(f"{root}/{index}/state"))
+        operations.append(Delete(f"{root}/{index}"))
+    return [*operations, Delete(root)]
+
+
+async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[list[ReadTopic]]:
+    """The named topics, in runs; those that are gone by now are left out."""
+    for start in range(0, len(names), TOPICS_PER_RUN):
+        run = names[start : start + TOPICS_PER_RUN]
+        nodes = await zookeeper.get_many([paths.topic(name) for name in run])
+        yield await _decode(zip(run, nodes, strict=True))
+
+
+async def _decode(found: Iterable[tuple[str, Node | None]]) -> list[ReadTopic]:
+    read: list[ReadTopic] = []
+    await in_turns(found, lambda each: _take_topic(read, *each))
+    return read
+
+
+def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
+    if node is None:
+        return
+    try:
+        decoded = decode_topic(name, node[0])
+    except NodeFormatError as error:
+        logger.error("topic %s is passed over: %s", name, error)
+        return
+    read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
+
+
+async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:
+    """The states of these topics' partitions; a partition that has none yet is left out."""
+    wanted = [
+        (topic, index)
+        for topic in read
+        if topic.node.topic_id is not None
+        for index in topic.node.replicas
+    ]
+    loaded: list[LoadedState] = []
+    for start in range(0, len(wanted), STATES_PER_RUN):
+        loaded += await _states(zookeeper, wanted[start : start + STATES_PER_RUN])
+    return loaded
+
+
+async def _states(
+    zookeeper: ZooKeeper, wanted: Sequence[tuple[ReadTopic, int]]
+) -> list[LoadedState]:
+    found = await zookeeper.get_many(
+        [paths.partition_state(topic.name, index) for topic, index in wanted]
+    )
+    loaded = []
+    for (topic, index), node in zip(wanted, found, strict=True):
+        if node is None:
+            continue
+        data, stat = node
+        assert topic.node.topic_id is not None
+        try:
+            leader_and_isr = decode_partition_state(topic.name, index, data)
+        except NodeFormatError as error:
+            logger.error("%s-%d is passed over: %s", topic.name, index, error)
+            continue
+        state = to_state(
+            topic.name, index, topic.node, topic.node.topic_id, leader_and_isr, stat.version
+        )
+        loaded.append(LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid))
+    return loaded
+
+
+async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[str, dict[str, str]]:
+    """The config of each topic, empty where it has none."""
+    nodes = await zookeeper.get_many([paths.topic_config(name) for name in names])
+    configs: dict[str, dict[str, str]] = {}
+    for name, node in zip(names, nodes, strict=True):
+        try:
+            configs[name] = decode_config(paths.topic_config(name), node[0]) if node else {}
+        except NodeFormatError as error:
+            logger.error("the config of topic %s is passed over: %s", name, error)
+            configs[name] = {}
+    return configs
+
+
+async def broker_configs(
+    zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
+) -> dict[str, dict[str, str]]:
+    """The dynamic config of a broker and the default of all, by their names; one that cannot be
+    read stays as it is `known`."""
+    configs = {}
+    for name in (str(broker_id), DEFAULT_NAME):
+        path = paths.broker_config(name)
+        node = await zookeeper.get(path)
+        try:
+            configs[name] = decode_config(path, node[0]) if node else {}
+        except NodeFormatError as error:
+            logger.error("the config of broker %s is passed over: %s", name, error)
+            configs[name] = known.get(name, {})
+    return configs
+
+
+async def numbered(zookeeper: ZooKeeper, parent: str, watch: Watch | None = None) -> dict[int, str]:
+    """The sequential children of a node, number → path, in order of their numbers."""
+    found = {}
+    for name in await zookeeper.children(parent, watch):
+        number = paths.sequence_number(name)
+        if number is not None:
+            found[number] = f"{parent}/{name}"
+    return dict(sorted(found.items()))

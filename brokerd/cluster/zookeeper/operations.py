@@ -1,0 +1,80 @@
+"""What is to be done in ZooKeeper, as values: pure code decides them, `zookeeper.py` carries them
+out.
+
+A list of operations is one multi: all happen or none.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.codecs import encode_partition_state
+from brokerd.replication.state import PartitionState
+
+ANY_VERSION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """`sequence` appends ten digits to the path; `ephemeral` ties the node to the session."""
+
+    path: str
+    data: bytes = b""
+    ephemeral: bool = False
+    sequence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetData:
+    path: str
+    data: bytes
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    path: str
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The multi happens only if the node has this version."""
+
+    path: str
+    version: int
+
+
+Operation = Create | SetData | Delete | Check
+
+
+def write_states(
+    states: Iterable[PartitionState], with_partitions_node: Iterable[str]
+) -> list[Operation]:
+    """Writes each state over the version before its own; a state of version 0 is created, with the
+    nodes above it. `with_partitions_node` are the topics that have their `partitions` node."""
+    operations: list[Operation] = []
+    present = set(with_partitions_node)
+    for state in states:
+        path = paths.partition_state(state.topic, state.partition)
+        data = encode_partition_state(state)
+        if state.version > 0:
+            operations.append(SetData(path, data, state.version - 1))
+            continue
+        if state.topic not in present:
+            present.add(state.topic)
+            operations.append(Create(paths.partitions(state.topic)))
+        operations.append(Create(paths.partition(state.topic, state.partition)))
+        operations.append(Create(path, data))
+    return operations
+
+
+def removal_of_partitions(topic: str, indices: Sequence[int]) -> list[Operation]:
+    """Deletes the states of these partitions and the nodes above them, leaves first."""
+    operations: list[Operation] = []
+    for index in indices:
+        operations.append(Delete(paths.partition_state(topic, index)))
+        operations.append(Delete(paths.partition(topic, index)))
+    if indices:
+        operations.append(Delete(paths.partitions(topic)))
+    return operations

@@ -1,0 +1,378 @@
+"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on
+the other.
+
+Every call is a coroutine; its result is posted to the loop by kazoo's completion thread. Watches
+are functions without arguments that are called on the loop once, when the watched thing changed;
+after a lost connection none is armed any more, and whoever set them sets them again on
+`on_connected`. While there is no connection every call fails at once with one of DISCONNECTED:
+kazoo would queue it without limit.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kazoo.exceptions import (
+    ConnectionClosedError,
+    ConnectionLoss,
+    KazooException,
+    NoAuthError,
+    NodeExistsError,
+    NoNodeError,
+    OperationTimeoutError,
+    RolledBackError,
+    RuntimeInconsistency,
+    SessionClosedRequireSaslError,
+    SessionExpiredError,
+    SessionMovedError,
+)
+from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
+
+from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
+from brokerd.cluster.zookeeper.operations import Check, Create, Delete, Operation, SetData
+from brokerd.security.jaas import Credentials
+
+logger = logging.getLogger(__name__)
+
+DISCONNECTED = (
+    ConnectionLoss,
+    ConnectionClosedError,
+    SessionExpiredError,
+    SessionMovedError,
+    OperationTimeoutError,
+)
+"""The outcome of a call that raised one of these is unknown."""
+NOT_LET_IN = (NoAuthError, SessionClosedRequireSaslError)
+"""ZooKeeper wants credentials, or others."""
+IN_FLIGHT_MAX = 500
+INLINE_MAX = 20
+"""More requests than this are begun in a thread: kazoo takes up to 0.1 ms for each."""
+_NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
+
+
+Watch = Callable[[], None]
+Node = tuple[bytes, ZnodeStat]
+Acl = Sequence[Any]
+AclOf = Callable[[str], Acl | None]
+
+
+def _open(_: str) -> None:
+    """The world may do everything."""
+
+
+class MultiError(Exception):
+    """A multi did not happen: the operation at `index` failed for `cause`."""
+
+    def __init__(self, index: int, operation: Operation, cause: Exception) -> None:
+        super().__init__(f"{type(operation).__name__} {operation.path}: {cause!r}")
+        self.index = index
+        self.operation = operation
+        self.cause = cause
+
+
+class ZooKeeper:
+    """One session after another with a ZooKeeper ensemble.
+
+    `on_connected(session_id)` is called on the loop for every new connection, `on_lost` when the
+    session is known to have ended (its ephemeral nodes are gone). `acl_of` says what a node that is
+    made is given.
+    """
+
+    def __init__(
+        self,
+        connect: str,
+        session_timeout_ms: int,
+        loop: asyncio.AbstractEventLoop,
+        on_connected: Callable[[int], None],
+        on_suspended: Callable[[], None],
+        on_lost: Callable[[], None],
+        credentials: Credentials | None = None,
+        acl_of: AclOf = _open,
+    ) -> None:
+        self._loop = loop
+        self._connect = connect
+        self._acl_of = acl_of
+        self._listeners = {
+            KazooState.SUSPENDED: on_suspended,
+            KazooState.LOST: on_lost,
+        }
+        self._on_connected = on_connected
+        self._connected = threading.Event()
+        self._ending = threading.Lock()
+        self._ended = False
+        self._client = Client(connect, session_timeout_ms, credentials=credentials)
+        self._client.add_listener(self._state_changed)
+
+    @property
+    def session(self) -> tuple[int, bytes]:
+        """Session id and password. Raises ConnectionLoss while there is no connection."""
+        client_id: tuple[int, bytes] | None = self._client.client_id
+        if client_id is None:
+            raise ConnectionLoss("no connection to ZooKeeper")
+        return client_id
+
+    @property
+    def session_timeout_ms(self) -> int:
+        """As the server granted it: it may cut what was asked for."""
+        return self._client.granted_timeout_ms
+
+    async def why_unreachable(self) -> str:
+        """Why there is no connection, in brackets, where anything is known of it."""
+        if self._client.refusal:
+            return f" ({self._client.refusal})"
+        return await asyncio.to_thread(why_unreachable, self._connect)
+
+    def start(self) -> None:
+        """Begins to connect; goes on trying for ever."""
+        self._client.start_async()
+
+    async def stop(self) -> None:
+        """Ends the session, so that its ephemeral nodes go at once."""
+        self._listeners = {}
+        self._on_connected = _ignore
+        await asyncio.to_thread(self._stop)
+
+    def _stop(self) -> None:
+        with self._ending:
+            self._ended = True
+            try:
+                self._client.stop()
+                self._client.close()
+            except (KazooException, OSError, AttributeError) as error:
+                # kazoo stumbles over its own socket where it never had a connection.
+                logger.debug("closing the ZooKeeper session: %r", error)
+
+    def give_session_up(self) -> None:
+        """Ends the session and begins another: `on_lost`, then `on_connected`. For a thread other
+        than the loop's; blocks. Without a connection nothing is done: the session ends by itself.
+        """
+        with self._ending:
+            if self._ended or not self._connected.is_set():
+                return
+            try:
+                self._client.stop()
+            except (KazooException, OSError) as error:
+                logger.warning("the ZooKeeper session could not be ended: %r", error)
+            self._client.start_async()
+
+    def _state_changed(self, state: str) -> None:
+        """Called by a thread of kazoo's."""
+        if state == KazooState.CONNECTED:
+            self._connected.set()
+            self._post(self._tell_connected)
+            return
+        self._connected.clear()
+        listener = self._listeners.get(state)
+        if listener is not None:
+            self._post(listener)
+
+    def _tell_connected(self) -> None:
+        try:
+            session_id, _ = self.session
+        except ConnectionLoss:
+            return  # gone again before the loop heard of it
+        self._on_connected(session_id)
+
+    def _post(self, callback: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:
+            logger.debug("a ZooKeeper event came after the loop was closed")
+
+    async def _result(self, begin: Callable[[], Any]) -> Any:
+        if not self._connected.is_set():
+            raise ConnectionLoss("no connection to ZooKeeper")
+        future: asyncio.Future[Any] = self._loop.create_future()
+        begin().rawlink(lambda result: self._post(_settle, future, result))
+        return await future
+
+    def _watcher(self, watch: Watch | None) -> "_Watcher | None":
+        return _Watcher(self._post, watch) if watch is not None else None
+
+    async def get(self, path: str, watch: Watch | None = None) -> Node | None:
+        """Data and stat, None where there is no such node (then nothing is watched)."""
+        try:
+            node: Node = await self._result(
+                lambda: self._client.get_async(path, self._watcher(watch))
+            )
+        except NoNodeError:
+            return None
+        return node
+
+    async def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
+        """The stat; with a watch, also a node that does not exist yet is watched."""
+        stat: ZnodeStat | None = await self._result(
+            lambda: self._client.exists_async(path, self._watcher(watch))
+        )
+        return stat
+
+    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
+        """Names of the children; none where there is no such node."""
+        try:
+            names: list[str] = await self._result(
+                lambda: self._client.get_children_async(path, self._watcher(watch))
+            )
+        except NoNodeError:
+            return []
+        return names
+
+    async def get_many(self, many: Sequence[str], watch: Watch | None = None) -> list[Node | None]:
+        """As `get` for each path, in order; at most IN_FLIGHT_MAX at a time, one post for each
+        run."""
+        nodes: list[Node | None] = []
+        for start in range(0, len(many), IN_FLIGHT_MAX):
+            nodes += await self._get_run(many[start : start + IN_FLIGHT_MAX], watch)
+        return nodes
+
+    async def _get_run(self, run: Sequence[str], watch: Watch | None) -> list[Node | None]:
+        if not self._connected.is_set():
+            raise ConnectionLoss("no connection to ZooKeeper")
+        future: asyncio.Future[list[Any]] = self._loop.create_future()
+        # Only kazoo's one completion thread counts, so the count needs no lock.
+        left = len(run)
+
+        def done(_: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self._post(_settle_with, future, results)
+
+        def begin() -> list[Any]:
+            return [self._client.get_async(path, self._watcher(watch)) for path in run]
+
+        results = begin() if len(run) <= INLINE_MAX else await asyncio.to_thread(begin)
+        for result in results:
+            result.rawlink(done)
+        return [_node(result) for result in await future]
+
+    async def create(
+        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequence: bool = False
+    ) -> str:
+        """The path that was made. Raises NodeExistsError, NoNodeError (no parent)."""
+        created: str = await self._result(
+            lambda: self._client.create_async(
+                path, data, self._acl_of(path), ephemeral=ephemeral, sequence=sequence
+            )
+        )
+        return created
+
+    async def ensure(self, path: str) -> None:
+        """Makes an empty node and those above it where they are missing."""
+        if await self.exists(path) is not None:
+            return
+        level = ""
+        for name in path.split("/")[1:]:
+            level += f"/{name}"
+            try:
+                await self.create(level)
+            except NodeExistsError:
+                pass
+
+    async def make_chroot(self) -> None:
+        """Makes the nodes of the chroot in `zookeeper.connect` where they are missing."""
+        if not self._client.chroot:
+            return
+        try:
+            await self._result(lambda: self._client.make_chroot_async(self._acl_of("/")))
+        except NodeExistsError:
+            pass
+
+    async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
+        """Raises BadVersionError, NoNodeError."""
+        stat: ZnodeStat = await self._result(lambda: self._client.set_async(path, data, version))
+        return stat
+
+    async def acl(self, path: str) -> Acl:
+        """Who may do what to a node. Raises NoNodeError."""
+        acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
+        return acl
+
+    async def set_acl(self, path: str, acl: Acl) -> None:
+        """Raises NoNodeError."""
+        await self._result(lambda: self._client.set_acls_async(path, acl))
+
+    async def delete(self, path: str) -> None:
+        """A node that is gone already is passed over."""
+        try:
+            await self._result(lambda: self._client.delete_async(path))
+        except NoNodeError:
+            pass
+
+    async def multi(self, operations: Sequence[Operation]) -> list[Any]:
+        """All or none; a result for each. Raises MultiError naming the operation at fault."""
+        transaction = self._client.transaction()
+        for operation in operations:
+            _add(transaction, operation, self._acl_of)
+        results: list[Any] = await self._result(transaction.commit_async)
+        for index, result in enumerate(results):
+            if isinstance(result, Exception) and not isinstance(result, _NOT_AT_FAULT):
+                raise MultiError(index, operations[index], result)
+        return results
+
+
+class _Watcher:
+    """A watch as kazoo calls it. Equal for the same function, so that kazoo's sets hold one of a
+    function that is set again before it was called."""
+
+    __slots__ = ("_post", "_watch")
+
+    def __init__(self, post: Callable[..., None], watch: Watch) -> None:
+        self._post = post
+        self._watch = watch
+
+    def __call__(self, event: WatchedEvent) -> None:
+        if event.type != EventType.NONE:
+            self._post(self._watch)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Watcher) and self._watch == other._watch
+
+    def __hash__(self) -> int:
+        return hash(self._watch)
+
+
+def _add(transaction: Any, operation: Operation, acl_of: AclOf) -> None:
+    if isinstance(operation, Create):
+        transaction.create(
+            operation.path,
+            operation.data,
+            acl_of(operation.path),
+            ephemeral=operation.ephemeral,
+            sequence=operation.sequence,
+        )
+    elif isinstance(operation, SetData):
+        transaction.set_data(operation.path, operation.data, operation.version)
+    elif isinstance(operation, Delete):
+        transaction.delete(operation.path, operation.version)
+    else:
+        assert isinstance(operation, Check)
+        transaction.check(operation.path, operation.version)
+
+
+def _node(result: Any) -> Node | None:
+    if isinstance(result.exception, NoNodeError):
+        return None
+    if result.exception is not None:
+        raise result.exception
+    node: Node = result.value
+    return node
+
+
+def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
+    if future.done():
+        return
+    if result.exception is None:
+        future.set_result(result.value)
+    else:
+        future.set_exception(result.exception)
+
+
+def _settle_with(future: "asyncio.Future[Any]", value: Any) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _ignore(_: int) -> None:
+    pass

@@ -1,0 +1,3 @@
+"""The key of a partition: the name of its topic and its number."""
+
+TopicPartition = tuple[str, int]
