@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.compaction.cleaning import clean
-from brokerd.log.compaction.jobs import Job, RoundDone
+from brokerd.log.cleaner.cleaner import clean
+from brokerd.log.cleaner.worker_messages import Job, RoundDone
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec

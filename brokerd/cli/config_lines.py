@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from brokerd.cli.java import split
+from brokerd.cli.java_text import split
 from brokerd.cli.options import CliError
 
 SOURCES = {

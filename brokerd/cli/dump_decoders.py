@@ -9,7 +9,7 @@ from typing import Any
 
 from brokerd.cli.consumer_protocol import assignment_json, subscription_json
 from brokerd.cli.internal_records import version_of
-from brokerd.cli.java import hash_set_order
+from brokerd.cli.java_hash_order import hash_set_order
 from brokerd.cli.options import CliError
 from brokerd.coordinator.group.records import (
     GroupRecord,

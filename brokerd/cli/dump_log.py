@@ -20,7 +20,7 @@ from brokerd.cli.dump_lines import (
     producer_line,
     record_line,
 )
-from brokerd.cli.java import fields
+from brokerd.cli.java_text import fields
 from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, has, require, run
 from brokerd.errors import KafkaError

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin
-from brokerd.cli.java import fields, include_list
+from brokerd.cli.java_text import fields, include_list
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
 from brokerd.errors import KafkaError

@@ -6,7 +6,7 @@ older ones write lines. Each passes over the records of the other kind. Pure.
 
 from brokerd.cli.dump_decoders import group_fields, offset_fields
 from brokerd.cli.internal_records import damaged, version_of, versioned_json
-from brokerd.cli.java import scala_map_order
+from brokerd.cli.java_hash_order import scala_map_order
 from brokerd.cli.record_text import Shown
 from brokerd.coordinator.group.records import (
     GroupRecord,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from brokerd.cli.java import fields
+from brokerd.cli.java_text import fields
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, UsageError
 from brokerd.topic_partition import TopicPartition

@@ -6,7 +6,7 @@ from typing import Any
 
 from brokerd.cli import admin
 from brokerd.cli.client import Client
-from brokerd.cli.java import hash_map_order
+from brokerd.cli.java_hash_order import hash_map_order
 from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, require, run
 from brokerd.cli.words import as_java, check, refusal

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from brokerd.cli.config_entities import CLIENTS, IPS, QUOTA_TYPES, USERS, Entities
-from brokerd.cli.java import hash_map_order
+from brokerd.cli.java_hash_order import hash_map_order
 from brokerd.cli.options import CliError
 from brokerd.cli.scram import MECHANISMS
 from brokerd.config.values import java_double

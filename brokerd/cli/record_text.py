@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from brokerd.cli.java import split
+from brokerd.cli.java_text import split
 from brokerd.cli.options import CliError
 
 Headers = list[tuple[str, bytes | None]]

@@ -14,7 +14,7 @@ from brokerd.cli import signals
 from brokerd.cluster.membership.registration import ClusterError
 from brokerd.config.broker import BrokerConfig, ConfigError, parse
 from brokerd.line_format import LineFormatter, line_of
-from brokerd.log.log_dir import LogDirError
+from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.jaas import JaasError

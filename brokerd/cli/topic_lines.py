@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cli.java import hash_map_order
+from brokerd.cli.java_hash_order import hash_map_order
 from brokerd.cluster.zookeeper.codecs import topic_id_text
 
 DEFAULT_CONFIG = 5

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokerd.cli import admin
 from brokerd.cli.client import Client
-from brokerd.cli.java import fields, include_list, uuid_of
+from brokerd.cli.java_text import fields, include_list, uuid_of
 from brokerd.cli.numbers import int32
 from brokerd.cli.options import (
     CliError,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from brokerd.log import recovery
-from brokerd.log.compaction.swap import SwapSyncJob, swap_in
+from brokerd.log.cleaner.replace_segments import SwapSyncJob, swap_in
 from brokerd.log.context import tells_of_errors
 from brokerd.log.segment import Segment
 from brokerd.log.stored_log import StoredLog

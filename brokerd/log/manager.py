@@ -1,8 +1,8 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
 Loading: lock every directory, see whether it was left cleanly, learn the settings of the topics to
-be recovered, then open each partition (with recovery where the stop was not clean). What is done by
-the clock is in `housekeeping`. Slow disk work goes through `submit` (see `context.DiskJob`).
+be recovered, then open each partition (with recovery where the stop was not clean). Periodic
+tasks are in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
 is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
@@ -32,11 +32,11 @@ from brokerd.log.context import (
     run_now,
     storage_error,
 )
-from brokerd.log.housekeeping import DEFAULT_TIMES, DutyTimes, Housekeeping
-from brokerd.log.log_dir import LogDir, LogDirError
-from brokerd.log.log_dirs import FailedDir, LogDirs
+from brokerd.log.dirs.all_log_dirs import FailedDir, LogDirs
+from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.recovery import LoadedLog
+from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
 from brokerd.log.topic_ids import NIL, TopicIds
 from brokerd.topic_partition import TopicPartition
 
@@ -56,7 +56,7 @@ class LogManager:
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
         read: ReadAside = read_now,
-        times: DutyTimes = DEFAULT_TIMES,
+        times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         """For directories just locked; `load` comes next, `open` is all in one."""
         self.dirs = dirs
@@ -68,7 +68,7 @@ class LogManager:
         self._read: dict[str, Mapping[TopicPartition, int]] = {}
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._contexts: dict[str, LogContext] = {}
-        self.duties = Housekeeping(self._logs, dirs, self._context, times, self.disk_failed)
+        self.tasks = LogTasks(self._logs, dirs, self._context, times, self.disk_failed)
         self._compacted: dict[TopicPartition, None] = {}
         self._topic_ids = TopicIds()
 
@@ -83,7 +83,7 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
-        times: DutyTimes = DEFAULT_TIMES,
+        times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> "LogManager":
         """Lock, check and load the directories. Raises LogDirError saying what to do."""
         dirs = LogDirs(log_dirs, broker_id, cluster_id)
@@ -128,7 +128,7 @@ class LogManager:
             dirs.unlock()
             raise
         self._read.clear()
-        self.duties.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
+        self.tasks.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
 
     def _load_or_fail(self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]) -> None:
         try:
@@ -178,7 +178,7 @@ class LogManager:
         log = PartitionLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)
         self._logs[key] = log
         self.dirs.put(key, log_dir)
-        self._note_duties(key, config)
+        self._schedule_tasks(key, config)
         return log
 
     def _context_of(self, path: str) -> LogContext:
@@ -188,12 +188,12 @@ class LogManager:
             context = self._contexts[path] = replace(
                 self._context,
                 on_failure=lambda error: self._dir_failed(path, error),
-                on_cut=lambda: self.duties.save_recovery_points(path),
+                on_cut=lambda: self.tasks.save_recovery_points(path),
             )
         return context
 
-    def _note_duties(self, key: TopicPartition, config: LogConfig) -> None:
-        self.duties.note(key, config)
+    def _schedule_tasks(self, key: TopicPartition, config: LogConfig) -> None:
+        self.tasks.note(key, config)
         if config.is_compacted:
             self._compacted[key] = None
         else:
@@ -250,7 +250,7 @@ class LogManager:
     ) -> PartitionLog:
         """In the log directory with the fewest logs, or the next if that fails."""
         try:
-            self.duties.make_way(key)
+            self.tasks.make_way(key)
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
         told = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
@@ -272,7 +272,7 @@ class LogManager:
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
-            self._note_duties((topic, partition), config)
+            self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
         """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
@@ -297,7 +297,7 @@ class LogManager:
 
     def _forget(self, key: TopicPartition) -> None:
         del self._logs[key]
-        self.duties.forget(key)
+        self.tasks.forget(key)
         self._compacted.pop(key, None)
         self._topic_ids.forget(key)
 
@@ -360,7 +360,7 @@ class LogManager:
         """
         for path, reason in close_all(self._logs.values()).items():
             self._failing.setdefault(path, reason)
-        self.duties.write_checkpoints()  # before the marks, which vouch for them
+        self.tasks.write_checkpoints()  # before the marks, which vouch for them
         for log_dir in self.dirs.live:
             try:
                 if log_dir.path not in self._failing:

@@ -19,7 +19,7 @@ from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replic
 from brokerd.log.cleanable_log import CleanableLog
 from brokerd.log.cold import ColdError
 from brokerd.log.context import tells_of_errors
-from brokerd.log.markers import read_marker
+from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.open_files import FileRange

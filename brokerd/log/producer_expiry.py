@@ -19,7 +19,7 @@ class ExpiringLog(Protocol):
 
 
 class ProducerExpiry:
-    """A duty: `tick` is called about once a second and does a bounded slice."""
+    """A periodic task: `tick` is called about once a second and does a bounded slice."""
 
     __slots__ = ("_due_ms", "_interval_ms", "_logs", "_round", "expiration_ms")
 

@@ -26,9 +26,9 @@ from brokerd.log import crash_points, producer_snapshot
 from brokerd.log.aside import DataAside, headers_aside
 from brokerd.log.context import LogContext
 from brokerd.log.damage import Data, up_to_damage
+from brokerd.log.end_transaction_marker import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.epochs import EpochCache
 from brokerd.log.index_build import IndexBuild
-from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerEntry, ProducerState
 from brokerd.log.removal import remove_segments

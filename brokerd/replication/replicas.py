@@ -45,7 +45,7 @@ class ReplicaManager:
         self._high_watermarks = logs.dirs.read(checkpoints.HIGH_WATERMARK)
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
-        self._round = logs.duties.round(checkpoints.HIGH_WATERMARK)
+        self._round = logs.tasks.round(checkpoints.HIGH_WATERMARK)
         self.offline: dict[TopicPartition, str] = {}
         self.gone = [0] * len(TRAFFIC)
         """What the partitions counted that are here no more, so that sums never go back."""

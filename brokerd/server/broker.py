@@ -27,12 +27,12 @@ from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
-from brokerd.log.compaction.cleaner import Cleaner
-from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
-from brokerd.log.log_dir import LogDirError
-from brokerd.log.log_dirs import LogDirs
+from brokerd.log.cleaner.log_cleaner_manager import Cleaner
+from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
+from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
@@ -47,8 +47,8 @@ from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
 from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.disk_worker import DiskWorker
-from brokerd.server.duties import SECOND_MS, Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
@@ -56,9 +56,9 @@ from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.net.listeners import BindError
 from brokerd.server.net.network import Network
-from brokerd.server.parked import ParkingLot
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
+from brokerd.server.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
@@ -100,7 +100,7 @@ class Broker:
         self.metrics = BrokerMetrics(loop_times)
         self.times = RequestTimes(self.metrics, config.brokerd_slow_request_ms / 1000)
         self.events = EventRing(self.clock.now_ms)
-        self.parked = ParkingLot(self.times)
+        self.purgatory = Purgatory(self.times)
         self.fetch_sessions = FetchSessions(
             config.max_incremental_fetch_session_cache_slots,
             lambda: 1 + secrets.randbelow(INT32_MAX),
@@ -118,7 +118,7 @@ class Broker:
         self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
         self._router = Router(self, handlers)
         self._admin: AdminServer | None = None
-        self._duties: Duties | None = None
+        self._scheduler: Scheduler | None = None
 
     # ---- life
 
@@ -135,8 +135,8 @@ class Broker:
         self.logs.on_failing = self._plan_take_failed
         self._plan_take_failed()
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again
-        self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
-        self._duties.start()
+        self._scheduler = Scheduler(self.clock, self._scheduled_tasks(), self.metrics.loop_lag_s)
+        self._scheduler.start()
         await self.cluster.wait_for_startup_epochs()
         self.network.accept(self._router)
         self.is_ready = True
@@ -174,7 +174,7 @@ class Broker:
             on_event=self.events.add,
             submit=self._disk.submit,
             read=self.cold_reads.read,
-            times=DutyTimes(
+            times=TaskIntervals(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
                 log_start_interval_ms=config.log_flush_start_offset_checkpoint_interval_ms,
@@ -210,9 +210,9 @@ class Broker:
             place = f"127.0.0.1, brokerd.admin.port={config.brokerd_admin_port}"
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
-    def _duty_list(self) -> list[tuple[Duty, int]]:
+    def _scheduled_tasks(self) -> list[tuple[Task, int]]:
         """Each with how often it is due, in ms; those of a second look themselves."""
-        config, duties = self.config, self.logs.duties
+        config, tasks = self.config, self.logs.tasks
         checkpoints_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,
             config.log_flush_start_offset_checkpoint_interval_ms,
@@ -220,10 +220,10 @@ class Broker:
         compaction = [(self.cleaner.tick, SECOND_MS)] if config.log_cleaner_enable else []
         return [
             *compaction,
-            (duties.tick_retention, config.log_retention_check_interval_ms),
-            (duties.tick_checkpoints, checkpoints_ms),
-            (duties.tick_delete, SECOND_MS),
-            (duties.tick_flush, _flush_interval_ms(config)),
+            (tasks.tick_retention, config.log_retention_check_interval_ms),
+            (tasks.tick_checkpoints, checkpoints_ms),
+            (tasks.tick_delete, SECOND_MS),
+            (tasks.tick_flush, _flush_interval_ms(config)),
             (lambda _: self.metrics.loop.note(monotonic()), SECOND_MS),
             (self.producer_expiry.tick, config.producer_id_expiration_check_interval_ms),
             (self.replicas.tick, config.replica_high_watermark_checkpoint_interval_ms),
@@ -233,8 +233,8 @@ class Broker:
         """Ends cleanly whatever of the start had been reached."""
         self.is_ready = False
         self.network.close_listeners()
-        if self._duties is not None:
-            self._duties.stop()
+        if self._scheduler is not None:
+            self._scheduler.stop()
         if hasattr(self, "groups"):
             await self.groups.stop()
         if hasattr(self, "cluster"):

@@ -3,7 +3,8 @@ To start one takes 0.3 s of a processor and holds the event loop for some millis
 to be had for each round of a log that is written to all the time.
 
 They are started anew (never forked from the broker) and spoken to over pipes, a JSON object a line
-(see `brokerd.log.compaction.jobs`). What they say on standard error goes where the broker's goes.
+(see `brokerd.log.cleaner.worker_messages`). What they say on standard error goes where the broker's
+goes.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import brokerd
-from brokerd.log.compaction.jobs import GroupDone, decode_message, encode_answer
+from brokerd.log.cleaner.worker_messages import GroupDone, decode_message, encode_answer
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-    from brokerd.log.compaction.cleaner import Listener
-    from brokerd.log.compaction.jobs import Job
+    from brokerd.log.cleaner.log_cleaner_manager import Listener
+    from brokerd.log.cleaner.worker_messages import Job
 
 logger = logging.getLogger(__name__)
 
-MODULE = "brokerd.log.compaction.worker"
+MODULE = "brokerd.log.cleaner.worker"
 RESTS_MAX = 4
 """So many looks in a row find nothing to do before processes are ended."""
 DYING_S = 1.0

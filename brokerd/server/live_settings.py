@@ -17,7 +17,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.config.tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log.compaction.jobs import Limits
+from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
 from brokerd.server.net.listeners import BindError
 from brokerd.turns import in_turns

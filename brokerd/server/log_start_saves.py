@@ -60,4 +60,4 @@ class LogStartSaves:
             if directory.next is not None:
                 self._begin(path, directory, directory.next)
 
-        self._logs.duties.save_log_starts(path, finish)
+        self._logs.tasks.save_log_starts(path, finish)

@@ -18,7 +18,7 @@ from brokerd.server.admin.exposition import Row, family, head, histogram
 from brokerd.server.request_times import api_name
 
 if TYPE_CHECKING:
-    from brokerd.server.admin.survey import ClusterSurvey, Survey
+    from brokerd.server.admin.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.broker import Broker
     from brokerd.server.coordinator.group_shard import GroupShard
 
@@ -38,7 +38,7 @@ Plain = tuple[str, str, str, float]
 """Name, kind, help and value of a metric without labels."""
 
 
-class GroupSurvey:
+class GroupCounts:
     """The groups of all shards."""
 
     def __init__(self) -> None:
@@ -63,12 +63,12 @@ def resident_bytes() -> int:
 
 
 def lines(
-    broker: Broker, survey: Survey, cluster: ClusterSurvey, groups: GroupSurvey, files: int
+    broker: Broker, counts: PartitionCounts, cluster: ClusterCounts, groups: GroupCounts, files: int
 ) -> Iterator[str]:
     """Everything that is not by topic."""
     yield from _requests(broker)
     plain = itertools.chain(
-        _process(files), _loop(broker), _replicas(broker, survey), _controller(broker, cluster),
+        _process(files), _loop(broker), _replicas(broker, counts), _controller(broker, cluster),
         _groups(groups), _cleaner(broker), _zookeeper(broker),
     )  # fmt: skip
     for name, kind, text, value in plain:
@@ -141,19 +141,19 @@ def _loop(broker: Broker) -> Iterator[Plain]:
     yield "kafka_server_kafkaserver_brokerstate", "gauge", "1 starting or ending, 3 running.", state
 
 
-def _replicas(broker: Broker, survey: Survey) -> Iterator[Plain]:
+def _replicas(broker: Broker, counts: PartitionCounts) -> Iterator[Plain]:
     prefix = "kafka_server_replicamanager_"
     for name, text, value in (
-        ("partitioncount", "Partitions on this broker.", survey.partitions),
-        ("leadercount", "Partitions led here.", survey.leaders),
+        ("partitioncount", "Partitions on this broker.", counts.partitions),
+        ("leadercount", "Partitions led here.", counts.leaders),
         ("underreplicatedpartitions", "Led here, not all replicas in sync.",
-         survey.under_replicated),
+         counts.under_replicated),
         ("underminisrpartitioncount", "Led here, fewer in sync than min.insync.replicas.",
-         survey.under_min_isr),
+         counts.under_min_isr),
         ("atminisrpartitioncount", "Led here, just min.insync.replicas in sync.",
-         survey.at_min_isr),
-        ("reassigningpartitions", "Led here, being reassigned.", survey.reassigning),
-        ("offlinereplicacount", "Replicas here whose log cannot be used.", survey.offline),
+         counts.at_min_isr),
+        ("reassigningpartitions", "Led here, being reassigned.", counts.reassigning),
+        ("offlinereplicacount", "Replicas here whose log cannot be used.", counts.offline),
     ):  # fmt: skip
         yield prefix + name, "gauge", text, value
     sessions = broker.fetch_sessions
@@ -163,7 +163,7 @@ def _replicas(broker: Broker, survey: Survey) -> Iterator[Plain]:
            sessions.partition_count)  # fmt: skip
 
 
-def _controller(broker: Broker, cluster: ClusterSurvey) -> Iterator[Plain]:
+def _controller(broker: Broker, cluster: ClusterCounts) -> Iterator[Plain]:
     prefix = "kafka_controller_kafkacontroller_"
     rest = " 0 where this broker is not the controller."
     for name, text, value in (
@@ -179,7 +179,7 @@ def _controller(broker: Broker, cluster: ClusterSurvey) -> Iterator[Plain]:
         yield prefix + name, "gauge", text, value
 
 
-def _groups(groups: GroupSurvey) -> Iterator[Plain]:
+def _groups(groups: GroupCounts) -> Iterator[Plain]:
     prefix = "kafka_coordinator_group_groupmetadatamanager_"
     yield prefix + "numgroups", "gauge", "Groups coordinated here.", groups.states.total()
     yield prefix + "numoffsets", "gauge", "Offsets kept for them.", groups.offsets
@@ -275,7 +275,7 @@ def _connections(broker: Broker) -> Iterator[str]:
 
 
 def _waiting(broker: Broker) -> Iterator[str]:
-    lot = broker.parked
+    lot = broker.purgatory
     prefix = "kafka_server_delayedoperationpurgatory_"
     rows: list[Row] = [
         ({"delayedOperation": api_name(key)}, lot.counts[key]) for key in (PRODUCE, FETCH)

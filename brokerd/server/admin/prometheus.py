@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.server.admin import broker_metrics
 from brokerd.server.admin.exposition import escape, family, head
-from brokerd.server.admin.survey import ClusterSurvey, Survey, is_under_replicated
+from brokerd.server.admin.partition_counts import (
+    ClusterCounts,
+    PartitionCounts,
+    is_under_replicated,
+)
 from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
@@ -58,19 +62,19 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 
 async def render(broker: Broker, *, by_partition: bool) -> AsyncIterator[str]:
     """All of it, in pieces."""
-    survey, cluster = Survey(broker.replicas), ClusterSurvey()
-    await in_turns(survey.everything, survey.take)
+    counts, cluster = PartitionCounts(broker.replicas), ClusterCounts()
+    await in_turns(counts.everything, counts.take)
     if broker.cluster.is_controller:
         await in_turns(list(broker.cluster.image.topics.values()), cluster.take)
-    groups = broker_metrics.GroupSurvey()
+    groups = broker_metrics.GroupCounts()
     await in_turns(list(broker.groups.shards()), groups.take)
     files = await asyncio.to_thread(broker_metrics.open_files)
     parts = [
-        broker_metrics.lines(broker, survey, cluster, groups, files),
-        _topics(broker, survey, with_sizes=not by_partition),
+        broker_metrics.lines(broker, counts, cluster, groups, files),
+        _topics(broker, counts, with_sizes=not by_partition),
     ]
     if by_partition:
-        parts.append(_partitions(survey.everything))
+        parts.append(_partitions(counts.everything))
     for part in parts:
         async for piece in _pieces(part):
             yield piece
@@ -94,22 +98,22 @@ async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
         yield "".join(piece)
 
 
-def _topics(broker: Broker, survey: Survey, *, with_sizes: bool) -> Iterator[str]:
+def _topics(broker: Broker, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
     """Kafka counts all topics together under the same names, without a label."""
     metrics = broker.metrics
-    total = list(survey.total)
+    total = list(counts.total)
     total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
     total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
     for place, (name, text) in enumerate(_TRAFFIC):
         name = _TOPIC_METRICS + name
         yield head(name, "counter", text)
         yield f"{name} {total[place]}\n"
-        for topic, sums in survey.traffic.items():
-            yield f"{name}{survey.labels[topic]} {sums[place]}\n"
-    if with_sizes and survey.sizes:
+        for topic, sums in counts.traffic.items():
+            yield f"{name}{counts.labels[topic]} {sums[place]}\n"
+    if with_sizes and counts.sizes:
         yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
-        for topic, size_bytes in survey.sizes.items():
-            yield f"{_LOG_SIZE}{survey.labels[topic]} {size_bytes}\n"
+        for topic, size_bytes in counts.sizes.items():
+            yield f"{_LOG_SIZE}{counts.labels[topic]} {size_bytes}\n"
     name = _TOPIC_METRICS + "bytesrejected_total"
     yield from family(name, "counter", "Bytes of records refused because they are too large.",
                       [({}, metrics.rejected_bytes)])  # fmt: skip

@@ -29,12 +29,12 @@ from brokerd.protocol.fetch_response import (
     encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
+from brokerd.server.delayed_operations import LATER
 from brokerd.server.fetch_sessions import partition_key
 from brokerd.server.handlers.fetch_attempt import Attempt
 from brokerd.server.handlers.fetch_leaders import endpoints_of, with_leader
 from brokerd.server.handlers.fetch_memo import memo_of
 from brokerd.server.handlers.fetch_wait import WaitedFor
-from brokerd.server.parked import LATER
 from brokerd.turns import in_thread, in_turns, uncollected
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def serve_fetch(
             connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
     else:
         late = _LateFetch(broker, connection, header, request, fetch)
-        late.park(attempt, request.max_wait_ms / 1000)
+        late.delay(attempt, request.max_wait_ms / 1000)
 
 
 async def serve_large_fetch(
@@ -213,14 +213,14 @@ class _LateFetch:
                 self._broker.times.answered(connection, self._since)
                 return
             elif not attempt.has_moved:
-                self.park(attempt, left_s)
+                self.delay(attempt, left_s)
                 return
             else:  # where much is written to, the next try would find the same
                 attempt.release()
                 await asyncio.sleep(min(time_s() - begun_s, left_s))
             attempt = None
 
-    def park(self, attempt: Attempt, timeout_s: float) -> None:
+    def delay(self, attempt: Attempt, timeout_s: float) -> None:
         """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
         attempt.release()
         self._fetch.waits(attempt.names)
@@ -232,7 +232,7 @@ class _LateFetch:
         if attempt.min_bytes > 1:
             self._waited_for = WaitedFor(self._broker, self._request, self._wanted, attempt)
             partitions = self._waited_for.partitions
-        self._broker.parked.park(
+        self._broker.purgatory.delay(
             self._connection, partitions, timeout_s, self._check, self._expire,
             ApiKey.FETCH, self._since,
         )  # fmt: skip

@@ -139,7 +139,7 @@ class Pending:
         if self.acks == 0:
             _tell_by_closing(connection, replies)
         if behind and not connection.closed:
-            AwaitDurable(broker, connection, self, replies, behind, slot).park(since)
+            AwaitDurable(broker, connection, self, replies, behind, slot).delay(since)
             return
         if slot is not None:
             connection.deliver(slot, [self.frame(replies)])
@@ -231,7 +231,7 @@ class AwaitDurable:
         pending.forget_records()
         self._slot = slot or pending.reserve(connection)
 
-    def park(self, since: Since | None) -> None:
+    def delay(self, since: Since | None) -> None:
         """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
 
         Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
@@ -239,7 +239,7 @@ class AwaitDurable:
         pending = self._pending
         timeout_s = pending.timeout_ms / 1000
         self._connection.produces_open += 1
-        self._broker.parked.park(
+        self._broker.purgatory.delay(
             self._connection,
             {partition for partition, _ in self._behind.values()},
             timeout_s if pending.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),

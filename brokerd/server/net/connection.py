@@ -30,10 +30,10 @@ from brokerd.server.net.sender import Sender
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
+    from brokerd.server.delayed_operations import DelayedOperation
     from brokerd.server.handlers.fetch_memo import FetchMemo
     from brokerd.server.net.network import Network
     from brokerd.server.net.tls_socket import TlsSocket
-    from brokerd.server.parked import Parked
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ class Connection(Sender):
 
     __slots__ = (
         "_awaits", "_buffers", "_frame", "_head", "_holds", "_kept", "_network", "_planned",
-        "_reading", "_receive_bytes", "fetch_memo", "has_asked", "listener", "parked", "peer_host",
-        "produce_memo", "produces_open", "tasks_open",
+        "_reading", "_receive_bytes", "delayed_operations", "fetch_memo", "has_asked", "listener",
+        "peer_host", "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -78,7 +78,7 @@ class Connection(Sender):
         self.listener = listener
         self.produce_memo: object | None = None
         self.fetch_memo: FetchMemo | None = None
-        self.parked: set[Parked] = set()
+        self.delayed_operations: set[DelayedOperation] = set()
         self.resume()
 
     def stands_still_since(self, moment: float) -> bool:
@@ -349,8 +349,8 @@ class Connection(Sender):
         self._pause()
         if self._writing:
             self._loop.remove_writer(self._fd)
-        for parked in tuple(self.parked):
-            parked.cancel()
+        for operation in tuple(self.delayed_operations):
+            operation.cancel()
         self.output.clear()
         self._drop_frame()
         self._socket.close()

@@ -20,9 +20,9 @@ os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points ca
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
-from brokerd.log.housekeeping import DEFAULT_TIMES
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.protocol.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -30,7 +30,7 @@ from brokerd.protocol.records import (
     encode_batch,
     iter_batches,
 )
-from tests.brokerd.log.compaction.support import ABORT, CompactedLog, keyed
+from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
@@ -66,7 +66,7 @@ class Life:
         self.log.delete_records_before(offset)
         directory = manager.directory_of("t", self._partition)
         assert directory is not None
-        manager.duties.save_log_starts(directory, lambda error: None)
+        manager.tasks.save_log_starts(directory, lambda error: None)
         self._tell("deleted", self._partition, offset)
 
 
@@ -100,11 +100,11 @@ def life(directory: Path, tell: Tell) -> None:
     first.append(8, 0)
     transactions(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS), tell)
     first.append(8, 1)
-    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
     manager.write_offsets(checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
     first.delete_before(manager, 9)
-    manager.duties.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
-    manager.duties.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.tasks.tick_retention(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
+    manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     first.cut(27)
     first.append(2, 2)
     first.cut(22)
@@ -118,7 +118,7 @@ def life(directory: Path, tell: Tell) -> None:
     Life(manager, 2, tell).append(3, 0)
     tell("removing", 2, 0)
     manager.delete("t", 2, NOW_MS)
-    manager.duties.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.shutdown()
     manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
     first = Life(manager, 0, tell)

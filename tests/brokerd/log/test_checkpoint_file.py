@@ -28,13 +28,13 @@ def make_anew(manager: LogManager) -> None:
 
 
 def written(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    manager.duties.save_log_starts(manager.dirs.paths[0], lambda error: None)
+    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
     disk.work_off()
     then()
 
 
 def submitted(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    manager.duties.save_log_starts(manager.dirs.paths[0], lambda error: None)
+    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
     then()
 
 
@@ -47,7 +47,7 @@ def being_written(manager: LogManager, disk: Disk, then: Callable[[], None]) -> 
             then()
         put(job, temporary, path)
 
-    manager.duties.save_log_starts(manager.dirs.paths[0], lambda error: None)
+    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(CheckpointJob, "_put", late)
         disk.work()
@@ -55,13 +55,13 @@ def being_written(manager: LogManager, disk: Disk, then: Callable[[], None]) -> 
 
 def gathered(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
     """A round has asked the old log, and goes on."""
-    duties = manager.duties
+    tasks = manager.tasks
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(checkpoint_round, "SLICE", 1)
-        while not duties._log_starts._found.get(manager.dirs.paths[0]):
-            assert duties.tick_checkpoints(NOW_MS)
+        while not tasks._log_starts._found.get(manager.dirs.paths[0]):
+            assert tasks.tick_checkpoints(NOW_MS)
         then()
-        while duties.tick_checkpoints(NOW_MS):
+        while tasks.tick_checkpoints(NOW_MS):
             pass
     disk.work()
 
@@ -183,13 +183,13 @@ def test_it_is_durable_before_anything_of_the_new_log(manager: LogManager, disk:
 def test_what_is_said_of_the_new_log_is_written_where_it_is_what_was_said_of_the_old_one(
     manager: LogManager, disk: Disk, tmp_path: Path
 ) -> None:
-    duties = manager.duties
-    duties.write_checkpoints()
+    tasks = manager.tasks
+    tasks.write_checkpoints()
     before = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
     manager.delete("t", 0, NOW_MS)
     fill(manager)
     disk.work_off()
-    duties.write_checkpoints()
+    tasks.write_checkpoints()
     assert checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT) == before
 
 

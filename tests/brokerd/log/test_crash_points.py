@@ -15,7 +15,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.compaction.support import CompactedLog, last_values
+from tests.brokerd.log.cleaner.support import CompactedLog, last_values
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 from tests.support.kafka import dump_of_files
 

@@ -11,10 +11,10 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.manager import DEFAULT_TIMES, LogManager
+from brokerd.log.manager import DEFAULT_INTERVALS, LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
-from tests.brokerd.log.compaction.support import ABORT
+from tests.brokerd.log.cleaner.support import ABORT
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, records
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
@@ -61,7 +61,7 @@ def fill(directory: Path, *, clean: bool) -> None:
     if clean:
         manager.shutdown()
     else:
-        manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+        manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
         manager.dirs.unlock()
 
 
@@ -218,7 +218,7 @@ def test_without_epochs_on_file_nothing_is_cut_that_lies_before_the_recovery_poi
     log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
     for at in range(END):
         log.append([batch(size=60, timestamp_ms=NOW_MS + at)], at // 20, NOW_MS)
-    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
     manager.dirs.unlock()
     first, *_ = sorted(tmp_path.glob("t-0/*.log"))
     data = bytearray(first.read_bytes())

@@ -13,7 +13,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
-from tests.brokerd.log.compaction.support import ABORT, CompactedLog, keyed
+from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 BATCHES = 36

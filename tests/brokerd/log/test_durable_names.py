@@ -8,9 +8,9 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.compaction.swap import SwapSyncJob
+from brokerd.log.cleaner.replace_segments import SwapSyncJob
 from brokerd.log.manager import LogManager
-from tests.brokerd.log.compaction.support import CompactedLog, keyed
+from tests.brokerd.log.cleaner.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log
 
 
@@ -74,7 +74,7 @@ def swapped(directory: Path) -> tuple[CompactedLog, Disk]:
 
 def remove_old(log: CompactedLog, disk: Disk) -> list[str]:
     """Lets the time come for what was replaced to go; what is left of it."""
-    log.manager.duties.tick_delete(NOW_MS + 1)
+    log.manager.tasks.tick_delete(NOW_MS + 1)
     disk.work_off()
     return [path.name for path in Path(log.log.directory).glob("*.deleted")]
 
@@ -86,7 +86,7 @@ def test_what_a_compaction_replaced_goes_when_its_names_are_durable(
     synced.clear()
     assert [type(job) for job in disk] == [SwapSyncJob, CheckpointJob]
     checkpoint = disk.pop()
-    log.manager.duties.tick_delete(NOW_MS + 1)
+    log.manager.tasks.tick_delete(NOW_MS + 1)
     assert [type(job) for job in disk] == [SwapSyncJob]
     disk.work()
     names = synced[log.log.directory]

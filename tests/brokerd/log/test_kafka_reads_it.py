@@ -8,7 +8,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.compaction.support import COMPACTED, CompactedLog, Pair, keyed
+from tests.brokerd.log.cleaner.support import COMPACTED, CompactedLog, Pair, keyed
 from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen, segments_of
 from tests.support.kafka import dump_of_log
 

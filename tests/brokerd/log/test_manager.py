@@ -12,8 +12,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
-from brokerd.log.log_dir import LogDirError
-from brokerd.log.log_dirs import LogDirs
+from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
@@ -168,7 +168,7 @@ def test_a_directory_that_cannot_note_its_cluster_fails_like_any_other_with_its_
     assert (failed.path, failed.partitions) == (full, [("two", 0)])
     assert failed.reason == f"{full}/meta.properties: No space left on device"
     assert [log.topic for log in manager.all()] == ["one"]
-    manager.duties.save_recovery_points(manager.dirs.live[0].path)
+    manager.tasks.save_recovery_points(manager.dirs.live[0].path)
     manager.shutdown()
     assert (Path(manager.dirs.live[0].path) / ".kafka_cleanshutdown").exists()
     assert not (Path(full or "") / ".kafka_cleanshutdown").exists()
@@ -263,9 +263,9 @@ def test_a_deleted_log_is_gone_at_once_and_its_files_later(tmp_path: Path) -> No
     manager.delete("t" * 249, 0, NOW_MS)
     assert manager.all() == []
     (renamed,) = tmp_path.glob("*-delete")
-    manager.duties.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms - 1)
+    manager.tasks.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms - 1)
     assert renamed.exists()
-    manager.duties.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
+    manager.tasks.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
     assert not renamed.exists()
     assert found is not None
     found.release()
@@ -283,7 +283,7 @@ def test_a_deletion_that_a_stop_interrupted_is_finished(tmp_path: Path) -> None:
     manager.shutdown()
     manager = start(tmp_path)
     assert manager.all() == []
-    manager.duties.tick_delete(NOW_MS)
+    manager.tasks.tick_delete(NOW_MS)
     assert not list(tmp_path.glob("*-delete"))
     manager.shutdown()
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log import topic_ids, txn_index
+from brokerd.log.end_transaction_marker import Marker, read_marker
 from brokerd.log.epochs import EpochCache
-from brokerd.log.markers import Marker, read_marker
 from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import (

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.compaction.cleaner import Cleaner
+from brokerd.log.cleaner.log_cleaner_manager import Cleaner
 from brokerd.server.cleaner_workers import RESTS_MAX, CleanerWorkers
-from tests.brokerd.log.compaction.support import COMPACTED, SMALL, CompactedLog, keyed, last_values
+from tests.brokerd.log.cleaner.support import COMPACTED, SMALL, CompactedLog, keyed, last_values
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID
 
 

@@ -14,7 +14,7 @@ class Logs:
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, Done]] = []
-        self.duties = self
+        self.tasks = self
 
     def directory_of(self, topic: str, partition: int) -> str | None:
         return "/logs" if partition < 5 else None

@@ -20,8 +20,8 @@ from brokerd.coordinator.group.records import (
     encode_value,
 )
 from brokerd.coordinator.group.store import GroupStore
+from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.manager import LogManager
-from brokerd.log.markers import ABORT, COMMIT
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch

@@ -19,10 +19,10 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cold_reads import ColdReads
+from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers.fetch import AT_ONCE_MAX
 from brokerd.server.net.network import Network
-from brokerd.server.parked import ParkingLot
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log
@@ -48,7 +48,7 @@ class Bench:
             metrics=metrics, times=times, config=config, generation=0, clock=clock,
             appends=AppendQueues(clock, self.network.buffers, cold_reads), cold_reads=cold_reads,
             leader_of=self._leader_of, fetch_sessions=FetchSessions(10, lambda: 5),
-            parked=ParkingLot(times), cluster=SimpleNamespace(image=MetadataImage()),
+            purgatory=Purgatory(times), cluster=SimpleNamespace(image=MetadataImage()),
             replicas=SimpleNamespace(get=lambda *_: None),
         )  # fmt: skip
         self.broker = broker
@@ -167,12 +167,12 @@ async def test_those_beside_an_idle_partition_are_told_when_the_wait_for_it_ends
     answered = asyncio.ensure_future(client.told(12))
     if wait_ms == LONG_MS:
         async with asyncio.timeout(10):
-            while not bench.broker.parked.count:
+            while not bench.broker.purgatory.count:
                 await asyncio.sleep(0.001)
         assert not answered.done()
         bench.write()
     assert await answered == [("t", 0, wait_ms == LONG_MS), *unknown(NOBODYS)]
-    assert bench.broker.parked.count == 0
+    assert bench.broker.purgatory.count == 0
     client.heartbeat()
     assert await client.frame()
 

@@ -18,10 +18,10 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.cold_reads import ColdReads
+from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers import fetch as fetch_module
 from brokerd.server.handlers.fetch import serve_fetch
-from brokerd.server.parked import ParkingLot
 from brokerd.server.request_times import RequestTimes
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
@@ -43,7 +43,7 @@ class Bench:
         metrics = BrokerMetrics()
         times = RequestTimes(metrics, 60.0)
         self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, clock=ManualClock(), parked=ParkingLot(times),
+            metrics=metrics, times=times, clock=ManualClock(), purgatory=Purgatory(times),
             config=SimpleNamespace(fetch_max_bytes=1 << 20), leader_of=self._leader_of,
             cold_reads=ColdReads(), fetch_sessions=FetchSessions(0, lambda: 1), generation=0,
             cluster=SimpleNamespace(image=None),
@@ -74,7 +74,7 @@ class Bench:
         frame = memoryview(encode_request(ApiKey.FETCH, V, fields, 1, "c"))[4:]
         self.broker.times.others.append(FETCH)
         serve_fetch(self.broker, self.client, parse_header(frame), frame)
-        await until(lambda: self.broker.parked.count)
+        await until(lambda: self.broker.purgatory.count)
         self.looked_at.clear()
 
     async def append(self, index: int) -> None:
@@ -115,7 +115,7 @@ async def test_an_append_has_no_partition_looked_at_but_its_own(bench: Bench) ->
     assert bench.looked_at == [2, 0, 2]
     await bench.append(3)
     assert await bench.answer() == [(0, ONE), (0, 0), (0, 2 * ONE), (0, ONE)]
-    assert bench.broker.parked.count == 0
+    assert bench.broker.purgatory.count == 0
 
 
 async def test_what_was_there_before_it_waited_counts(bench: Bench) -> None:
@@ -129,7 +129,7 @@ async def test_a_partition_counts_for_no_more_than_it_may_be_answered_with(bench
     await bench.fetch(3 * ONE, max_bytes=2 * ONE)
     for _ in range(4):
         await bench.append(1)
-    assert bench.broker.parked.count == 1
+    assert bench.broker.purgatory.count == 1
     await bench.append(0)
     assert await bench.answer() == [(0, ONE), (0, 2 * ONE), (0, 0), (0, 0)]
 

@@ -20,10 +20,10 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cold_reads import ColdReads
+from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
-from brokerd.server.parked import ParkingLot
 from brokerd.server.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
@@ -46,7 +46,7 @@ class Client:
         self.produce_memo: Any = None
         self.last_header: Any = None
         self.peer_host = "127.0.0.1"
-        self.parked: set[Any] = set()
+        self.delayed_operations: set[Any] = set()
 
     def deliver(self, slot: Any, parts: Any) -> None:
         self.output.fill(slot, parts)
@@ -79,7 +79,7 @@ class Bench:
         times = RequestTimes(metrics, 60.0)
         self.broker: Any = SimpleNamespace(
             metrics=metrics, times=times, config=CONFIG, generation=0, clock=clock,
-            appends=self.appends, parked=ParkingLot(times), leader_of=self._leader_of,
+            appends=self.appends, purgatory=Purgatory(times), leader_of=self._leader_of,
             replicas=SimpleNamespace(offline=(), get=lambda *_: None),
         )  # fmt: skip
         self._round = ProduceRound(self.broker)
@@ -164,7 +164,7 @@ async def test_one_that_waits_for_replicas_holds_nothing_of_its_frame(bench: Ben
         assert holds_nothing_of(bench.produce(batch(size=100_000)))
     assert holds_nothing_of(bench.produce(batch(size=100_000), batch(size=100_000)))
     assert holds_nothing_of(bench.produce(batch(), batch(), batch()))  # the third is refused
-    assert bench.broker.parked.count == 4
+    assert bench.broker.purgatory.count == 4
     bench.follow()
     await asyncio.sleep(0)
     assert told(bench.client.answer()) == [(0, 0)]

@@ -1,0 +1,317 @@
+"""One round of cleaning a log, as a worker does it: read closed segments, write `.cleaned` files.
+
+First the dirty part is read and the last offset of each key put into the offset map, until all is
+read or the map is full. Then all segments that hold offsets up to there are read, in groups that
+fit one segment together, and what stays of them is written. After each group `report` is asked; it
+swaps the files in, or says false, and the round ends.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Final
+
+import numpy as np
+
+from brokerd.log import crash_points, names, txn_index
+from brokerd.log.cleaner import plan
+from brokerd.log.cleaner.cleaned_segment import Buffer, CleanedSegment
+from brokerd.log.cleaner.cleaned_transactions import Transactions
+from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
+from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
+from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
+from brokerd.log.cleaner.throttle import Throttle
+from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
+from brokerd.log.context import says_nothing_of_disks
+from brokerd.log.txn_index import AbortedTxn
+from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
+
+DAMAGED_NAMED_MAX: Final = 10
+SEGMENT_BYTES_MAX: Final = 2**31 - 1
+
+Report = Callable[[GroupDone], bool]
+StillWanted = Callable[[], bool]
+
+
+class CleaningError(Exception):
+    """A log that cannot be cleaned; the text says where and why."""
+
+
+class GivenUpError(Exception):
+    """Nobody wants the round any more."""
+
+
+def clean(
+    job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
+) -> RoundDone:
+    """Do a round. Never raises: `failed` says what went wrong, empty with offset -1: given up."""
+    end_offset, failed, is_passing = -1, "", False
+    cleaning = None
+    try:
+        cleaning = _Cleaning(job, report, seed, still_wanted)
+        end_offset = cleaning.run()
+    except GivenUpError:
+        pass
+    except Exception as error:  # whatever it is, one log must not cost the others their worker
+        failed = str(error) or type(error).__name__
+        is_passing = says_nothing_of_disks(error)
+    if cleaning is None:
+        return RoundDone(failed=failed, is_passing=is_passing)
+    return RoundDone(
+        end_offset=end_offset,
+        failed=failed,
+        is_passing=is_passing,
+        read_bytes=cleaning.read_bytes,
+        written_bytes=cleaning.written_bytes,
+        records_before=cleaning.records_before,
+        records_after=cleaning.records_after,
+        map_used=cleaning.map_used,
+        damaged_batches=len(cleaning.damaged),
+        damaged=list(cleaning.damaged.items())[:DAMAGED_NAMED_MAX],
+    )
+
+
+class _Cleaning:
+    """The state of one round."""
+
+    def __init__(self, job: Job, report: Report, seed: bytes, still_wanted: StillWanted) -> None:
+        self._job = job
+        self._report = report
+        self._still_wanted = still_wanted
+        self._throttle = Throttle(job.limits.bytes_per_second)
+        self._map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
+        self._hash = KeyHash(seed)
+        self._producers = {each[0]: (each[1], each[2]) for each in job.producers}
+        self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
+        self.damaged: dict[int, str] = {}
+
+    def run(self) -> int:
+        """Returns the offset up to which the log is clean now."""
+        files = [self._files_of(*segment) for segment in self._job.segments]
+        aborted = self._aborted(files)
+        latest = self._fill_map([each for each in files if each.next_offset > self._start], aborted)
+        rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
+        transactions = Transactions(aborted)
+        for group in plan.groups(
+            [each for each in files if each.base_offset <= latest],
+            segment_bytes=self._job.segment_bytes,
+            index_bytes=self._job.segment_index_bytes,
+        ):
+            self._clean_group(group, rules, transactions)
+        return latest + 1
+
+    @property
+    def map_used(self) -> float:
+        """How full the offset map is, 0 to 1."""
+        return self._map.used
+
+    @property
+    def _start(self) -> int:
+        return self._job.dirty_start
+
+    def _path(self, base_offset: int, suffix: str) -> str:
+        return names.segment_file(self._job.directory, base_offset, suffix)
+
+    def _files_of(self, base_offset: int, next_offset: int, size: int) -> plan.SegmentFiles:
+        return plan.SegmentFiles(
+            base_offset, next_offset, size,
+            _size_of(self._path(base_offset, names.INDEX)),
+            _size_of(self._path(base_offset, names.TIME_INDEX)),
+        )  # fmt: skip
+
+    def _aborted(self, files: Sequence[plan.SegmentFiles]) -> list[AbortedTxn]:
+        found = list(self._job.aborted_later)
+        for each in files:
+            found += txn_index.read(self._path(each.base_offset, names.TXN_INDEX))
+        return found
+
+    # -- the map -----------------------------------------------------------------------------------
+
+    def _fill_map(self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]) -> int:
+        """Returns the last offset that the map knows of."""
+        transactions = Transactions(aborted)
+        latest = self._start - 1
+        for each in files:
+            for batches, table in tables(self._batches(each)):
+                wanted = [
+                    not (transactions.may_discard(batch) or batch.header.is_control)
+                    for batch in batches
+                ]
+                full_at = self._put(table, wanted)
+                if full_at >= 0:
+                    return full_at
+                latest = batches[-1].header.last_offset
+            latest = max(latest, each.next_offset - 1)
+        return latest
+
+    def _put(self, table: RecordTable, wanted: list[bool]) -> int:
+        """Put the keys of a table; the last offset put if not all had room, else -1."""
+        chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
+        rows = np.flatnonzero(chosen & (table.offsets >= self._start))
+        first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
+        offsets = table.offsets[rows]
+        at = 0
+        while at < len(rows):
+            room = self._map.room
+            if room == 0:
+                return int(offsets[at]) - 1
+            until = at + room
+            self._map.put(first[at:until], second[at:until], offsets[at:until])
+            at = until
+        return -1
+
+    # -- what stays --------------------------------------------------------------------------------
+
+    def _clean_group(
+        self, group: list[plan.SegmentFiles], rules: Rules, transactions: Transactions
+    ) -> None:
+        base_offset = group[0].base_offset
+        modified_ns = os.stat(self._path(group[-1].base_offset, names.LOG)).st_mtime_ns
+        self._check_wanted()
+        output = CleanedSegment(
+            self._job.directory, base_offset, self._job.name, self._job.index_interval_bytes
+        )
+        try:
+            is_changed = len(group) > 1
+            for each in group:
+                for batches, table in tables(self._batches(each)):
+                    kept = self._kept(batches, table, rules, transactions)
+                    # what headers say of damaged batches would be no count
+                    walked = np.bincount(table.batch_of, minlength=len(batches)).tolist()
+                    is_changed |= self._write(output, batches, kept, walked)
+            aborted, transactions.kept = transactions.kept, []
+            output.finish(aborted, modified_ns)
+            crash_points.reached("cleaned-written")
+            self._check_wanted()
+        except BaseException:
+            output.discard()
+            raise
+        if not is_changed:
+            output.discard()
+        elif not self._report(
+            GroupDone(bases=[each.base_offset for each in group], size_bytes=output.size_bytes)
+        ):
+            output.discard()
+            raise GivenUpError
+
+    def _kept(
+        self,
+        batches: list[StoredBatch],
+        table: RecordTable,
+        rules: Rules,
+        transactions: Transactions,
+    ) -> list[Buffer | None]:
+        last_offsets = np.full(len(table.offsets), -1, np.int64)
+        rows: Ints = np.flatnonzero(
+            (table.key_lengths >= 0) & (table.offsets <= rules.latest_offset)
+        )
+        last_offsets[rows] = self._map.get(
+            *self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
+        )
+        special = BatchRules(
+            [transactions.may_discard(batch) for batch in batches],
+            [self._is_last_of_producer(batch.header) for batch in batches],
+        )
+        self.records_before += len(table.offsets)
+        for number, reason in table.damaged.items():
+            self.damaged[batches[number].header.base_offset] = reason
+        return filter_batches(batches, table, last_offsets, rules, special)
+
+    def _is_last_of_producer(self, header: BatchHeader) -> bool:
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            return False
+        epoch, last_offset = known
+        if last_offset < 0:
+            return header.is_control and header.producer_epoch == epoch
+        return header.last_offset == last_offset
+
+    def _write(
+        self,
+        output: CleanedSegment,
+        batches: list[StoredBatch],
+        kept: list[Buffer | None],
+        walked: list[int],
+    ) -> bool:
+        """Write what stays; whether that is anything else than what was read. `walked` is how many
+        records were found in each batch."""
+        is_changed = False
+        rows: list[tuple[BatchHeader, Buffer]] = []
+        for (header, view), data, count in zip(batches, kept, walked, strict=True):
+            if data is view:
+                rows.append((header, view))
+                self.records_after += count
+                continue
+            is_changed = True
+            if data is not None:
+                changed = read_header(data)
+                rows.append((changed, data))
+                self.records_after += changed.count
+        before = output.size_bytes
+        if before + sum(len(data) for _, data in rows) > SEGMENT_BYTES_MAX:
+            raise CleaningError("what stays of a segment does not fit a segment any more")
+        output.write(rows)
+        self.written_bytes += output.size_bytes - before
+        self._throttle.took(output.size_bytes - before)
+        return is_changed
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def _check_wanted(self) -> None:
+        if not self._still_wanted():
+            raise GivenUpError
+
+    def _batches(self, segment: plan.SegmentFiles) -> Iterator[StoredBatch]:
+        """All batches of a segment, which must be whole, in order and nothing else."""
+        path = self._path(segment.base_offset, names.LOG)
+        next_offset = segment.base_offset
+        with closing(_OpenFile(path)) as file:
+            position = 0
+            while position < segment.size_bytes:
+                self._check_wanted()
+                chunk = file.read(position, self._job.limits.io_buffer_bytes, segment.size_bytes)
+                at = 0
+                while at + HEADER_BYTES <= len(chunk):
+                    header = read_header(chunk, at)
+                    size = header.size_bytes
+                    if (
+                        header.magic != MAGIC or size < HEADER_BYTES
+                        or not next_offset <= header.base_offset <= header.last_offset
+                        or header.last_offset >= segment.next_offset
+                        or position + at + size > segment.size_bytes
+                    ):  # fmt: skip
+                        break
+                    if at + size > len(chunk):
+                        if at:
+                            break
+                        chunk = file.read(position, size, segment.size_bytes)
+                        if len(chunk) < size:
+                            break
+                    yield StoredBatch(header, chunk[at : at + size])
+                    next_offset = header.last_offset + 1
+                    at += size
+                if not at:
+                    raise CleaningError(f"{path}: no whole batch begins at byte {position}")
+                self.read_bytes += at
+                self._throttle.took(at)
+                position += at
+
+
+class _OpenFile:
+    """A data file, read in pieces that live as long as somebody looks at them."""
+
+    def __init__(self, path: str) -> None:
+        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self, position: int, size: int, end: int) -> memoryview:
+        return memoryview(os.pread(self._fd, min(size, end - position), position))
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,394 @@
+"""The broker's side of compaction: which log is cleaned next, and taking in what a worker made.
+
+`tick` looks at the compacted logs, so many at a time, and gives the dirtiest to workers; between
+looks that find nothing lie log.cleaner.backoff.ms. A worker only writes `.cleaned` files. Whether
+they are still wanted (the log may have been cut, deleted or lost segments meanwhile) is decided
+here, where the log is used; so are the renames and the checkpoint made.
+
+A log whose cleaning fails is set aside until it is cut or made anew, or the broker restarts. What
+the process or the machine has run out of may come back: then it is tried again some times first.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, Protocol
+
+from brokerd.errors import KafkaError
+from brokerd.log import checkpoints, crash_points
+from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
+from brokerd.log.cleaner.metrics import CleanerMetrics
+from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
+from brokerd.log.cold import READS_MAX, ColdError, Spot
+from brokerd.log.context import says_nothing_of_disks
+from brokerd.log.manager import LogManager
+from brokerd.log.partition_log import PartitionLog
+from brokerd.topic_partition import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+LOOK_SLICE: Final = 200
+DEATHS_MAX: Final = 2
+PASSING_MAX: Final = 20
+"""How often in a row the lack of something that may come back keeps a log from being cleaned."""
+
+
+class Listener(Protocol):
+    """Who hears what becomes of a job."""
+
+    def group_done(self, group: GroupDone) -> bool: ...
+
+    def round_done(self, done: RoundDone) -> None: ...
+
+    def worker_died(self) -> None: ...
+
+
+class Workers(Protocol):
+    """Who does the jobs. Calls the listener where the logs are used."""
+
+    @property
+    def free(self) -> int: ...
+
+    def run(self, job: Job, listener: Listener) -> None: ...
+
+    def rest(self) -> None:
+        """There is nothing to do for now."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of one log; void when the log is another one, or was cut."""
+
+    log: PartitionLog
+    checkpoint: int
+    truncations: int
+    is_busy: bool = False
+    deaths: int = 0
+    passing: int = 0
+    aside: str = ""
+    held_at: int = -1
+    reads: int = 0
+
+
+@dataclass(slots=True)
+class Cleaner:
+    """See the module. Not thread-safe."""
+
+    logs: LogManager
+    workers: Workers
+    now_ms: Callable[[], int]
+    backoff_ms: int = 15_000
+    limits: Limits = field(default_factory=Limits)
+    metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
+    _known: dict[TopicPartition, _Known] = field(default_factory=dict)
+    _stored: dict[TopicPartition, _Known] = field(init=False)
+    _look: Iterator[None] | None = None
+    _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
+    _dirtiest: float = 0.0
+    _due_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self._stored = {
+            key: _Known(log, checkpoint, log.truncations)
+            for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
+            if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
+        }
+
+    @property
+    def uncleanable(self) -> dict[TopicPartition, str]:
+        """The logs set aside, with the reason."""
+        return {
+            key: known.aside
+            for key, known in self._known.items()
+            if known.aside and self.is_unchanged(known)
+        }
+
+    @property
+    def held(self) -> dict[TopicPartition, int]:
+        """The logs that would be cleaned further if it were not for an open transaction, with the
+        offset at which the first one begins."""
+        return {
+            key: known.held_at
+            for key, known in self._known.items()
+            if known.held_at >= 0 and self.is_unchanged(known)
+        }
+
+    @property
+    def uncleanable_bytes(self) -> int:
+        """What is dirty of the logs set aside; all of one of which that cannot be read."""
+        now_ms = self.now_ms()
+        return sum(
+            cleanable_offsets.dirty_bytes(known.log, known.checkpoint, now_ms)
+            for known in self._known.values()
+            if known.aside and self.is_unchanged(known)
+        )
+
+    @property
+    def busy(self) -> int:
+        """How many logs are being cleaned."""
+        return sum(known.is_busy for known in self._known.values())
+
+    # -- choosing ----------------------------------------------------------------------------------
+
+    def tick(self, now_ms: int) -> bool:
+        """Look at some logs; at the end of a look have the dirtiest cleaned. Whether the look goes
+        on: then the next tick is due at once."""
+        if self._look is None:
+            if now_ms < self._due_ms or not self.workers.free:
+                return False
+            self.metrics.looked_ms = now_ms
+            self._dirtiest = 0.0
+            self._found = []
+            self._look = self._steps(now_ms)
+        if any(True for _ in islice(self._look, LOOK_SLICE - 1, LOOK_SLICE)):
+            return True
+        self._look = None
+        self.metrics.dirtiest = self._dirtiest
+        self._choose(now_ms)
+        return False
+
+    def _steps(self, now_ms: int) -> Iterator[None]:
+        """A look, one log at a time; first at those that were lost."""
+        has_lost = False
+        for key, known in list(self._known.items()):
+            if not known.is_busy and not self.is_unchanged(known):
+                has_lost = True  # gone or cut; what the checkpoint says of it is void
+                del self._known[key]
+            yield
+        if has_lost:
+            self.checkpoint()
+        for log in self.logs.compacted():
+            if self.logs.get(log.topic, log.partition) is log:
+                self._look_at(log, now_ms)
+            yield
+
+    def _look_at(self, log: PartitionLog, now_ms: int) -> None:
+        known = self._known_of(log)
+        if known.is_busy or known.aside or not self.is_unchanged(known):
+            return
+        try:
+            dirty = cleanable_offsets.dirty_part(
+                log, known.checkpoint, log.high_watermark, now_ms, patient=known.reads >= READS_MAX
+            )
+        except ColdError as error:
+            self._read(known, error.spot)
+            return
+        except (OSError, KafkaError) as error:
+            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
+            return
+        self._dirtiest = max(self._dirtiest, dirty.ratio)
+        if plan.is_cleanable(dirty, log.config):
+            self._found.append((dirty.ratio, known, dirty))
+        else:
+            known.held_at = -1
+
+    def _known_of(self, log: PartitionLog) -> _Known:
+        key = (log.topic, log.partition)
+        known = self._known.get(key)
+        if known is None:
+            known = self._stored.pop(key, None)
+            if known is None or not self.is_unchanged(known):  # of an older topic, say
+                known = _Known(log, 0, log.truncations)
+            self._known[key] = known
+        return known
+
+    def _choose(self, now_ms: int) -> None:
+        self._found.sort(key=lambda found: found[0], reverse=True)
+        started = False
+        for _, known, dirty in self._found:
+            if not self.workers.free:
+                break
+            started |= self._start(known, dirty, now_ms)
+        self._found = []
+        if not started:
+            self._due_ms = now_ms + self.backoff_ms
+            if not self.busy:
+                self.workers.rest()
+
+    def _start(self, known: _Known, whole: plan.Dirty, now_ms: int) -> bool:
+        """Have a log cleaned, or made durable first; whether there was anything to do. `whole` is
+        what would be cleaned if no transaction were open."""
+        log = known.log
+        if not self.is_unchanged(known):
+            return False
+        try:
+            log.load(patient=known.reads >= READS_MAX)
+            if not self.is_unchanged(known):
+                return False
+            stable_offset = log.last_stable_offset(log.high_watermark)
+            dirty = cleanable_offsets.dirty_part(log, known.checkpoint, stable_offset, now_ms)
+            is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
+            known.held_at = stable_offset if is_held else -1
+            if not plan.is_cleanable(dirty, log.config):
+                return False
+            if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
+                log.begin_flush(dirty.end_offset)
+                return True
+            self.metrics.round_late_ms = dirty.late_ms
+            job = self._job(log, dirty, now_ms)
+        except ColdError as error:
+            self._read(known, error.spot)
+            return False
+        except (OSError, KafkaError) as error:
+            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
+            return False
+        known.is_busy = True
+        known.reads = 0
+        self.workers.run(job, _Round(self, known, job))
+        return True
+
+    def _read(self, known: _Known, spot: Spot) -> None:
+        """Have read by another thread what a look at a log lacks; a later look finds it."""
+        known.reads += 1
+        self.logs.read(spot, lambda: None)
+
+    def _job(self, log: PartitionLog, dirty: plan.Dirty, now_ms: int) -> Job:
+        config = log.config
+        closed = log.closed_segments()
+        return Job(
+            directory=log.directory,
+            segments=[
+                (each.base_offset, log.end_of_segment(each), each.size_bytes)
+                for each in closed
+                if log.end_of_segment(each) <= dirty.end_offset
+            ],
+            dirty_start=dirty.start_offset,
+            now_ms=now_ms,
+            delete_retention_ms=config.delete_retention_ms,
+            segment_bytes=config.segment_bytes,
+            segment_index_bytes=config.segment_index_bytes,
+            index_interval_bytes=config.index_interval_bytes,
+            producers=[
+                (id_, entry.epoch, entry.batches[-1].last_offset if entry.batches else -1)
+                for id_, entry in log.producers.entries.items()
+            ],
+            aborted_later=log.aborted_across(dirty.end_offset),
+            limits=self.limits,
+        )
+
+    # -- taking in ---------------------------------------------------------------------------------
+
+    def is_unchanged(self, known: _Known) -> bool:
+        """Whether a log is still the one that a job was made for."""
+        log = known.log
+        return (
+            self.logs.get(log.topic, log.partition) is log and log.truncations == known.truncations
+        )
+
+    def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
+        """Note what a round came to."""
+        log = known.log
+        self.metrics.round_ms = self.now_ms() - began_ms
+        self.metrics.round_kept = done.written_bytes / done.read_bytes if done.read_bytes else 0.0
+        self.metrics.round_map_used = done.map_used
+        self.metrics.read_bytes += done.read_bytes
+        self.metrics.written_bytes += done.written_bytes
+        self.metrics.damaged_batches += done.damaged_batches
+        if done.damaged_batches:
+            logger.warning(
+                "%s-%d has %d batches that do not hold together and stay as they are: %s",
+                log.topic, log.partition, done.damaged_batches,
+                "; ".join(f"at offset {offset}: {reason}" for offset, reason in done.damaged),
+            )  # fmt: skip
+        if done.end_offset < 0 or not self.is_unchanged(known):
+            return
+        self.metrics.rounds += 1
+        known.checkpoint = done.end_offset
+        known.deaths = known.passing = 0
+        logger.info(
+            "cleaned %s-%d up to offset %d: %d of %d records stay, %d of %d bytes",
+            log.topic, log.partition, done.end_offset, done.records_after, done.records_before,
+            done.written_bytes, done.read_bytes,
+        )  # fmt: skip
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Write down up to where each log is clean."""
+        offsets = {
+            key: known.checkpoint
+            for key, known in (self._stored | self._known).items()
+            if self.is_unchanged(known)
+        }
+        crash_points.reached("before-cleaner-checkpoint")
+        self.logs.write_offsets(checkpoints.CLEANER, offsets)
+        crash_points.reached("after-cleaner-checkpoint")
+
+    def failed(self, known: _Known, reason: str, *, is_passing: bool = False) -> None:
+        """A log could not be cleaned: no wonder where it has changed, else it is set aside; where
+        that may pass, only after a while."""
+        if not self.is_unchanged(known):
+            return
+        known.passing = known.passing + 1 if is_passing else 0
+        if not is_passing or known.passing >= PASSING_MAX:
+            self._set_aside(known, reason)
+        elif known.passing == 1:
+            logger.warning(
+                "%s-%d cannot be compacted now, which is tried again: %s",
+                known.log.topic, known.log.partition, reason,
+            )  # fmt: skip
+
+    def _set_aside(self, known: _Known, reason: str) -> None:
+        known.aside = reason
+        log = known.log
+        logger.error(
+            "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
+            "restarts: %s", log.topic, log.partition, reason,
+        )  # fmt: skip
+
+
+class _Round:
+    """One job under way."""
+
+    def __init__(self, cleaner: Cleaner, known: _Known, job: Job) -> None:
+        self._cleaner = cleaner
+        self._known = known
+        self._job = job
+        self._first = job.segments[0][0]
+
+    def group_done(self, group: GroupDone) -> bool:
+        log = self._known.log
+        if not self._is_wanted(group):
+            replace_segments.discard(self._job.directory, group.bases[0], self._job.name)
+            return False
+        try:
+            log.replace_segments(
+                group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
+            )
+        except (OSError, KafkaError) as error:
+            self._cleaner.failed(
+                self._known, f"its segments could not be replaced: {error}",
+                is_passing=says_nothing_of_disks(error),
+            )  # fmt: skip
+            return False
+        return True
+
+    def _is_wanted(self, group: GroupDone) -> bool:
+        """Whether the segments that a group was made of are still there as they were."""
+        known = self._known
+        if not self._cleaner.is_unchanged(known) or not known.log.has_closed(group.bases):
+            return False
+        sizes = {base: size for base, _, size in self._job.segments}
+        there = {each.base_offset: each.size_bytes for each in known.log.closed_segments()}
+        return all(there.get(base) == sizes[base] for base in group.bases)
+
+    def round_done(self, done: RoundDone) -> None:
+        self._known.is_busy = False
+        self._cleaner.finished(self._known, done, self._job.now_ms)
+        if done.failed and not self._has_lost_segments():
+            self._cleaner.failed(self._known, done.failed, is_passing=done.is_passing)
+
+    def _has_lost_segments(self) -> bool:
+        """Whether retention took segments from under the worker."""
+        closed = self._known.log.closed_segments()
+        return not closed or closed[0].base_offset > self._first
+
+    def worker_died(self) -> None:
+        known = self._known
+        known.is_busy = False
+        known.deaths += 1
+        self._cleaner.metrics.worker_deaths += 1
+        for base, _, _ in self._job.segments:
+            replace_segments.discard(self._job.directory, base, self._job.name)
+        if known.deaths >= DEATHS_MAX:
+            self._cleaner.failed(known, f"the worker process died {known.deaths} times over it")

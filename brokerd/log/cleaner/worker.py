@@ -1,0 +1,51 @@
+"""The worker process: `python -m brokerd.log.cleaner.worker`, started by the broker.
+
+Jobs come on standard input, what became of them goes to standard output (see `worker_messages`). It ends when
+standard input does, and gives up a job as soon as the broker is no longer its parent.
+"""
+
+import os
+import sys
+from typing import BinaryIO
+
+from brokerd.scheduling import work_aside
+
+_NICENESS = 10  # behind the broker where both want the same core
+
+
+def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
+    """Do jobs until there are no more."""
+    # Loading these takes 0.3 s of a core, which is to be behind the broker, too: see main.
+    from brokerd.log.cleaner.cleaner import clean
+    from brokerd.log.cleaner.offset_map import SEED_BYTES
+    from brokerd.log.cleaner.worker_messages import GroupDone, decode_job
+
+    parent = os.getppid()
+
+    def tell(line: bytes) -> None:
+        answers.write(line)
+        answers.flush()
+
+    def report(group: GroupDone) -> bool:
+        tell(group.encode())
+        return jobs.readline().strip() == b"true"
+
+    while line := jobs.readline():
+        done = clean(
+            decode_job(line), report, seed=os.urandom(SEED_BYTES),
+            still_wanted=lambda: os.getppid() == parent,
+        )  # fmt: skip
+        tell(done.encode())
+
+
+def main() -> None:
+    os.nice(_NICENESS)
+    work_aside()
+    try:
+        serve(sys.stdin.buffer, sys.stdout.buffer)
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass  # the broker has gone, or both were interrupted
+
+
+if __name__ == "__main__":
+    main()

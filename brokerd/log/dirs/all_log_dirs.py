@@ -1,0 +1,199 @@
+"""The log directories of a broker together: which of them serve, and where a new log goes.
+
+One that cannot be read or written, at the start or later, is *offline* until the broker starts
+again: what lies in it is not served, and its checkpoints are left alone. The others go on. Without
+any there is no broker. A partition that is not in one of the others may lie there, so while one is
+offline only partitions that never had a record get a new log (Kafka: LogManager.getOrCreateLog).
+"""
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.checkpoint_file import CheckpointFile
+from brokerd.log.checkpoint_job import CheckpointJob, Done
+from brokerd.log.context import no_failure
+from brokerd.log.dirs.log_dir import LogDir, LogDirError, LogDirFailedError
+from brokerd.topic_partition import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+
+GONE_MAX: Final = 10_000
+"""So many logs that went are known, so that what is said of them is forgotten together."""
+
+ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
+
+
+class FailedDir(NamedTuple):
+    """A log directory taken offline, why, and the partitions that were served from it."""
+
+    path: str
+    reason: str
+    partitions: list[TopicPartition]
+
+
+class LogDirs:
+    """See the module. `paths` are all of them, `live` those that serve, `offline` why others do
+    not, `lost` why partitions known to lie there are not served. `of` has the one of each log.
+    """
+
+    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
+        """Lock them. Raises LogDirError."""
+        self.paths = [os.path.abspath(path) for path in paths]
+        self.live: list[LogDir] = []
+        self.offline: dict[str, str] = {}
+        self.lost: dict[TopicPartition, str] = {}
+        self.of: dict[TopicPartition, LogDir] = {}
+        self._gone: set[TopicPartition] = set()
+        self._refuse_twice()
+        try:
+            for path in paths:
+                self._open(path, broker_id, cluster_id)
+            self.require_one()
+        except LogDirError:
+            self.unlock()
+            raise
+
+    def _refuse_twice(self) -> None:
+        """One directory by two names would be locked, and loaded, twice."""
+        real: dict[str, str] = {}
+        for path in self.paths:
+            other = real.setdefault(os.path.realpath(path), path)
+            if self.paths.count(path) > 1 or other != path:
+                raise LogDirError(f"log.dirs names one directory twice, as {other} and {path}")
+
+    def _open(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+        try:
+            self.live.append(LogDir(path, broker_id, cluster_id))
+        except LogDirFailedError as error:
+            self._offline(os.path.abspath(path), str(error), 0)
+
+    def require_one(self) -> None:
+        """Raises LogDirError where none serves."""
+        if not self.live:
+            raise LogDirError(f"{ALL_FAILED} ({'; '.join(self.offline.values())})")
+
+    def _offline(self, path: str, reason: str, partitions: int) -> None:
+        self.offline[path] = reason
+        concerned = f"{partitions} partitions are" if partitions else "what lies in it is"
+        logger.error(
+            "the log directory %s is offline until the broker starts again and %s not served: %s",
+            path, concerned, reason,
+        )  # fmt: skip
+
+    def fail(self, path: str, reason: str) -> list[TopicPartition]:
+        """Take one offline; returns the partitions that were served from it."""
+        log_dir = self.at(path)
+        if log_dir is None:
+            return []
+        self.live.remove(log_dir)
+        log_dir.unlock()
+        keys = [key for key, there in self.of.items() if there is log_dir]
+        for key in keys:
+            del self.of[key]
+            self.lost[key] = f"its log directory {path} is offline"
+        self._offline(path, reason, len(keys))
+        return keys
+
+    @property
+    def were_clean(self) -> bool:
+        """Whether a clean stop left those that serve as they were found."""
+        return all(log_dir.was_clean for log_dir in self.live)
+
+    def at(self, path: str) -> LogDir | None:
+        """The one that serves at `path`, or that `path` lies in."""
+        for log_dir in self.live:
+            if path == log_dir.path or path.startswith(f"{log_dir.path}/"):
+                return log_dir
+        return None
+
+    def by_load(self) -> list[LogDir]:
+        """Those that serve, the ones with the fewest logs first."""
+        return sorted(self.live, key=lambda log_dir: log_dir.partitions)
+
+    def put(self, key: TopicPartition, log_dir: LogDir) -> None:
+        """A log lies there now."""
+        self._gone.discard(key)
+        self.of[key] = log_dir
+        log_dir.partitions += 1
+
+    def remove(self, key: TopicPartition) -> None:
+        """A log is no more."""
+        self.of.pop(key).partitions -= 1
+        if len(self._gone) < GONE_MAX:
+            self._gone.add(key)
+
+    def may_hold_unseen(self, key: TopicPartition) -> bool:
+        """Whether the log of a partition may lie in one that is offline."""
+        return bool(self.offline) and key not in self.of
+
+    def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
+        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be
+        seen now, or may lie there if it is not new."""
+        if key in self.lost:
+            reason = self.lost[key]
+        elif self.offline and not is_new:
+            paths = ", ".join(self.offline)
+            reason = f"its log may lie in a log directory that is offline: {paths}"
+        else:
+            return
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    # -- what they say together --------------------------------------------------------------------
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that they were used in; empty while they were in none."""
+        return next((d.cluster_id for d in self.live if d.cluster_id), "")
+
+    def read(self, name: str) -> dict[TopicPartition, int]:
+        """What the checkpoints of that name say of the logs in use, each in its own directory."""
+        return {
+            key: offset
+            for log_dir in self.live
+            for key, offset in log_dir.read_checkpoint(name).items()
+            if self.of.get(key) is log_dir
+        }
+
+    def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
+        """A log is about to be made: have no checkpoint say anything of an older one of its name,
+        nor of others that went with it. Returns the files to be synced. Raises OSError."""
+        files = [
+            file
+            for log_dir in self.live
+            for file in log_dir.checkpoints.values()
+            if file.may_name(key)
+        ]
+        for file in files:
+            file.forget({key, *self._gone})
+        if files:
+            self._gone.clear()
+        return files
+
+    def checkpoint(
+        self,
+        name: str,
+        offsets: Mapping[TopicPartition, int],
+        failed: Callable[[OSError], None] = no_failure,
+    ) -> list[CheckpointJob]:
+        """One job for each directory, with the offsets of the logs in it."""
+        there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
+        for key, offset in offsets.items():
+            if key in self.of:
+                there[self.of[key]][key] = offset
+        return [
+            log_dir.checkpoints[name].job(found, _only_errors(failed))
+            for log_dir, found in there.items()
+        ]
+
+    def unlock(self) -> None:
+        """Let others have them."""
+        for log_dir in self.live:
+            log_dir.unlock()
+
+
+def _only_errors(failed: Callable[[OSError], None]) -> Done:
+    return lambda error: failed(error) if error is not None else None

@@ -1,0 +1,294 @@
+"""Periodic tasks of all logs: retention, checkpoints, flushes, removal of deleted files.
+
+The scheduler calls each `tick_…` about once a second, more often if its interval is shorter. It
+gets the time, knows when it is due, does a slice of a few milliseconds, and returns whether more is
+due now. A round goes to its end before the next one begins, however many logs there are, and only a
+limited number of flushes and removals wait for the disk at once.
+"""
+
+import errno
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from brokerd.config.log_config import LogConfig
+from brokerd.errors import KafkaError
+from brokerd.limits import INT64_MAX
+from brokerd.log import checkpoints
+from brokerd.log.checkpoint_job import Done
+from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
+from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.log.context import LogContext, RemoveJob
+from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.partition_log import PartitionLog
+from brokerd.topic_partition import TopicPartition
+
+RETENTION_SLICE: Final = 50
+DELETION_WEIGHT: Final = 10
+"""Letting a segment go takes four renames, and often a roll: ten times as long as to look."""
+FLUSH_SLICE: Final = 1_000
+FLUSHES_MAX: Final = 64
+REMOVALS_MAX: Final = 100
+INITIAL_DELAY_MS: Final = 30_000
+FLUSH_LOOK_MS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskIntervals:
+    """The intervals of tasks. Kafka's defaults, but for flushes: Kafka never looks for them
+    unless log.flush.scheduler.interval.ms is set.
+
+    `retains_compacted`: Kafka's cleaner does what retention there is of compacted logs, so without
+    log.cleaner.enable there is none (LogManager.cleanupLogs).
+    """
+
+    retention_interval_ms: int = 300_000
+    checkpoint_interval_ms: int = 60_000
+    log_start_interval_ms: int = 60_000
+    flush_interval_ms: int = FLUSH_LOOK_MS
+    retains_compacted: bool = True
+
+
+DEFAULT_INTERVALS: Final = TaskIntervals()
+
+
+class LogTasks:
+    """See the module. `logs` are those of the manager; `failed` is called with errors of the
+    disk."""
+
+    def __init__(
+        self,
+        logs: Mapping[TopicPartition, PartitionLog],
+        dirs: LogDirs,
+        context: LogContext,
+        times: TaskIntervals,
+        failed: Callable[[OSError], None],
+    ) -> None:
+        self._logs = logs
+        self._dirs = dirs
+        self._context = context
+        self._failed = failed
+        self._times = times
+        self._retention: Iterator[PartitionLog] | None = None
+        self._unread: Counter[PartitionLog] = Counter()  # how often something was to be read
+        self._read: list[PartitionLog] = []
+        self._flushable: dict[TopicPartition, int | None] = {}  # since when it was synced last
+        self._flush: Iterator[TopicPartition] | None = None
+        self._flushing: set[TopicPartition] = set()
+        self._is_removing = False
+        self._saving: dict[str, bool] = {}
+        self._retention_due_ms = self._flush_due_ms = 0
+        self._recovery_points_due_ms = self._log_starts_due_ms = 0
+        self._rounds: list[CheckpointRound] = []
+        self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
+        self._log_starts = self.round(checkpoints.LOG_START)
+
+    def round(self, name: str) -> CheckpointRound:
+        """A checkpoint of all logs, to be written by and by."""
+        made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
+        self._rounds.append(made)
+        return made
+
+    def begin(self, now_ms: int, *, recovered: bool) -> None:
+        """The logs are loaded; from now on the intervals count. Where logs were recovered, their
+        recovery points may have gone back, and are written down soon."""
+        times = self._times
+        self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
+        self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
+        self._log_starts_due_ms = now_ms + (0 if recovered else times.log_start_interval_ms)
+
+    def note(self, key: TopicPartition, config: LogConfig) -> None:
+        """A log obeys these settings now."""
+        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
+            self._flushable.setdefault(key, None)
+        else:
+            self._flushable.pop(key, None)
+
+    def forget(self, key: TopicPartition) -> None:
+        """A log is no more."""
+        self._flushable.pop(key, None)
+
+    def make_way(self, key: TopicPartition) -> None:
+        """A log is about to be made. What checkpoints say of an older one of its name must not be
+        taken for its own. Raises OSError.
+
+        The sync comes before whatever is made durable of the new log.
+        """
+        for round_ in self._rounds:
+            round_.forget_log(key)
+        for file in self._dirs.forget_older(key):
+            job = file.sync_job(self._failed)
+            if job is not None:
+                self._context.submit(job)
+
+    # -- retention ---------------------------------------------------------------------------------
+
+    def tick_retention(self, now_ms: int) -> bool:
+        """Every log.retention.check.interval.ms: old segments go."""
+        if self._retention is None:
+            if now_ms >= self._retention_due_ms:
+                self._retention_due_ms = now_ms + self._times.retention_interval_ms
+                self._retention = iter(list(self._logs.values()))
+            elif self._read:
+                self._retention, self._read = iter(self._read), []
+            else:
+                return False
+        left = RETENTION_SLICE
+        while left > 0:
+            log = next(self._retention, None)
+            if log is None:
+                self._retention = None
+                return False
+            left -= 1
+            if self._logs.get((log.topic, log.partition)) is log:
+                left -= self._retain(log, now_ms) * DELETION_WEIGHT
+            else:
+                del self._unread[log]
+        return True
+
+    def _retain(self, log: PartitionLog, now_ms: int) -> int:
+        """How many segments were let go."""
+        if log.config.is_compacted and not self._times.retains_compacted:
+            return 0
+        is_patient = self._unread[log] >= READS_MAX
+        try:
+            deleted = log.apply_retention(now_ms, log.high_watermark, patient=is_patient)
+        except ColdError as error:
+            self._unread[log] += 1
+            self._context.read(error.spot, lambda: self._read.append(log))
+            return 0
+        except KafkaError as error:
+            self.storage_event(log, error)
+            deleted = []
+        del self._unread[log]
+        return len(deleted)
+
+    def storage_event(self, log: PartitionLog, error: Exception) -> None:
+        """Tell that something could not be done to a log."""
+        detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
+        self._context.on_event("storage_error", detail)
+
+    # -- removing ----------------------------------------------------------------------------------
+
+    def tick_delete(self, now_ms: int) -> bool:
+        """Remove what was renamed away long enough ago."""
+        trash = self._context.trash
+        if not self._is_removing:
+            due = trash.take_due(now_ms, REMOVALS_MAX)
+            if due:
+                self._is_removing = True
+                self._context.submit(RemoveJob(due, self._failed, self._removed))
+        return trash.is_due(now_ms)
+
+    def _removed(self) -> None:
+        self._is_removing = False
+
+    # -- flushing ----------------------------------------------------------------------------------
+
+    def tick_flush(self, now_ms: int) -> bool:
+        """Sync the logs whose flush.ms or flush.messages has passed."""
+        if self._flush is None:
+            if now_ms < self._flush_due_ms or not self._flushable:
+                return False
+            self._flush_due_ms = now_ms + self._times.flush_interval_ms
+            self._flush = iter(list(self._flushable))
+        for _ in range(FLUSH_SLICE):
+            if len(self._flushing) >= FLUSHES_MAX:
+                break
+            key = next(self._flush, None)
+            if key is None:
+                self._flush = None
+                break
+            if key in self._flushable and key not in self._flushing:
+                self._flush_if_due(key, now_ms)
+        return self._flush is not None
+
+    def _flush_if_due(self, key: TopicPartition, now_ms: int) -> None:
+        log = self._logs[key]
+        since_ms = self._flushable[key]
+        if since_ms is None:  # known since the last look
+            self._flushable[key] = since_ms = now_ms
+        pending = log.log_end_offset - log.recovery_point
+        waited_ms = now_ms - since_ms if pending else -1
+        if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
+            self._flushable[key] = now_ms
+            self._flushing.add(key)
+            try:
+                log.begin_flush(log.log_end_offset, partial(self._flushing.discard, key))
+            except KafkaError:  # its log directory goes offline for it
+                self._flushing.discard(key)
+
+    # -- checkpoints -------------------------------------------------------------------------------
+
+    def tick_checkpoints(self, now_ms: int) -> bool:
+        """Every log.flush.offset.checkpoint.interval.ms the recovery points, every
+        log.flush.start.offset.checkpoint.interval.ms the log starts."""
+        if not self._recovery_points.is_under_way and now_ms >= self._recovery_points_due_ms:
+            self._recovery_points_due_ms = now_ms + self._times.checkpoint_interval_ms
+            self._recovery_points.begin(list(self._logs), self._recovery_point)
+        if not self._log_starts.is_under_way and now_ms >= self._log_starts_due_ms:
+            self._log_starts_due_ms = now_ms + self._times.log_start_interval_ms
+            self._log_starts.begin(list(self._logs), self._log_start)
+        return self._recovery_points.step() or self._log_starts.step()
+
+    def _recovery_point(self, key: TopicPartition) -> int | None:
+        log = self._logs.get(key)
+        return log.recovery_point if log is not None else None
+
+    def _log_start(self, key: TopicPartition) -> int | None:
+        """Only where the files do not say it themselves, as Kafka has it."""
+        log = self._logs.get(key)
+        return log.log_start_offset if log is not None and log.starts_inside else None
+
+    def write_checkpoints(self) -> None:
+        """Both files, on the spot."""
+        keys = list(self._logs)
+        self._recovery_points.run(keys, self._recovery_point)
+        self._log_starts.run(keys, self._log_start)
+
+    def save_log_starts(self, directory: str, done: Done) -> None:
+        """Checkpoint the log starts of a log directory now."""
+        self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
+
+    def save_recovery_points(self, directory: str) -> None:
+        """Checkpoint the recovery points of a log directory, since one has gone back: what is
+        appended now must not be taken for what was durable once (LogManager.truncateTo).
+
+        Of many logs that are cut at once the last ones share a file.
+        """
+        if directory in self._saving:
+            self._saving[directory] = True
+            return
+        self._saving[directory] = False
+
+        def done(error: OSError | None) -> None:
+            if self._saving.pop(directory) and error is None:
+                self.save_recovery_points(directory)
+
+        name = checkpoints.RECOVERY_POINT
+        self._save(self._recovery_points, name, directory, self._recovery_point, done)
+
+    def _save(
+        self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
+    ) -> None:
+        """One that is offline is left alone: its logs are known no more, so they would all be
+        missing from the file."""
+        log_dir = self._dirs.at(directory)
+        if log_dir is None:
+            done(OSError(errno.EIO, "the log directory is offline", directory))
+            return
+        found = {
+            key: offset
+            for key in self._logs
+            if self._dirs.of[key] is log_dir and (offset := offset_of(key)) is not None
+        }
+
+        def finish(error: OSError | None) -> None:
+            if error is not None:
+                self._failed(error)
+            done(error)
+
+        round_.forget(directory)
+        self._context.submit(log_dir.checkpoints[name].job(found, finish))
