@@ -140,11 +140,11 @@ async def test_what_is_done_by_the_clock_follows_intervals_that_are_shorter_than
     broker: Any,
 ) -> None:
     names = ("tick_retention", "tick_checkpoints", "tick_delete", "tick_flush")
-    broker.logs = SimpleNamespace(duties=SimpleNamespace(**{name: name for name in names}))
+    broker.logs = SimpleNamespace(tasks=SimpleNamespace(**{name: name for name in names}))
     broker.cleaner = broker.producer_expiry = broker.replicas = SimpleNamespace(tick="tick")
 
     def intervals_ms() -> dict[str, int]:
-        return {duty: ms for duty, ms in broker._scheduled_tasks() if duty in names}
+        return {task: ms for task, ms in broker._scheduled_tasks() if task in names}
 
     seldom = {"tick_retention": 300_000, "tick_checkpoints": 60_000, "tick_flush": 1_000}
     assert seldom.items() <= intervals_ms().items()

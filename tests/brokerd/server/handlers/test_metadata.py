@@ -23,9 +23,9 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
     async def nothing(_: object) -> None:
         pass
 
-    readiness = SimpleNamespace(is_awaited=lambda name: False, wait=nothing)
+    new_partition_wait = SimpleNamespace(is_awaited=lambda name: False, wait=nothing)
     broker: Any = SimpleNamespace(
-        cluster=SimpleNamespace(image=image, readiness=readiness),
+        cluster=SimpleNamespace(image=image, new_partition_wait=new_partition_wait),
         config=SimpleNamespace(auto_create_topics_enable=False),
         metadata=MetadataCache(image),
     )
