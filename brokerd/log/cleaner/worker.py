@@ -1,7 +1,8 @@
 """The worker process: `python -m brokerd.log.cleaner.worker`, started by the broker.
 
-Jobs come on standard input, what became of them goes to standard output (see `worker_messages`). It ends when
-standard input does, and gives up a job as soon as the broker is no longer its parent.
+It reads jobs from standard input and writes their results to standard output (see
+`worker_messages`). It ends when standard input ends, and gives up a job as soon as the broker is no
+longer its parent.
 """
 
 import os
