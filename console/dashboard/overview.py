@@ -12,10 +12,13 @@ from console.dashboard.problems import PROBLEMS_MAX, problems
 from console.groups import states
 from console.groups.group_page import drained
 from console.live import snapshot_cache
+from console.ui import numbers
 from monitoring.models import Cluster
-from monitoring.read_model.rows import Totals
+from monitoring.read_model.rows import BrokerRow, TopicRow, Totals
+from monitoring.read_model.snapshot import Snapshot
 
 TOP = 8
+DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
 
 
 def context(
@@ -51,9 +54,30 @@ def context(
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": snapshot.busiest_topics(TOP),
+        "largest_topics": _largest(snapshot),
+        "idle_topics": snapshot.topics_idle_longest(TOP),
+        "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
+        "fullest": _fullest(snapshot.brokers),
         "history": history,
         "changed": {name: _changed(values) for name, values in history.items()},
     }
+
+
+def _largest(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
+    """The largest topics with their shares of the bytes of all topics in the scope."""
+    total = snapshot.totals.disk_bytes.complete
+    rows = snapshot.largest_topics(TOP)
+    return [(row, (row.disk_bytes.complete or 0) / total if total else None) for row in rows]
+
+
+def _fullest(brokers: list[BrokerRow]) -> dict[str, Any] | None:
+    """The broker whose disks are the fullest; None if no disk is known."""
+    known = [(each.disk_used_percent, each.id) for each in brokers]
+    used, broker = max(((u, i) for u, i in known if u is not None), default=(None, None))
+    if used is None:
+        return None
+    tone = "danger" if used >= DISK_BAD_PERCENT else "warning" if used >= DISK_WARN_PERCENT else ""
+    return {"id": broker, "used": numbers.percent(used / 100), "tone": tone}
 
 
 def _sparkline(points: list[Totals | None], name: str) -> list[float | None]:

@@ -333,9 +333,14 @@ class Totals:
     partitions: int = 0
     under_replicated: int = 0
     offline: int = 0
+    topics_active: int = 0  # without internal ones; records are written now …
+    topics_idle: int = 0  # … and are not
     groups: int = 0
     groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)
+    # Of the disks of all brokers.
+    disk_free_bytes: PartialSum = field(default_factory=PartialSum)
+    disk_total_bytes: PartialSum = field(default_factory=PartialSum)
     messages_rate: PartialSum = field(default_factory=PartialSum)
     bytes_in_rate: PartialSum = field(default_factory=PartialSum)
     bytes_out_rate: PartialSum = field(default_factory=PartialSum)

@@ -118,6 +118,30 @@ class Snapshot:
         rates = np.nan_to_num(self.columns.topics.messages_rate.values[codes])
         return self._topic_rows(codes[np.argsort(-rates, kind="stable")[:count]])
 
+    def largest_topics(self, count: int) -> list[TopicRow]:
+        """The topics with the most bytes on all brokers' disks, as far as known."""
+        names = self.columns.partitions.topics
+        codes = names.order[self._topic_mask[names.order]]
+        sizes = np.nan_to_num(self.columns.topics.disk.values[codes], nan=-1)
+        return self._topic_rows(codes[np.argsort(-sizes, kind="stable")[:count]])
+
+    def topics_idle_longest(self, count: int) -> list[TopicRow]:
+        """Topics whose last record is the oldest; without internal ones and those that are empty
+        or written to now."""
+        columns, names = self.columns.topics, self.columns.partitions.topics
+        is_known = ~np.isnan(columns.last_record_ms) & ~columns.has_newer_records
+        is_written = columns.messages_rate.values > 0
+        codes = names.order[(self._public_mask & is_known & ~is_written)[names.order]]
+        order = np.argsort(columns.last_record_ms[codes], kind="stable")
+        return self._topic_rows(codes[order[:count]])
+
+    @cached_property
+    def _public_mask(self) -> np.ndarray:
+        """Topics in the scope that are not internal."""
+        is_internal = self.columns.partitions.topics.matching(("__*",))
+        shown: np.ndarray = self._topic_mask & ~is_internal
+        return shown
+
     def partitions(self, topic: str) -> list[PartitionRow]:
         """The partitions of a topic, by number; empty if the topic does not exist."""
         code = self._topic_code(topic)
@@ -464,6 +488,7 @@ class Snapshot:
         topics, shown, brokers = self.columns.topics, self._topic_mask, self.brokers
         facts = self.columns.groups.facts.take(pa.array(self._group_codes))
         answered = facts["reported_at_ms"].null_count
+        rates = topics.messages_rate.values[self._public_mask]
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),
@@ -473,7 +498,11 @@ class Snapshot:
             offline=int(topics.offline[shown].sum()),
             groups=len(facts),
             groups_silent=len(facts) - answered,
+            topics_active=int((rates > 0).sum()),
+            topics_idle=int((rates == 0).sum()),
             disk_bytes=topics.disk.total(shown),
+            disk_free_bytes=_total(broker.disk_free_bytes for broker in brokers),
+            disk_total_bytes=_total(broker.disk_total_bytes for broker in brokers),
             messages_rate=topics.messages_rate.total(shown),
             bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),
             bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),

@@ -6,7 +6,8 @@ from console.accounts.rights import rights_of
 from console.dashboard import overview
 from console.live import snapshot_cache
 from monitoring.models import Cluster
-from tests.console.conftest import PARTITIONS, sample_next
+from monitoring.read_model.partial_sum import PartialSum
+from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample_next
 
 
 @pytest.fixture
@@ -23,3 +24,61 @@ def test_idle_topics_stay_in_the_list(local, admin):
     after = overview.context(local, rights)["busiest_topics"]
     assert len(before) == len(after) == 3
     assert after[0].name == "orders"
+
+
+def test_the_largest_topics_come_first_with_their_shares(local, admin):
+    sizes = {"small": 10, "large": 70, "middle": 20, "unknown": None}
+    rows = [
+        PARTITIONS[0] | {"topic": name, "replicas_size_bytes": size,
+                         "replicas_reported": 0 if size is None else 1}
+        for name, size in sizes.items()
+    ]  # fmt: skip
+    sample_next(partitions=rows[:3])
+    snapshot_cache.refresh("local", at_once=True)
+    found = overview.context(local, rights_of(admin, local))["largest_topics"]
+    assert [(row.name, share) for row, share in found] == [
+        ("large", 0.7), ("middle", 0.2), ("small", 0.1),
+    ]  # fmt: skip
+
+
+def test_idle_topics_are_listed_by_their_last_record_without_empty_and_internal_ones(local, admin):
+    times = {"old": 1000, "older": 900, "empty": None, "waiting": 800, "__internal": 700}
+    rows = [
+        PARTITIONS[0]
+        | {"topic": name, "last_record_ms": at, "has_newer_records": name == "waiting"}
+        for name, at in times.items()
+    ]
+    sample_next(partitions=rows)
+    snapshot_cache.refresh("local", at_once=True)
+    found = overview.context(local, rights_of(admin, local))["idle_topics"]
+    assert [row.name for row in found] == ["older", "old"]
+
+
+def test_the_fullest_broker_and_the_space_left_are_told(local, admin, client_of):
+    brokers = [
+        BROKERS[0] | {"id": number, "disk_total_bytes": 100, "disk_free_bytes": free}
+        for number, free in ((1, 40), (2, 10), (3, None))
+    ]
+    sample_next(brokers=brokers)
+    snapshot_cache.refresh("local", at_once=True)
+    told = overview.context(local, rights_of(admin, local))
+    assert (told["fullest"]["id"], told["fullest"]["tone"]) == (2, "warning")
+    assert told["totals"].disk_free_bytes == PartialSum(50, 1, 3, "brokers")
+    page = client_of(admin).get("/c/local/").content.decode()
+    assert "full on broker 2" in page
+    assert "Largest topics" in page
+    assert "Idle longest" in page
+
+
+def test_topics_outside_of_the_scope_are_in_no_list(local):
+    user = a_user("narrow", "viewer", topics=["mine*"])
+    rows = [
+        PARTITIONS[0] | {"topic": name, "last_record_ms": 5, "has_newer_records": False}
+        for name in ("mine", "yours")
+    ]
+    sample_next(partitions=rows)
+    snapshot_cache.refresh("local", at_once=True)
+    told = overview.context(local, rights_of(user, local))
+    assert [row.name for row, _ in told["largest_topics"]] == ["mine"]
+    assert [row.name for row in told["idle_topics"]] == ["mine"]
+    assert told["totals"].topics_active + told["totals"].topics_idle <= 1
