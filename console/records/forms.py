@@ -21,7 +21,7 @@ PARTITION_MAX = 2**31 - 1
 FOLLOW = "follow"
 
 
-class _MomentInput(forms.DateTimeInput):
+class MomentInput(forms.DateTimeInput):
     """A date with a time, in UTC."""
 
     input_type = "datetime-local"
@@ -117,8 +117,8 @@ class SearchForm(DisplayForm):
             attrs={"placeholder": _("record.value.amount > 100"), "spellcheck": "false"}
         ),
     )
-    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=_MomentInput())
-    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=_MomentInput())
+    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=MomentInput())
+    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=MomentInput())
     partition = forms.IntegerField(
         label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
     )

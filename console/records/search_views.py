@@ -55,7 +55,8 @@ def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str
 def check_expression(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """What is wrong with an expression, while the user types it; empty = nothing."""
     form = SearchForm({"expression": request.GET.get("expression", "")}, [])
-    return JsonResponse({"error": " ".join(form.errors.get("expression", []))})
+    found = form.errors.as_data().get("expression", [])
+    return JsonResponse({"error": " ".join(text for each in found for text in each.messages)})
 
 
 @require_safe

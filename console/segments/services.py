@@ -6,10 +6,13 @@ Segments are shown for clusters with admin URLs (brokerd only). The functions ra
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.records.services import is_masked
+from console.segments import lookup
+from console.segments.lookup import LookUp, OffsetNotFound
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -30,6 +33,23 @@ class Bar:
     x: float
     width: float
     active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """`ms`: how long records are kept after they were written; None = for good."""
+
+    ms: int | None
+
+    def is_due(self, segment: dict[str, Any], now_ms: int) -> bool:
+        """Whether a segment is older than its records are kept; the active one stays."""
+        latest = segment["largest_timestamp_ms"]
+        return (
+            self.ms is not None
+            and not segment["active"]
+            and latest is not None
+            and 0 <= latest < now_ms - self.ms
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +82,41 @@ def read_partition(principal: Principal, cluster: Cluster, row: PartitionRow) ->
         found, size_bytes = list(map(with_rounded_sizes, found)), rounded_size(size_bytes)
     with_files = [each | {"files": files(each)} for each in found]
     return PartitionSegments(with_files, segment_bars(found), size_bytes)
+
+
+def look_up(
+    principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
+) -> LookUp:
+    """How the record at an offset, or the first one at or after a time, is found.
+
+    Raises OffsetNotFound, or PermissionDenied for users who see masked records: positions reveal
+    the sizes of batches.
+    """
+    if is_masked(principal, cluster, row.topic):
+        raise PermissionDenied(_("Parts of these records are masked for you."))
+    where = (row.leader, row.topic, row.partition)
+    with for_cluster(cluster) as gateway:
+        if offset is None:
+            found = gateway.groups.offsets_at([(row.topic, row.partition)], at_ms or 0)
+            offset = found[row.topic, row.partition]
+            if offset is None:
+                raise OffsetNotFound
+        admin = gateway.broker_admin
+        return lookup.look_up(
+            offset,
+            admin.segments(*where)["segments"],
+            lambda base, start, limit: admin.index(*where, base, "offset", start, limit),
+            lambda base, position, limit: admin.batches(*where, base, position, limit),
+        )
+
+
+def retention(cluster: Cluster, topic: str) -> Retention:
+    """What deletes segments of a topic. Raises GatewayError."""
+    with for_cluster(cluster) as gateway:
+        values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+    deletes = "delete" in (values.get("cleanup.policy") or "")
+    ms = int(values.get("retention.ms") or -1)
+    return Retention(ms if deletes and ms >= 0 else None)
 
 
 def read_segment(

@@ -16,9 +16,13 @@ from console.records import unread_partitions
 from console.records.forms import OFFSET_MAX
 from console.records.services import is_masked
 from console.segments import services
+from console.segments.forms import LookUpForm
+from console.segments.lookup import LookUp, OffsetNotFound
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
+from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
+from monitoring.read_model.rows import PartitionRow
 
 _CHARTS = ("records", "bytes", "size")
 
@@ -33,9 +37,15 @@ def partition_segments(
     charts = [Query("topic", show, topic=topic, partition=partition) for show in _CHARTS]
     page |= cards.context(request, charts)
 
+    form = page["form"] = LookUpForm(request.GET)
+
     def read() -> None:
         log = services.read_partition(request.principal, request.cluster, page["row"])
-        page.update(segments=log.segments, bars=log.bars, size_bytes=log.size_bytes)
+        kept = services.retention(request.cluster, topic)
+        segments = [each | {"is_due": kept.is_due(each, now_ms())} for each in log.segments]
+        page.update(segments=segments, bars=log.bars, size_bytes=log.size_bytes)
+        if form.is_valid() and not page["is_masked"]:
+            page["lookup"] = _look_up(request, page["row"], form)
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -72,6 +82,23 @@ def segment(
     if base_offset > OFFSET_MAX:
         raise gone
     return render(request, "segments/segment.html", page, status=_read_status(page, read))
+
+
+def _look_up(request: ClusterRequest, row: PartitionRow, form: LookUpForm) -> LookUp | None:
+    """The steps; None = the form says why there are none."""
+    field = "at" if form.at_ms is not None else "offset"
+    try:
+        return services.look_up(
+            request.principal, request.cluster, row, form.cleaned_data["offset"], form.at_ms
+        )
+    except OffsetNotFound:
+        form.add_error(
+            field,
+            _("No record is at or after this time.")
+            if field == "at"
+            else _("No record has this offset: it is outside of the log or was compacted."),
+        )
+    return None
 
 
 def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:

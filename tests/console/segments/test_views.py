@@ -46,6 +46,30 @@ def test_segment_files_are_listed_with_links(place, client_of, viewer):
         assert told in answer.content.decode()
 
 
+def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
+    client = client_of(viewer)
+    page = client.get(f"{place}?offset=42").content.decode()
+    assert "Open in Messages" in page
+    assert "partition=0&amp;offset=42" in page
+    assert "Open in Messages" in client.get(f"{place}?at=2020-01-01T00:00:00").content.decode()
+    for query, text in (
+        ("offset=50", "No record has this offset"),
+        ("at=2099-01-01T00:00:00", "No record is at or after this time"),
+        ("offset=1&at=2020-01-01T00:00:00", "not both"),
+    ):
+        page = client.get(f"{place}?{query}").content.decode()
+        assert (text in page, "Open in Messages" in page) == (True, False), query
+
+
+def test_files_older_than_the_retention_are_due():
+    old, new = {"largest_timestamp_ms": 10, "active": False}, {"largest_timestamp_ms": 99}
+    kept = services.Retention(50)
+    assert kept.is_due(old, 100)
+    assert not kept.is_due(old | {"active": True}, 100)
+    assert not kept.is_due(new | {"active": False}, 100)
+    assert not services.Retention(None).is_due(old, 100)
+
+
 @pytest.mark.parametrize(
     ("start", "status"), [("x", 200), ("-5", 200), ("9" * 30, 422), ("100000", 422)]
 )
@@ -53,6 +77,14 @@ def test_an_invalid_start_is_ignored_or_reported(place, client_of, viewer, start
     answer = client_of(viewer).get(f"{place}/0?start={start}&show=nonsense")
     assert answer.status_code == status
     assert ("no batch at position" in answer.content.decode()) == (status == 422)
+
+
+def test_positions_of_masked_records_are_not_looked_up(place, client_of, viewer):
+    topic = place.split("/")[4]
+    cluster = Cluster.objects.get(slug="local")
+    MaskingRule.objects.create(cluster=cluster, topic_pattern=topic, target="value")
+    page = client_of(viewer).get(f"{place}?offset=42").content.decode()
+    assert "How a record is found" not in page
 
 
 def sizes_of(page: str) -> set[str]:

@@ -1,0 +1,31 @@
+"""The form of a look-up: an offset or a time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from console.records.forms import OFFSET_MAX, MomentInput
+
+
+class LookUpForm(forms.Form):
+    """One of both."""
+
+    offset = forms.IntegerField(
+        label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
+    at = forms.DateTimeField(label=_("or time (UTC)"), required=False, widget=MomentInput())
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data if data.get("offset") or data.get("at") else None)
+
+    def clean(self) -> None:
+        data = self.cleaned_data
+        if not self.errors and data["offset"] is not None and data["at"] is not None:
+            self.add_error("at", _("Enter an offset or a time, not both."))
+
+    @property
+    def at_ms(self) -> int | None:
+        moment = self.cleaned_data["at"]
+        return None if moment is None else int(moment.timestamp() * 1000)

@@ -1,0 +1,119 @@
+"""How the broker finds a record by its offset, step by step. Pure: the caller passes the readers.
+
+offset → the last segment that begins at or before it → the last entry of the segment's offset
+index at or before it → the batches from that position on → the batch that holds it
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ENTRIES_PER_READ = 100
+_BATCHES_PER_READ = 100
+_READS_MAX = 40
+
+Json = dict[str, Any]
+ReadIndex = Callable[[int, int, int], Json]
+"""(base offset, number of the first entry, limit) → {"entries": […], "total": n}"""
+ReadBatches = Callable[[int, int, int], Json]
+"""(base offset, position, limit) → {"batches": […], "next_position": n or null}"""
+
+
+class OffsetNotFound(Exception):
+    """No batch holds the offset: it is outside of the log, or compaction removed its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """The steps. Positions and sizes are in bytes.
+
+    Attributes:
+        near_segments: the base offsets around `segment`; `segments`: how many there are.
+        entry: the index entry; None = the segment's index has none at or before the offset.
+        near_entries: the entries around it; `entries`: how many the index has.
+        scan_from: the position where the scan of batches begins.
+        passed: the batches that were passed before `batch`.
+        delta: the record's place in its batch, from 0.
+    """
+
+    offset: int
+    segment: Json
+    near_segments: list[int]
+    segments: int
+    entry: Json | None
+    near_entries: list[Json]
+    entries: int
+    scan_from: int
+    passed: list[Json]
+    batch: Json
+    delta: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", self.offset - self.batch["base_offset"])
+
+    @property
+    def scanned_bytes(self) -> int:
+        """What the scan read: the batches that it passed, and the one that it found."""
+        sizes: list[int] = [each["size_bytes"] for each in (*self.passed, self.batch)]
+        return sum(sizes)
+
+
+def look_up(
+    offset: int, segments: Sequence[Json], read_index: ReadIndex, read_batches: ReadBatches
+) -> LookUp:
+    """Raises OffsetNotFound, and what the readers raise. `segments` are in order."""
+    bases = [each["base_offset"] for each in segments]
+    number = bisect_right(bases, offset) - 1
+    if number < 0 or offset >= segments[-1]["next_offset"]:
+        raise OffsetNotFound
+    base = bases[number]
+    near, at, total = _index_floor(offset, base, read_index)
+    entry = near[at] if at >= 0 else None
+    scan_from = entry["position_bytes"] if entry else 0
+    passed, batch = _scan(offset, base, scan_from, read_batches)
+    return LookUp(
+        offset,
+        segments[number],
+        bases[max(0, number - 2) : number + 2],
+        len(bases),
+        entry,
+        near[max(0, at - 2) : max(0, at) + 2],
+        total,
+        scan_from,
+        passed,
+        batch,
+    )
+
+
+def _index_floor(offset: int, base: int, read: ReadIndex) -> tuple[list[Json], int, int]:
+    """A page of entries, the place in it of the last one at or before `offset` (−1 = none before
+    the page's first), and the number of all entries. Binary search over pages."""
+    page = read(base, 0, ENTRIES_PER_READ)
+    total = page["total"]
+    low, high = 0, max(0, (total - 1) // ENTRIES_PER_READ)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = read(base, middle * ENTRIES_PER_READ, ENTRIES_PER_READ)
+        if found["entries"] and found["entries"][0]["offset"] <= offset:
+            low, page = middle, found
+        else:
+            high = middle - 1
+    entries = page["entries"]
+    return entries, bisect_right([each["offset"] for each in entries], offset) - 1, total
+
+
+def _scan(offset: int, base: int, position: int, read: ReadBatches) -> tuple[list[Json], Json]:
+    passed: list[Json] = []
+    for _ in range(_READS_MAX):
+        page = read(base, position, _BATCHES_PER_READ)
+        for batch in page["batches"]:
+            if batch["last_offset"] >= offset:
+                if batch["base_offset"] > offset:
+                    raise OffsetNotFound
+                return passed, batch
+            passed.append(batch)
+        position = page.get("next_position") or 0
+        if not position or not page["batches"]:
+            break
+    raise OffsetNotFound
