@@ -132,6 +132,7 @@ INSTALLED_APPS = [
     "console.topics",
     "console.reassignments",
     "console.quotas",
+    "console.egress",
     "console.records",
     "console.produce",
     "console.segments",

@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.accounts.urls")),
     path("", include("console.clusters.urls")),
     path("", include("console.audit.urls")),
+    path("", include("console.egress.urls")),
     path("", include("console.search.urls")),
     path("", include("console.live.urls")),
     path("", include("console.dashboard.urls")),

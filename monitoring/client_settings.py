@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from monitoring.egress_addresses import AllowedTarget
+
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = (
     "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL",
 )  # fmt: skip
@@ -51,6 +53,7 @@ class Sasl:
     password: str = field(default="", repr=False)
     token_url: str = ""
     token_scope: str = ""
+    token_targets: tuple[AllowedTarget, ...] = ()  # that `token_url` may name besides public ones
     token: AccessToken | None = None
 
 

@@ -2,13 +2,13 @@
 
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.cluster_security import PEM_LENGTH_MAX, check_certificates
-from monitoring.egress import EgressRefused, split_url
+from monitoring.egress import EgressRefused, setting_targets, split_url
+from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.reason_texts import translated
 from monitoring.registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt
@@ -54,5 +54,5 @@ class ClusterRegistry(models.Model):
             self.registry_username,
             decrypt(self.registry_password),
             self.registry_ca_pem,
-            tuple(settings.AERIE_EGRESS_ALLOW),
+            (*setting_targets(), *allowed_for(EgressTarget.Purpose.REGISTRY)),
         )

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from monitoring import client_settings
 from monitoring.client_settings import OAUTHBEARER, PLAINTEXT, SSL, Sasl, Tls
 from monitoring.egress import EgressRefused, split_url
+from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.reason_texts import translated
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
@@ -121,4 +122,5 @@ class ClusterSecurity(models.Model):
             decrypt(self.sasl_password),
             self.token_url if is_oauth else "",
             self.token_scope if is_oauth else "",
+            allowed_for(EgressTarget.Purpose.TOKEN) if is_oauth else (),
         )

@@ -259,8 +259,21 @@ _EGRESS = {
     "url_host": gettext_noop("the URL's host is neither a name nor an address"),
     "host_unresolved": gettext_noop("%(host)s does not resolve"),
     "address_not_public": gettext_noop(
-        "%(host)s is not a public address. To allow it, add it to the setting AERIE_EGRESS_ALLOW"
+        "%(host)s is not a public address. An admin can allow it on the page “Outgoing requests” "
+        "or by the setting AERIE_EGRESS_ALLOW"
     ),
+    "address_of_metadata": gettext_noop(
+        "%(host)s is an address where clouds give out the metadata of machines, or link-local. It "
+        "can never be allowed"
+    ),
+    "target_invalid": gettext_noop(
+        "“%(text)s” is neither a host name nor an address nor a network. Write it like "
+        "hooks.internal, 10.1.2.3 or 10.1.0.0/16, without https:// and path"
+    ),
+    "target_too_wide": gettext_noop(
+        "%(text)s has too many addresses. A network needs a prefix of at least %(least)d bits"
+    ),
+    "target_public": gettext_noop("%(text)s is public. Requests may reach it without an entry"),
 }
 _SECRETS = {
     "secret_key_missing": gettext_noop(

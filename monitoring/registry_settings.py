@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from monitoring.egress_addresses import AllowedTarget
+
 
 @dataclass(frozen=True, slots=True)
 class RegistrySettings:
-    """`url` is the base of all paths. `allowed` are the addresses of AERIE_EGRESS_ALLOW."""
+    """`url` is the base of all paths. `allowed`: what `url` may name besides public
+    addresses."""
 
     url: str
     username: str = ""
     password: str = field(default="", repr=False)
     ca_pem: str = ""  # empty = the CAs that this machine trusts
-    allowed: tuple[str, ...] = ()
+    allowed: tuple[AllowedTarget, ...] = ()

@@ -51,6 +51,7 @@ VERBS = {
     "pipeline.backfill": ADMIN,
     "audit.view": ADMIN,
     "cluster.edit": ADMIN,
+    "egress.edit": ADMIN,
     "ui.view": VIEWER,
 }
 

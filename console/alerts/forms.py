@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.accounts import throttle
 from console.accounts.rights import Rights, may
+from console.egress.services import query_of
 from monitoring.egress import (
     URL_LENGTH_MAX,
     EgressRefused,
@@ -16,6 +17,7 @@ from monitoring.egress import (
     check_url,
     origins,
 )
+from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.models import AlertRule
 from monitoring.reason_texts import translated
 from monitoring.secrets import SecretUnreadable, missing_key_problem
@@ -68,6 +70,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, user: Any, rights: Rights, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
+        # For admins: the query of the page that can allow the refused target.
+        self.refused_target: str | bool = ""
         self.fields["url"].help_text = (
             _("The current one is at %(host)s. Leave this empty to keep it.")
             % {"host": self.instance.webhook_host}
@@ -115,8 +119,9 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if not throttle.allows("webhook-url", self._user):
             raise ValidationError(_("Too many URLs were checked. Wait a minute and try again."))
         try:
-            check_url(url)
+            check_url(url, allowed_for(EgressTarget.Purpose.WEBHOOK))
         except EgressRefused as error:
+            self.refused_target = may(self._user, "egress.edit") and query_of(error.reason)
             params = {"reason": translated(error.reason), "address": error.address}
             text = _("This URL cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):

@@ -50,6 +50,7 @@ MONITOR_MENU = (
 )
 GLOBAL_MENU = (
     MenuEntry("clusters", lambda: _("Clusters"), "topology-star-3", "cluster.view"),
+    MenuEntry("egress", lambda: _("Outgoing requests"), "send", "egress.edit"),
     MenuEntry("audit", lambda: _("Audit"), "history", "audit.view"),
 )
 

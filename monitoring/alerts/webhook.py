@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ import httpx
 from monitoring import bounded_http
 from monitoring.alerts.payload import body_of, signature
 from monitoring.egress import EgressRefused, EgressUnresolved, check_url
+from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
 
@@ -42,6 +45,7 @@ def post(
         return Outcome(not error, retriable, status, error, took_ms)
 
     body = body_of(payload)
+    allowed = allowed_for(EgressTarget.Purpose.WEBHOOK)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Aerie",
@@ -52,7 +56,7 @@ def post(
         headers["X-Aerie-Signature"] = signature(secret, timestamp_s, body)
     try:
         # The time-out covers the whole request, also for a server that answers slowly byte by byte.
-        status = loop.run(_send(url, headers, body), TIMEOUT_S)
+        status = loop.run(_send(url, allowed, headers, body), TIMEOUT_S)
     except EgressRefused as error:
         return outcome(error.reason)
     except EgressUnresolved as error:
@@ -71,9 +75,11 @@ def post(
     return outcome(Reason("webhook_status", status=status), retriable=retriable, status=status)
 
 
-async def _send(url: str, headers: dict[str, str], body: bytes) -> int:
+async def _send(
+    url: str, allowed: Sequence[AllowedTarget], headers: dict[str, str], body: bytes
+) -> int:
     """The response's status; the body is not read."""
-    target = await asyncio.get_running_loop().run_in_executor(_dns_threads, check_url, url)
+    target = await asyncio.get_running_loop().run_in_executor(_dns_threads, check_url, url, allowed)
     async with httpx.AsyncClient(
         follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
     ) as client:

@@ -84,9 +84,7 @@ class CounterSource:
     async def _checked_target(self, url: str) -> Target:
         """Run the egress check, which makes DNS lookups, in a thread pool of its own."""
         event_loop = asyncio.get_running_loop()
-        return await event_loop.run_in_executor(
-            _DNS_THREADS, check_url, url, self._urls.also_allowed
-        )
+        return await event_loop.run_in_executor(_DNS_THREADS, check_url, url, self._urls.allowed)
 
     async def _fetch_with_retry(self, target: Target, timeout_s: float) -> Answer:
         """Retries once: the server may close an idle connection just when it is reused."""

@@ -79,7 +79,7 @@ class BrokerAdmin:
         if base is None:
             raise Unsupported(Reason("no_admin_address", id=broker_id))
         try:
-            target = check_url(base.rstrip("/") + path, self._urls.also_allowed)
+            target = check_url(base.rstrip("/") + path, self._urls.allowed)
             answer = loop.run(self._fetch(target, query), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error

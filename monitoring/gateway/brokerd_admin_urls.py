@@ -6,7 +6,11 @@ from django.conf import settings
 
 from monitoring.clusters import Cluster
 from monitoring.egress import EgressRefused, split_url
+from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.ports import ADMIN_PORT_ABOVE
+
+LOOPBACK = AllowedTarget("127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +19,17 @@ class AdminUrls:
 
     by_broker: dict[str, str]
     token: str = field(repr=False)
-    also_allowed: tuple[str, ...] = ()  # addresses that the egress check also allows for these URLs
+    allowed: tuple[AllowedTarget, ...] = ()  # targets that the egress check allows for these URLs
 
     @classmethod
     def of(cls, cluster: Cluster) -> "AdminUrls":
         """The URLs of a cluster. Raises SecretUnreadable if the token cannot be decrypted."""
         urls = dict(cluster.admin_urls)
-        allowed = ("127.0.0.1",) if urls and all(map(_is_embedded, urls.values())) else ()
-        return cls(urls, cluster.decrypt_admin_token() if urls else "", allowed)
+        if not urls:
+            return cls(urls, "")
+        is_embedded = all(map(_is_embedded, urls.values()))
+        allowed = (LOOPBACK,) if is_embedded else allowed_for(EgressTarget.Purpose.ADMIN_PORT)
+        return cls(urls, cluster.decrypt_admin_token(), allowed)
 
 
 def _is_embedded(url: str) -> bool:

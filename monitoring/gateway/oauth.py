@@ -70,7 +70,9 @@ async def _request(sasl: Sasl) -> AccessToken:
         "Accept": "application/json",
     }
     try:
-        target = await asyncio.to_thread(egress.check_url, sasl.token_url)  # DNS
+        target = await asyncio.to_thread(
+            egress.check_url, sasl.token_url, sasl.token_targets
+        )  # DNS
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False) as client:
             answer = await bounded_http.request(
                 client, "POST", target, timeout_s=_TIMEOUT_S, body_bytes_max=_BYTES_MAX,

@@ -25,6 +25,7 @@ FOR_OPERATORS = [
 ]  # fmt: skip
 FOR_ADMINS = [
     "/audit",
+    "/egress",
     "/c/local/masking",
     "/clusters/add",
     "/clusters/local/edit",

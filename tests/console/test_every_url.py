@@ -27,7 +27,7 @@ GLOBAL_ADMIN = (LOGIN, NO, NO, NO, OK)
 NEVER = (METHOD,) * 5
 
 # Of a group: its name may end in a slash.
-OF_GROUPS = {"group", "group-reset", "group-offsets-delete", "group-delete"}
+OF_GROUPS = {"group", "group-reset", "group-reset-preview", "group-offsets-delete", "group-delete"}
 
 # name → rows of (arguments, GET, POST)
 TABLE = {
@@ -43,6 +43,8 @@ TABLE = {
     "cluster-add": [([], GLOBAL_ADMIN, GLOBAL_ADMIN)],
     "cluster-edit": [(["local"], GLOBAL_ADMIN, GLOBAL_ADMIN)],
     "cluster-remove": [(["local"], (LOGIN, *NEVER[1:]), GLOBAL_ADMIN)],
+    "egress": [([], GLOBAL_ADMIN, GLOBAL_ADMIN)],
+    "egress-remove": [([1], (LOGIN, *NEVER[1:]), GLOBAL_ADMIN)],
     "audit": [([], GLOBAL_ADMIN, (LOGIN, *NEVER[1:]))],
     "live-status": [(["local"], LOOK, None)],
     "dashboard": [(["local"], LOOK, None)],
@@ -71,6 +73,7 @@ TABLE = {
     "groups": [(["local"], LOOK, None)],
     "group": [(["local", "billing"], LOOK, None)],
     "group-reset": [(["local", "billing"], CHANGE, CHANGE)],
+    "group-reset-preview": [(["local", "billing"], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "group-offsets-delete": [(["local", "billing"], CHANGE, CHANGE)],
     "group-delete": [(["local", "billing"], ADMIN, ADMIN)],
     "chart": [(["local"], LOOK, None)],

@@ -50,6 +50,7 @@ PAGES = [
     ("clusters", []),
     ("cluster-add", []),
     ("cluster-edit", ["local"]),
+    ("egress", []),
     ("audit", []),
     ("ui", []),
 ]

@@ -3,6 +3,7 @@ import socket
 import pytest
 
 from monitoring.egress import EgressRefused, EgressUnresolved, check_url
+from monitoring.egress_addresses import AllowedTarget
 
 
 @pytest.fixture
@@ -33,8 +34,6 @@ def resolves_to(monkeypatch):
         "http://0.0.0.0/",
         "http://10.1.2.3/hook",
         "http://192.168.0.1:8080/",
-        "http://169.254.169.254/latest/meta-data",
-        "http://[fe80::1]/",
         "http://[fd00::1]/",
         "http://100.64.0.1/",
         "http://224.0.0.1/",
@@ -134,9 +133,53 @@ def test_the_setting_allows_ipv6_addresses(settings):
 
 
 def test_a_caller_may_allow_more_than_the_setting():
-    assert check_url("http://127.0.0.1:9192/", also_allowed=["127.0.0.1"]).host_header == (
+    assert check_url("http://127.0.0.1:9192/", [AllowedTarget("127.0.0.1")]).host_header == (
         "127.0.0.1:9192"
     )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data",
+        "http://2852039166/latest/meta-data",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://169.254.170.2/",
+        "http://[fe80::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/",
+        "http://100.100.100.200/",
+        "http://168.63.129.16/",
+        "http://192.0.0.192/",
+    ],
+)
+def test_addresses_of_cloud_metadata_are_refused_whatever_is_allowed(settings, url):
+    settings.AERIE_EGRESS_ALLOW = ("0.0.0.0/0", "::/0", url.split("/")[2].strip("[]"))
+    with pytest.raises(EgressRefused) as caught:
+        check_url(url)
+    assert caught.value.reason.code == "address_of_metadata"
+
+
+def test_an_allowed_name_that_resolves_to_cloud_metadata_is_refused(settings, resolves_to):
+    settings.AERIE_EGRESS_ALLOW = ("hooks.internal",)
+    resolves_to("10.0.0.1", "169.254.169.254")
+    with pytest.raises(EgressRefused) as caught:
+        check_url("http://hooks.internal/")
+    assert caught.value.reason.code == "address_of_metadata"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.0/8"])
+def test_a_target_with_a_port_allows_this_port_alone(host):
+    assert check_url("http://127.0.0.1:8080/", [AllowedTarget(host, 8080)])
+    with pytest.raises(EgressRefused):
+        check_url("http://127.0.0.1:8081/", [AllowedTarget(host, 8080)])
+
+
+def test_a_name_with_a_port_allows_this_port_alone(resolves_to):
+    resolves_to("10.0.0.1")
+    assert check_url("https://hooks.internal/", [AllowedTarget("hooks.internal", 443)])
+    with pytest.raises(EgressRefused):
+        check_url("http://hooks.internal/", [AllowedTarget("hooks.internal", 443)])
 
 
 def test_the_refusal_does_not_show_the_path(resolves_to):

@@ -7,7 +7,7 @@ import pytest
 
 from monitoring.gateway import broker_stats
 from monitoring.gateway.broker_stats import CounterSource
-from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata
@@ -30,7 +30,7 @@ async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
 
     server = await asyncio.start_server(close_at_the_second_request, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    source = CounterSource(AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",)))
+    source = CounterSource(AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,)))
     try:
         for _ in range(2):
             assert await source._get(1, "/v1/broker", timeout_s=5) == {}
@@ -55,7 +55,7 @@ async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
 
 async def test_a_compressed_answer_is_refused_without_decoding():
     with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
-        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
+        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,))
         source = CounterSource(urls)
         try:
             with pytest.raises(OverLimit, match="zstd"):

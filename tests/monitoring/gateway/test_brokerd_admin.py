@@ -2,7 +2,7 @@ import pytest
 
 from monitoring.gateway import brokerd_admin
 from monitoring.gateway.brokerd_admin import BrokerAdmin
-from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
@@ -81,7 +81,7 @@ def hostile_admin():
     made = []
 
     def admin(port):
-        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
+        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,))
         made.append(BrokerAdmin(urls))
         return made[-1]
 

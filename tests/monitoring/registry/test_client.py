@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from monitoring.egress_addresses import AllowedTarget
 from monitoring.registry import client
 from monitoring.registry.client import RegistryError, count_subjects, read_schema
 from monitoring.registry_settings import RegistrySettings
@@ -21,7 +22,7 @@ def registry():
 
 
 def settings(registry, **more):
-    return RegistrySettings(registry.url, allowed=("127.0.0.1",), **more)
+    return RegistrySettings(registry.url, allowed=(AllowedTarget("127.0.0.1"),), **more)
 
 
 def failure(told, schema_id=1):
@@ -130,7 +131,7 @@ def test_a_silent_registry_is_given_up_in_time(registry, monkeypatch):
 @pytest.mark.parametrize("answer", [zstd_bomb(), b"\x16\x03\x01", b"HTTP/1.1 200 OK\r\n" * 10])
 def test_an_answer_that_is_no_http_or_a_bomb_is_refused(answer):
     with answering(answer) as (port, _heads):
-        told = RegistrySettings(f"http://127.0.0.1:{port}", allowed=("127.0.0.1",))
+        told = RegistrySettings(f"http://127.0.0.1:{port}", allowed=(AllowedTarget("127.0.0.1"),))
         assert failure(told).reason.code in ("registry_silent", "registry_format")
 
 
@@ -142,7 +143,7 @@ def test_an_address_that_is_not_allowed_is_not_requested():
 
 
 def test_the_base_url_may_have_a_path(registry):
-    told = RegistrySettings(f"{registry.url}/apis/v7/", allowed=("127.0.0.1",))
+    told = RegistrySettings(f"{registry.url}/apis/v7/", allowed=(AllowedTarget("127.0.0.1"),))
     registry.override["/apis/v7/schemas/ids/1"] = (200, json.dumps({"schema": "x"}).encode())
     assert read_schema(told, 1).text == "x"
 

@@ -57,7 +57,7 @@ def test_events_that_were_not_delivered_are_taken_again(urls, position_file):
 def test_a_broker_that_refuses_the_token_is_logged_once(urls, position_file, monkeypatch, caplog):
     caplog.set_level("INFO", "stack.demo.events")
     monkeypatch.setattr(module, "POLL_S", 0.01)
-    wrong = AdminUrls({"1": urls.by_broker["1"]}, "wr0ng", urls.also_allowed)
+    wrong = AdminUrls({"1": urls.by_broker["1"]}, "wr0ng", urls.allowed)
     stop = threading.Event()
     asked = []
     events = BrokerEvents(wrong, position_file, "brokerd.events")

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from stack.demo.topics import LOAD_SEQUENCE
 from stack.demo.traffic import DemoConfig, run_load, run_real
 from tests.support.brokerd import BrokerdCluster
@@ -35,7 +35,7 @@ def config(cluster: BrokerdCluster, tmp_path: Path) -> DemoConfig:
     token = (broker.directory / "admin.token").read_text().strip()
     return DemoConfig(
         bootstrap_servers=cluster.bootstrap_servers,
-        admin=AdminUrls({"1": broker.admin_url}, token, ("127.0.0.1",)),
+        admin=AdminUrls({"1": broker.admin_url}, token, (LOOPBACK,)),
         logs=tmp_path / "logs",
         positions=tmp_path / "positions",
         rate=200,

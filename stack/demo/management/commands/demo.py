@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from monitoring import heartbeats, redis_client
-from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from stack.config import StackConfig
 from stack.demo.rates import RATE_MIN, split_rate
 from stack.demo.traffic import DemoConfig, run_load, run_real
@@ -87,9 +87,7 @@ def demo_config(rate: int, is_only_sender: bool) -> DemoConfig:
     real_rate, load_rate = split_rate(rate, is_only_sender)
     return DemoConfig(
         bootstrap_servers=stack.bootstrap_servers,
-        admin=AdminUrls(
-            stack.admin_urls, stack.admin_token_file.read_text().strip(), ("127.0.0.1",)
-        ),
+        admin=AdminUrls(stack.admin_urls, stack.admin_token_file.read_text().strip(), (LOOPBACK,)),
         logs=settings.AERIE_LOGS,
         positions=settings.AERIE_DATA / "demo",
         rate=real_rate,

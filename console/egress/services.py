@@ -1,0 +1,48 @@
+"""The targets that outgoing requests may reach besides public addresses: add, remove, audit."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import transaction
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from monitoring.egress_targets import TARGETS_MAX, EgressTarget
+from monitoring.reasons import Reason
+
+
+def is_full() -> bool:
+    return EgressTarget.objects.count() >= TARGETS_MAX
+
+
+def add(principal: Principal, target: EgressTarget) -> None:
+    """Save and audit a new, valid target."""
+    target.created_by = principal.user.get_username()
+    with transaction.atomic():
+        target.save()
+        audit.record_by(principal, "egress.add", "", str(target), after=_audit_fields(target))
+
+
+def remove(principal: Principal, target_id: int) -> EgressTarget | None:
+    """Remove a target; None if there is none."""
+    with transaction.atomic():
+        target = EgressTarget.objects.select_for_update().filter(pk=target_id).first()
+        if target is not None:
+            audit.record_by(principal, "egress.remove", "", str(target), _audit_fields(target))
+            target.delete()
+    return target
+
+
+def query_of(refused: str) -> str:
+    """The query of the page with the form filled in for a webhook that was refused; empty if the
+    target cannot be allowed."""
+    if not isinstance(refused, Reason) or refused.code != "address_not_public":
+        return ""
+    names = ("host", "port")
+    values = {name: refused.params[name] for name in names if name in refused.params}
+    return urlencode(values | {"purpose": EgressTarget.Purpose.WEBHOOK.value})
+
+
+def _audit_fields(target: EgressTarget) -> dict[str, Any]:
+    names = ("host", "port", "purpose", "note")
+    return {name: getattr(target, name) for name in names}
