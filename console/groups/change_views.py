@@ -7,8 +7,9 @@ from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from console.accounts import throttle
 from console.accounts.access import requires
 from console.accounts.error_texts import group_not_found
 from console.accounts.request_types import ClusterRequest
@@ -19,11 +20,14 @@ from console.actions.models import Plan
 from console.groups import services
 from console.groups.changes.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
+from console.groups.reset import resolve
+from console.groups.reset_preview import preview_of
 from console.live import snapshot_cache
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
 TOPICS_MAX = 1000  # in a list of choices
+PREVIEWS_PER_MINUTE_MAX = 60  # of one user
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,6 +43,29 @@ def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpRespons
         form,
         lambda: services.propose_reset(request.principal, request.cluster, group, form.reset()),
     )
+
+
+@require_POST
+@requires("group.alter", resource="group")
+def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
+    """What the reset in the form would change, beside the form. Makes no plan."""
+    page = _page(request, group, "")
+    form = ResetForm(request.POST, request.FILES or None, group, page["topics"])
+    context: dict[str, Any] = {}
+    try:
+        if not throttle.allows("reset-preview", request.user, PREVIEWS_PER_MINUTE_MAX):
+            raise PlanRefused(_("Too many previews. Wait a minute, or review the plan."))
+        if form.is_valid():
+            resolved = resolve(request.principal, request.cluster, group, form.reset())
+            context["preview"] = preview_of(resolved)
+        else:
+            context["problems"] = form.problems()
+    except PlanRefused as error:
+        context["problems"] = [str(error)]
+    except GatewayError as error:
+        text = _("The cluster could not be read: %(why)s")
+        context["problems"] = [text % {"why": sentence(error.message)}]
+    return render(request, "groups/reset_preview.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

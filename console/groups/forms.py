@@ -16,7 +16,7 @@ from console.groups.changes.targets import (
     offsets_of_file,
     partition_numbers,
 )
-from console.groups.services import Reset
+from console.groups.reset import Reset
 from monitoring.clock import now_ms
 
 P = ParamSpec("P")
@@ -131,11 +131,16 @@ class ResetForm(forms.Form):
             How.GROUP: "from_group",
         }.get(data.get("how", ""))
         if field and field not in self.errors and data.get(field) in (None, "", {}):
-            self.add_error(field, ValidationError(_("This field is required.")))
+            self.add_error(field, ValidationError(_("This field is required."), code="required"))
         if data.get("how") == How.GROUP and data.get("from_group") == self._group:
             self.add_error("from_group", ValidationError(_("This is the same group.")))
         if data.get("partitions") and not data.get("topic") and "topic" not in self.errors:
             self.add_error("topic", ValidationError(_("Choose the topic of these partitions.")))
+
+    def problems(self) -> list[str]:
+        """The errors, but for fields that are still empty."""
+        found = [error for errors in self.errors.as_data().values() for error in errors]
+        return [text for error in found if error.code != "required" for text in error.messages]
 
     def reset(self) -> Reset:
         data = self.cleaned_data

@@ -37,6 +37,11 @@ urlpatterns = [
         name="group-reset",
     ),
     path(
+        "c/<slug:cluster>/group-reset-preview/<group_name:group>",
+        change_views.preview_reset,
+        name="group-reset-preview",
+    ),
+    path(
         "c/<slug:cluster>/group-offsets-delete/<group_name:group>",
         change_views.plan_delete_offsets,
         name="group-offsets-delete",

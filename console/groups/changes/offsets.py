@@ -78,7 +78,7 @@ class ResetOffsets(ItemsAction):
         return Draft(
             title=title % {"name": params["name"]},
             changes=[change for change, _move in rows],
-            figures=[] if deletes else _figures([each for _change, each in rows]),
+            figures=[] if deletes else figures_of([each for _change, each in rows]),
             affected=[] if facts["members"] else [_("The group has no members now.")],
             warnings=_warnings(facts, params, rows, deletes),
             undo=_(
@@ -155,7 +155,8 @@ def _offset(offset: int | None) -> str:
     return _("not committed") if offset is None else numbers.count(offset)
 
 
-def _figures(moves: list[Move]) -> list[Figure]:
+def figures_of(moves: list[Move]) -> list[Figure]:
+    """The sums of a reset, in its preview and its review."""
     lags = [moved.lag for moved in moves if moved.lag is not None]
     return [
         Figure(_("Records read again"), numbers.count(sum(moved.again for moved in moves))),

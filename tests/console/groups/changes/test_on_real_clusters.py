@@ -9,7 +9,8 @@ from confluent_kafka import Consumer, Producer
 from console.accounts.principal import Principal
 from console.actions import models, services
 from console.groups.changes.targets import How
-from console.groups.services import Reset, propose_delete_offsets, propose_reset
+from console.groups.reset import Reset
+from console.groups.services import propose_delete_offsets, propose_reset
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.test_services import _queued, confirm_and_run  # noqa: F401

@@ -1,0 +1,136 @@
+"""Resolves an offset reset into exact offsets: reads the cluster, changes nothing.
+
+The plan of a reset (services.py) and the preview beside its form (reset_preview.py) use it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.actions.draft import PlanRefused
+from console.groups.changes.shared import item_key
+from console.groups.changes.targets import (
+    PARTITIONS_MAX,
+    How,
+    Invalid,
+    Key,
+    Place,
+    first_of,
+    new_offsets,
+)
+from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.models import Cluster
+from monitoring.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """What a user chose. `topic` "" = all topics of the group, `partitions` () = all of them."""
+
+    how: How
+    topic: str = ""
+    partitions: tuple[int, ...] = ()
+    number: int = 0  # the offset, or by how much to shift
+    at_ms: int = 0
+    from_group: str = ""
+    file_offsets: dict[Key, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedReset:
+    """The chosen partitions as they are, and the new offsets of those that get one."""
+
+    places: dict[Key, Place]
+    offsets: dict[Key, int]
+
+    @property
+    def changed(self) -> dict[Key, int]:
+        """The new offsets that differ from the committed ones."""
+        return {key: new for key, new in self.offsets.items() if self.places[key].committed != new}
+
+    @property
+    def left_out(self) -> list[Key]:
+        """The partitions that have no new offset and stay as they are."""
+        return [key for key in self.places if key not in self.offsets]
+
+
+def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) -> ResolvedReset:
+    """Raises PlanRefused or GatewayError."""
+    scope = principal.rights(cluster).scope
+    if reset.from_group and not scope.shows_group(reset.from_group):
+        raise PlanRefused(_("There is no group “%(name)s”.") % {"name": reset.from_group})
+    with for_cluster(cluster) as gateway:
+        committed = gateway.groups.committed(group)
+        chosen = _chosen(gateway, scope, committed, reset)
+        logs = gateway.groups.log_ranges(chosen)
+        _refuse_silent(key for key in chosen if key not in logs)
+        places = {key: Place(committed.get(key), logs[key]) for key in chosen}
+        given = _given(gateway, scope, chosen, reset)
+    try:
+        offsets = new_offsets(reset.how, places, number=reset.number, given=given)
+    except Invalid as error:
+        raise PlanRefused(str(error)) from error
+    if not offsets:
+        raise PlanRefused(_("None of these partitions has an offset to begin from."))
+    return ResolvedReset(places, offsets)
+
+
+def _chosen(gateway: Gateway, scope: Scope, committed: Iterable[Key], reset: Reset) -> list[Key]:
+    """The partitions to reset: those of a file, or of the chosen topics. Raises PlanRefused."""
+    spans = gateway.wire.metadata().spans
+    counts = {topic: len(span) for topic, span in spans.items() if scope.shows_topic(topic)}
+    if reset.how == How.FILE:
+        keys = [key for key in reset.file_offsets if _is_of(key, reset)]
+    elif reset.topic:
+        numbers = reset.partitions or range(counts.get(reset.topic, 0))
+        keys = [(reset.topic, number) for number in numbers]
+    else:
+        topics = sorted({topic for topic, _number in committed} & counts.keys())
+        keys = [(topic, number) for topic in topics for number in range(counts[topic])]
+    if len(keys) > PARTITIONS_MAX:
+        text = _("These are %(n)d partitions; one plan can have %(most)d. Choose a topic.")
+        raise PlanRefused(text % {"n": len(keys), "most": PARTITIONS_MAX})
+    if reset.topic and reset.topic not in counts:
+        raise PlanRefused(_("There is no topic “%(topic)s”.") % {"topic": reset.topic})
+    text = _("There is no partition %(name)s.")
+    unknown = [key for key in keys if not 0 <= key[1] < counts.get(key[0], 0)]
+    if unknown:
+        raise PlanRefused(first_of(text % {"name": item_key(*key)} for key in unknown))
+    if not keys:
+        raise PlanRefused(_("The group has committed no offsets yet: choose a topic."))
+    return sorted(keys)
+
+
+def _is_of(key: Key, reset: Reset) -> bool:
+    return (not reset.topic or key[0] == reset.topic) and (
+        not reset.partitions or key[1] in reset.partitions
+    )
+
+
+def _given(
+    gateway: Gateway, scope: Scope, chosen: list[Key], reset: Reset
+) -> dict[Key, int | None]:
+    """The offsets of a file, of another group or at a time. Raises PlanRefused."""
+    if reset.how == How.FILE:
+        return dict(reset.file_offsets)
+    if reset.how == How.GROUP:
+        other = gateway.groups.committed(reset.from_group)
+        if not any(scope.shows_topic(topic) for topic, _number in other):
+            text = _("The group “%(name)s” has committed no offsets.")
+            raise PlanRefused(text % {"name": reset.from_group})
+        return dict(other)
+    if reset.how in (How.TIME, How.DURATION):
+        found = gateway.groups.offsets_at(chosen, reset.at_ms)
+        _refuse_silent(key for key in chosen if key not in found)
+        return found
+    return {}
+
+
+def _refuse_silent(keys: Iterable[Key]) -> None:
+    """Raises PlanRefused if the leaders of some partitions did not answer."""
+    text = _("The log of %(name)s could not be read: its leader does not answer.")
+    lines = [text % {"name": item_key(*key)} for key in keys]
+    if lines:
+        raise PlanRefused(first_of(lines))
