@@ -11,8 +11,9 @@ How each load works is said in bench/producing.py and bench/consuming.py, what i
 bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
 frames and count the answers' bytes without copying them (bench/raw.py).
 
-The rows `pages` and `charts` are of the console: its pages with a large cluster (bench/pages.py),
-and the data of charts from a history of 90 days (bench/charts.py).
+The rows `pages`, `charts` and `record-search` are of the console: its pages with a large cluster
+(bench/pages.py), the data of charts from a history of 90 days (bench/charts.py), and searches in
+records (bench/record_search.py).
 The rows `roll-up` and `bytes-a-day` are of the history: Spark beside DuckDB (bench/roll_up.py), and
 its size at all levels (bench/bytes_a_day.py).
 
@@ -29,7 +30,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import bytes_a_day, charts, pages, roll_up
+from bench import bytes_a_day, charts, pages, record_search, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -51,7 +52,14 @@ WINDOW = 2
 FIRST_MINUTE = 12
 """Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
 compile, its windows are half as long."""
-KEYS = (*(row.key for row in ROWS), pages.KEY, charts.KEY, roll_up.KEY, bytes_a_day.KEY)
+KEYS = (
+    *(row.key for row in ROWS),
+    pages.KEY,
+    charts.KEY,
+    record_search.KEY,
+    roll_up.KEY,
+    bytes_a_day.KEY,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
         if charts.KEY in keys:
             print("\n" + charts.measure(Path(name), options.topics, RESULTS).text)
+        if record_search.KEY in keys:
+            print("\n" + record_search.measure(Path(name), options.records, RESULTS).text)
         if bytes_a_day.KEY in keys:
             print("\n" + bytes_a_day.measure(Path(name), options.topics, RESULTS).text)
     return 0
@@ -105,6 +115,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each load")
     parser.add_argument("--without-kafka", action="store_true")
     parser.add_argument("--topics", type=int, default=10_000, help="of the cluster of `pages`")
+    parser.add_argument("--records", type=int, default=10_000_000, help="of `record-search`")
     parser.add_argument("--beside", type=Path, help="another checkout, whose `pages` count, too")
     parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
     return parser.parse_args(arguments)
