@@ -1,4 +1,4 @@
-"""Operations on accounts: create the first admin, grant roles."""
+"""Operations on accounts: create the first admin, grant and revoke roles."""
 
 from collections.abc import Sequence
 from typing import Any

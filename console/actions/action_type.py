@@ -32,7 +32,8 @@ class Progress(ABC):
 
     Attributes:
         applied_items: the keys of the items that earlier calls of `apply` applied.
-        is_continued: an earlier call of `apply` raised Unfinished.
+        is_continued: an earlier call of `apply` started a step: it raised Unfinished, or its worker
+            was lost.
     """
 
     applied_items: frozenset[str] = frozenset()
@@ -74,11 +75,11 @@ class ActionType(ABC):
         form_page: the name of the URL of its form.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
-        goes_on: it may raise Unfinished, and is continued if its worker is lost.
+        continues_without_worker: it may raise Unfinished, and is continued if its worker is lost.
 
-    The methods are called in the order in which they stand here: `read` to `draft` for a proposal,
-    `describe` to `apply` by the worker. In all of them `resource` is the name of the target, and
-    `pure` means: no cluster, clock or database.
+    A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares the
+    facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods `resource`
+    is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
     name: ClassVar[str]
@@ -87,7 +88,7 @@ class ActionType(ABC):
     form_page: ClassVar[str]
     creates: ClassVar[bool] = False
     deletes: ClassVar[bool] = False
-    goes_on: ClassVar[bool] = False
+    continues_without_worker: ClassVar[bool] = False
 
     @abstractmethod
     def title(self, resource: str) -> str:

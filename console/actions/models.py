@@ -44,7 +44,7 @@ class Plan(models.Model):
     confirmed_by = models.CharField(max_length=150, blank=True, default="")
     confirmed_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
-    # When it got its current state; null = still a draft.
+    # When it got its current state or last made progress; null = still a draft.
     moved_at = models.DateTimeField(null=True)
 
     class Meta:

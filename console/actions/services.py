@@ -127,7 +127,7 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
     return found if is_visible else None
 
 
-def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
+def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
     """Audit that a user tried to apply another user's plan."""
     plans = Plan.objects.filter(pk=plan_id, cluster=cluster)
     other = plans.exclude(created_by=principal.user.pk).first()
@@ -171,7 +171,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
 
-def may_resume(plan: Plan) -> bool:
+def can_resume(plan: Plan) -> bool:
     """Whether some items of a plan that failed are not applied yet."""
     return plan.state == models.FAILED and len(plan.applied_items) < _item_count(plan)
 
@@ -185,7 +185,7 @@ def resume(plan: Plan, principal: Principal) -> None:
     """Queue a failed plan again, for the items that are not applied. Raises PlanRefused."""
     if plan.state in (models.QUEUED, models.APPLYING):
         raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
-    if not may_resume(plan):
+    if not can_resume(plan):
         raise PlanRefused(_("Nothing of this plan is left to apply."))
     _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
@@ -239,7 +239,7 @@ def run(plan_id: str) -> None:
         _finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
         # A plan that goes on is continued by `end_lost_plans` when the cluster may answer again.
-        if not (error.retriable and _goes_on(plan)):
+        if not (error.retriable and _continues_without_worker(plan)):
             _finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
@@ -278,9 +278,9 @@ def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, read
         raise PlanRefused(Reason("plan_facts_changed", changed=changed))
 
 
-def _goes_on(plan: Plan) -> bool:
+def _continues_without_worker(plan: Plan) -> bool:
     """Whether the change was started and goes on in the cluster without a worker."""
-    return bool(plan.step_states) and registry.find(plan.kind).goes_on
+    return bool(plan.step_states) and registry.find(plan.kind).continues_without_worker
 
 
 def _queue_again(plan: Plan, state_from: str) -> None:
@@ -294,10 +294,10 @@ def _queue_again(plan: Plan, state_from: str) -> None:
 
 def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
     """The fingerprint of the facts that must not have changed; not of items that were applied."""
-    return fingerprint(action_type.compared(_without_done(plan, facts)))
+    return fingerprint(action_type.compared(_without_applied(plan, facts)))
 
 
-def _without_done(plan: Plan, facts: Facts) -> Facts:
+def _without_applied(plan: Plan, facts: Facts) -> Facts:
     if not plan.applied_items:
         return facts
     items = {key: item for key, item in facts[ITEMS].items() if key not in plan.applied_items}
@@ -307,7 +307,7 @@ def _without_done(plan: Plan, facts: Facts) -> Facts:
 def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
     """The differences since the review, without names that the user may not see."""
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
-    both = (_without_done(plan, found) for found in (plan.facts, facts))
+    both = (_without_applied(plan, found) for found in (plan.facts, facts))
     then, now = (action_type.for_reader(found, scope) for found in both)
     return action_type.describe(then, now)
 
@@ -366,12 +366,12 @@ def end_lost_plans() -> None:
     """End plans whose worker was lost, or continue them; delete old plans."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
-        if _goes_on(plan):
+        if _continues_without_worker(plan):
             _queue_again(plan, models.QUEUED)
         else:
             _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - SILENT_MAX):
-        if _goes_on(plan):
+        if _continues_without_worker(plan):
             _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")

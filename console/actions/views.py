@@ -32,7 +32,7 @@ def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespo
     try:
         found = _own(request, cluster, plan)
     except Http404:
-        services.record_attempt(request.principal, cluster, plan)
+        services.audit_attempt_on_other_plan(request.principal, cluster, plan)
         raise
     try:
         services.confirm(found, request.principal, request.POST.get("typed", "")[:300])
@@ -117,7 +117,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         if plan.state == models.FAILED and plan.step_states
         else [],
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
-        "may_resume": services.may_resume(plan),
+        "can_resume": services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.DRAFT else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),
     }

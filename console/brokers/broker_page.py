@@ -29,7 +29,6 @@ def context(
         "broker": found,
         "at_ms": snapshot.at_ms,
         "mean_leaders": round(sum(others) / len(others)) if others else None,
-        "is_sampled_by_port": found.source != "none",
     }
 
 

@@ -94,7 +94,7 @@ class ConfigureBroker(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress.start_step("configure")
-        gateway.broker_configs.alter(_level(params), params["configs"])
+        gateway.broker_configs.alter(_broker_or_all(params), params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:
         if "own" not in plan.facts:
@@ -103,13 +103,13 @@ class ConfigureBroker(ActionType):
         return Proposal(self.name, plan.resource, params)
 
 
-def _level(params: Params) -> int | None:
+def _broker_or_all(params: Params) -> int | None:
     return None if params["for_all"] else int(params["broker"])
 
 
 def _objection(gateway: Gateway, params: Params) -> str:
     try:
-        gateway.broker_configs.alter(_level(params), params["configs"], validate_only=True)
+        gateway.broker_configs.alter(_broker_or_all(params), params["configs"], validate_only=True)
     except Refused as error:
         return sentence(error.message)
     return ""

@@ -4,7 +4,8 @@ Channel messages contain only {cluster, tick}. At every tick the session and the
 again, so that signing out or losing a role closes the socket. A browser acknowledges each
 message; until then nothing is sent, and then only the newest tick. The parameter `seen` is the tick
 that the page already has; it is not sent again. A hidden tab closes its socket (static/app/live.js)
-and gets the newest tick when it opens it again.
+and gets the newest tick when it opens it again. Pages whose fragment has `shows_alerts`
+(registry.py) are pushed when an alert fires, too.
 """
 
 import asyncio

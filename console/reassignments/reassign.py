@@ -33,7 +33,7 @@ class ReassignPartitions(ItemsAction):
     target = PARTITIONS_TARGET
     form_page = "reassign"
     creates = True  # its form has the topics in the query
-    goes_on = True
+    continues_without_worker = True
 
     def title(self, resource: str) -> str:
         return _("Reassign partitions")

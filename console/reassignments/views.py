@@ -126,7 +126,7 @@ def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpRe
         context |= {"rows": rows[:_SHOWN], "total": len(rows)}
         if context["may_change"] and "HX-Request" not in request.headers:  # only the first card
             found = services.skewed(request.principal, request.cluster)
-            context |= {"skewed": dict(list(found.items())[:_SHOWN]), "skewed_total": len(found)}
+            context["skewed"] = dict(list(found.items())[:_SHOWN])
     except GatewayError as problem:
         context["reason"] = sentence(problem.message)
         status = 503 if problem.retriable else 422

@@ -150,6 +150,7 @@ def topics(
         "internal_url": table.url(internal=None if internal else "1", page=None),
         "may_select": may_select,
         "may_purge": rights.may("topic.purge"),
+        "may_delete": rights.may("topic.delete"),
         "may_reassign": rights.may("topic.reassign"),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }

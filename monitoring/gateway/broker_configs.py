@@ -24,7 +24,7 @@ _TEXT_MAX = 300
 
 
 class BrokerConfigs:
-    """The settings of one broker, or (broker None) the dynamic settings of all brokers."""
+    """The settings and loggers of one broker, or (broker None) the dynamic settings of all."""
 
     def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
@@ -93,7 +93,7 @@ class BrokerConfigs:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
     async def _send(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
-        """The request has to go to the broker itself; that for all brokers to any."""
+        """Send a request about a broker to that broker; one about all brokers to any."""
         reader = ClusterReader(self._settings, None, now_ms)
         try:
             brokers = (await reader.read_metadata(_TIMEOUT_S, [])).brokers

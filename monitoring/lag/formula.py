@@ -1,4 +1,4 @@
-"""The formula of the lag. Pure. All code that needs a lag calls `lag_between`.
+"""The formula of the lag. Pure: `lag_between` for a partition, `counted_lag` for sums.
 
     lag = end offset − committed offset
 

@@ -2,7 +2,8 @@
 
 A span is deleted as a whole, when all of it is older. The raw level keeps its newest span, from
 which the flush goes on. Raw hours that are not rolled up yet are kept UNFINISHED_FACTOR times as
-long, so that an outage of Spark loses nothing.
+long, so that an outage of Spark loses nothing. The retention of each level is a setting
+(`AERIE_HISTORY_…` in console/settings.py).
 """
 
 from __future__ import annotations

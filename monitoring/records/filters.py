@@ -85,8 +85,10 @@ def _test(condition: Condition) -> Callable[[bytes], bool]:
         return lambda value: text in value
     if condition.operator == "equals":
         return lambda value: value == text
-    search = _compiled(condition.text).search
-    return lambda value: search(value) is not None
+    if condition.operator == "matches":
+        search = _compiled(condition.text).search
+        return lambda value: search(value) is not None
+    raise FilterInvalid(f"{condition.operator} is not an operator.")
 
 
 def _compiled(pattern: str) -> "re2._Regexp[bytes]":

@@ -91,10 +91,10 @@ class RunningSearch:
                 event: Event | Exception | None = self._connection.recv()
                 return event
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            raise Unreadable(self._how_it_died()) from error
+            raise Unreadable(self._end_and_explain()) from error
         raise Unreadable(Reason("not_decoded_in_time", seconds=f"{_SILENCE_S:.0f}"))
 
-    def _how_it_died(self) -> Reason:
+    def _end_and_explain(self) -> Reason:
         self._process.kill()  # no effect if it has ended
         code = self._process.wait()
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"

@@ -134,7 +134,7 @@ def test_a_resumed_plan_applies_only_what_is_not_done(partly, fake_cluster, oper
     assert partly.state == models.DONE
     assert set(fake_cluster.topics) == {"orders"}
     assert AuditEntry.objects.count() == 2
-    assert not services.may_resume(partly)
+    assert not services.can_resume(partly)
 
 
 def test_a_resumed_plan_whose_other_items_changed_stays_failed(
@@ -155,7 +155,7 @@ def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.end_lost_plans()
     plan.refresh_from_db()
-    assert services.may_resume(plan)
+    assert services.can_resume(plan)
 
 
 def test_the_undo_of_a_plan_that_failed_takes_back_what_was_applied(partly, operator, cluster):
