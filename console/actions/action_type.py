@@ -75,10 +75,10 @@ class ActionType(ABC):
         form_page: the name of the URL of its form.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
-        continues_without_worker: it may raise Unfinished, and is continued if its worker is lost.
+        continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
 
-    A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares the
-    facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods `resource`
+    A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares
+    the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods `resource`
     is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
