@@ -78,8 +78,8 @@ class ActionType(ABC):
         continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
 
     A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares
-    the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods `resource`
-    is the name of the target, and `pure` means: no cluster, clock or database.
+    the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods
+    `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
     name: ClassVar[str]
