@@ -141,6 +141,7 @@ INSTALLED_APPS = [
     "console.alerts",
     "console.reports",
     "console.pipeline",
+    "console.saved_queries",
     "console.search",
     "console.live",
     "console.actions",

@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.alerts.urls")),
     path("", include("console.reports.urls")),
     path("", include("console.pipeline.urls")),
+    path("", include("console.saved_queries.urls")),
 ]
 
 handler400 = "console.layout.errors.bad_request"

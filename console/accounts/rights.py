@@ -52,6 +52,8 @@ VERBS = {
     "audit.view": ADMIN,
     "cluster.edit": ADMIN,
     "egress.edit": ADMIN,
+    "query.share": OPERATOR,
+    "query.moderate": ADMIN,  # shared queries of others
     "ui.view": VIEWER,
 }
 

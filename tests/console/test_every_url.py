@@ -77,6 +77,10 @@ TABLE = {
     "group-offsets-delete": [(["local", "billing"], CHANGE, CHANGE)],
     "group-delete": [(["local", "billing"], ADMIN, ADMIN)],
     "chart": [(["local"], LOOK, None)],
+    # There is no query 1, and "save" of nothing is no page.
+    "saved-query-save": [(["local"], (LOGIN, GONE, *NEVER[2:]), LOOK)],
+    "saved-query": [(["local", 1], LOOK, LOOK)],
+    "saved-query-delete": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), LOOK)],
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
