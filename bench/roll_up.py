@@ -116,16 +116,13 @@ def _spark(spark: SparkSession, directory: Path, hours: int) -> None:
     for hour in range(hours):
         output = directory / f"spark-{hour}"
         shutil.rmtree(output, ignore_errors=True)
-        from_ms, to_ms = _hour_ms(hour), _hour_ms(hour + 1)
         step = RollUp(
             table=GROUP_PARTITIONS.name,
             is_raw=True,
             files=_raw_files(directory, hour),
             buckets=buckets(hour),
             bucket_ms=MINUTE_MS,
-            from_ms=from_ms,
-            to_ms=to_ms,
-            keep_repeated_until_ms=to_ms,
+            keep_repeated_until_ms=_hour_ms(hour + 1),
             output=str(output),
         )
         roll_up(spark, step)

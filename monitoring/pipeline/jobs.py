@@ -79,8 +79,6 @@ def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
             files=[root.location(*folder.folder, file.name) for folder, file in files],
             buckets=buckets,
             bucket_ms=level.bucket_ms,
-            from_ms=job.start_ms,
-            to_ms=job.end_ms,
             keep_repeated_until_ms=keep_repeated_until_ms,
             output=space.output(f"{level.name}-{table}"),
             rows=sum(file.rows for _, file in files),

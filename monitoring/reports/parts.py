@@ -12,6 +12,8 @@ from monitoring.spark.jobs.throughput_and_lag import Part
 from monitoring.spark.transforms.buckets import buckets_of
 from monitoring.spark.transforms.time import bucket_ms_for
 
+_TABLES = (TOPICS.name, GROUPS.name, GROUP_TOPICS.name)
+
 
 def parts_of(slug: str, from_ms: int, to_ms: int) -> list[Part]:
     """The parts of the range, oldest first. Raises OSError if the history is not available."""
@@ -25,13 +27,16 @@ def _part(root: Root, slug: str, covered: Covered) -> Part:
     level, to_ms = covered.level, covered.to_ms
     start_ms = covered.from_ms - covered.from_ms % level.portion_ms
     ticks = reader.ticks(root, slug, level, start_ms, to_ms)
+    range_ms = start_ms, to_ms
     return Part(
         is_raw=level is RAW,
         from_ms=covered.from_ms,
         to_ms=to_ms,
         buckets=buckets_of(ticks, is_raw=level is RAW),
-        files={
-            table.name: reader.locations(root, slug, level, table.name, start_ms, to_ms)
-            for table in (TOPICS, GROUPS, GROUP_TOPICS)
-        },
+        files={name: reader.locations(root, slug, level, name, *range_ms) for name in _TABLES},
+        rows=sum(
+            file.rows
+            for name in _TABLES
+            for _, file in reader.files(root, slug, level, name, *range_ms)
+        ),
     )

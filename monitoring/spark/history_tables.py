@@ -30,13 +30,20 @@ _LARGE = {
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.autoBroadcastJoinThreshold": str(10 << 20),
 }
 _SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast is a job of its own
 }
+
+
+def is_small(rows: int | None) -> bool:
+    """Whether so many rows are one task's work; None = not known."""
+    return rows is not None and rows < _SMALL_ROWS
 
 
 def configure(spark: SparkSession, rows: int | None = None) -> None:
@@ -44,8 +51,7 @@ def configure(spark: SparkSession, rows: int | None = None) -> None:
 
     Raises Spark's errors.
     """
-    is_small = rows is not None and rows < _SMALL_ROWS
-    for name, value in (_SETTINGS | (_SMALL if is_small else _LARGE)).items():
+    for name, value in (_SETTINGS | (_SMALL if is_small(rows) else _LARGE)).items():
         spark.conf.set(name, value)
 
 
@@ -54,19 +60,23 @@ def spark_schema(table: str, *, is_raw: bool) -> StructType:
     return from_arrow_schema(schema_of(table, is_raw=is_raw))
 
 
-def read(spark: SparkSession, table: str, files: Sequence[str], *, is_raw: bool) -> DataFrame:
+def read(
+    spark: SparkSession, table: str, files: Sequence[str], *, is_raw: bool, rows: int | None = None
+) -> DataFrame:
     """The rows of these files of a table; a column that a file does not have is null.
 
-    `files` are locations from the manifests (`Root.location`); folders are never listed.
+    `files` are locations from the manifests (`Root.location`); folders are never listed. If `rows`,
+    the number of rows that the query reads, is small, they are one partition: one task.
     """
     schema = spark_schema(table, is_raw=is_raw)
     if not files:
         return spark.createDataFrame([], schema)
-    return (
+    found = (
         spark.read.schema(schema)
         .option("recursiveFileLookup", "true")
         .parquet(*(uri(name) for name in files))
     )
+    return found.coalesce(1) if is_small(rows) else found
 
 
 def uri(location: str) -> str:

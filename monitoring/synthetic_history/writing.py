@@ -198,8 +198,6 @@ def _rolled_up(
                 files=[location],
                 buckets=buckets,
                 bucket_ms=level.bucket_ms,
-                from_ms=day_ms,
-                to_ms=day_ms + DAY_MS,
                 keep_repeated_until_ms=day_ms + (HOUR_MS if level is HOUR else DAY_MS),
                 output=space.output(outputs[name]),
                 rows=rows_max,  # of all: they share the session's settings

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from monitoring.history.table_specs import TABLES
-from monitoring.spark.history_tables import configure, read, uri
+from monitoring.spark.history_tables import configure, is_small, read, uri
 from monitoring.spark.transforms import roll_up as transforms
 from monitoring.spark.transforms.buckets import Bucket
 
@@ -33,8 +31,8 @@ class RollUp:
     """The input and output of one Spark action.
 
     `files` are locations, of raw rows if `is_raw`; `rows` is the number of their rows, if known.
-    `buckets` are all of the input in `[from_ms, to_ms)`. Rows with `repeated` are kept in buckets
-    before `keep_repeated_until_ms`. `output` is the location of a folder that does not exist.
+    Only rows of `buckets` count. Rows with `repeated` are kept in buckets before
+    `keep_repeated_until_ms`. `output` is the location of a folder that does not exist.
     """
 
     table: str
@@ -42,8 +40,6 @@ class RollUp:
     files: Sequence[str]
     buckets: Sequence[Bucket]
     bucket_ms: int
-    from_ms: int
-    to_ms: int
     keep_repeated_until_ms: int
     output: str
     rows: int | None = None
@@ -52,14 +48,15 @@ class RollUp:
 def roll_up(spark: SparkSession, step: RollUp) -> None:
     """Roll up and write one file into `step.output`. Raises Spark's errors."""
     configure(spark, step.rows)
-    table = TABLES[step.table]
-    rows = read(spark, step.table, step.files, is_raw=step.is_raw)
-    rows = rows.where(F.col("at_ms") >= step.from_ms).where(F.col("at_ms") < step.to_ms)
-    if step.is_raw:
-        rows = transforms.from_raw(rows, table, step.buckets)
-    rows = transforms.roll_up(rows, table, step.buckets, step.bucket_ms)
-    rows = transforms.keep_repeated(rows, step.keep_repeated_until_ms)
-    _write(rows, step.table, step.output)
+    rows = transforms.roll_up(
+        read(spark, step.table, step.files, is_raw=step.is_raw, rows=step.rows),
+        TABLES[step.table],
+        step.buckets,
+        step.bucket_ms,
+        is_raw=step.is_raw,
+        keep_repeated_until_ms=step.keep_repeated_until_ms,
+    )
+    _write(rows, step.table, step.rows, step.output)
 
 
 def merge(
@@ -67,10 +64,13 @@ def merge(
 ) -> None:
     """Write the `rows` rows of `files` as one file into `output`. Raises Spark's errors."""
     configure(spark, rows)
-    _write(read(spark, table, files, is_raw=is_raw), table, output)
+    _write(read(spark, table, files, is_raw=is_raw, rows=rows), table, rows, output)
 
 
-def _write(rows: DataFrame, table: str, output: str) -> None:
+def _write(found: DataFrame, table: str, rows: int | None, output: str) -> None:
+    """Write one file. `rows` is the number of rows of the input."""
     keys = TABLES[table].keys if table in TABLES else ()
-    in_order = rows.repartition(1).sortWithinPartitions(*keys, "at_ms")
+    if not is_small(rows):
+        found = found.repartition(1)
+    in_order = found.sortWithinPartitions(*keys, "at_ms")
     in_order.write.options(**_FILE_OPTIONS).parquet(uri(output))

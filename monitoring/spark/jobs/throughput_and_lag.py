@@ -66,6 +66,7 @@ class Part:
     """What is read from one level.
 
     `files` by table and `buckets` begin with the level's portion, which may begin before `from_ms`.
+    `rows` is the number of rows of all files; None = not known.
     """
 
     is_raw: bool
@@ -73,6 +74,7 @@ class Part:
     to_ms: int
     buckets: Sequence[Bucket]
     files: Mapping[str, Sequence[str]]
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,12 @@ class Request:
             if part.from_ms <= bucket.at_ms < part.to_ms
         ]
 
+    @property
+    def rows(self) -> int | None:
+        """The number of rows of all parts; None = not known."""
+        counts = [part.rows for part in self.parts if part.rows is not None]
+        return sum(counts) if len(counts) == len(self.parts) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -107,7 +115,7 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     """Run the job. Calls `on_stage(i)` before the i-th stage, a Spark action (reports/kinds.py has
     their names). Raises Spark's errors."""
     on_stage(0)
-    configure(spark)
+    configure(spark, request.rows)
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
     buckets = request.buckets
     sampled = _sampled(buckets)
@@ -201,19 +209,20 @@ def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFram
 def _visible(spark: SparkSession, request: Request, table: Table, part: Part) -> DataFrame:
     """The rows that the scope shows. A group that reads a topic outside it is left out: its sums
     have parts that must not be shown."""
-    rows = within(
-        read(spark, table.name, part.files[table.name], is_raw=part.is_raw), request.scope
-    )
+    rows = within(_read(spark, request, table, part), request.scope)
     if table is not _GROUPS or request.scope == EVERYTHING:
         return rows
     for other in request.parts:
-        of_topics = read(
-            spark, GROUP_TOPICS.name, other.files[GROUP_TOPICS.name], is_raw=other.is_raw
-        )
+        of_topics = _read(spark, request, GROUP_TOPICS, other)
         is_hidden = ~shows_topic(F.col("topic"), request.scope)
         hidden = of_topics.where(is_hidden).select("group").distinct()
         rows = rows.join(hidden, "group", "left_anti")
     return rows
+
+
+def _read(spark: SparkSession, request: Request, table: Table, part: Part) -> DataFrame:
+    files = part.files[table.name]
+    return read(spark, table.name, files, is_raw=part.is_raw, rows=request.rows)
 
 
 def _sampled(buckets: Sequence[Bucket]) -> dict[str, int | None]:

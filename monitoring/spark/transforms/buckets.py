@@ -1,4 +1,8 @@
-"""The buckets of a level as small relations, to be joined with rows by a broadcast."""
+"""The buckets of a level as small relations, to be joined with rows.
+
+No query has a time as a literal: Spark compiles the code of a query once and uses it again for the
+next hour, of which only these relations differ.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from monitoring.history.levels import bucket_start
 
@@ -34,11 +37,12 @@ def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
     return [Bucket(*row) for row in zip(*columns, strict=True)]
 
 
-def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
-    """A row for each bucket, with the coarse bucket it is in and what is behind it in that one.
+FINE = ("bucket_at_ms", "bucket_samples", "bucket_rated_ms", "samples_after", "rated_ms_after")
 
-    at_ms, bucket_at_ms, bucket_samples, bucket_rated_ms, samples_after, rated_ms_after.
-    """
+
+def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
+    """A row for each bucket, with the coarse bucket it is in and what is behind it in that one:
+    at_ms and the columns FINE."""
     rows = []
     for at_ms, parts in _by_coarse(buckets, bucket_ms).items():
         samples_after = rated_ms_after = 0
@@ -48,25 +52,32 @@ def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int)
             )
             samples_after += part.samples
             rated_ms_after += part.rated_ms
-    names = ("bucket_samples", "bucket_rated_ms", "samples_after", "rated_ms_after")
-    return _relation(spark, ("at_ms", "bucket_at_ms", *names), rows)
+    return _relation(spark, ("at_ms", *FINE), rows)
 
 
-def coarse_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
+def coarse_buckets(
+    spark: SparkSession,
+    buckets: Sequence[Bucket],
+    bucket_ms: int,
+    keep_repeated_until_ms: int | None,
+) -> DataFrame:
     """A row for each coarse bucket, with its totals and the first bucket in it that has samples.
 
-    bucket_at_ms, total_samples, total_rated_ms, first_sampled_ms (−1 = none).
+    bucket_at_ms, total_samples, total_rated_ms, first_sampled_ms (−1 = none), keeps_repeated (1 if
+    it starts before `keep_repeated_until_ms`; None = never ends).
     """
+    until_ms = keep_repeated_until_ms
     rows = [
         (
             at_ms,
             sum(part.samples for part in parts),
             sum(part.rated_ms for part in parts),
             next((part.at_ms for part in parts if part.samples), -1),
+            int(until_ms is None or at_ms < until_ms),
         )
         for at_ms, parts in _by_coarse(buckets, bucket_ms).items()
     ]
-    names = ("total_samples", "total_rated_ms", "first_sampled_ms")
+    names = ("total_samples", "total_rated_ms", "first_sampled_ms", "keeps_repeated")
     return _relation(spark, ("bucket_at_ms", *names), rows)
 
 
@@ -82,6 +93,6 @@ def _relation(
 ) -> DataFrame:
     if not rows:  # of an empty Arrow table Connect knows no schema
         empty = spark.createDataFrame([], ", ".join(f"{name} bigint" for name in names))
-        return F.broadcast(empty)
+        return empty.coalesce(1)
     arrays = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
-    return F.broadcast(spark.createDataFrame(pa.table(arrays, names=list(names))))
+    return spark.createDataFrame(pa.table(arrays, names=list(names))).coalesce(1)

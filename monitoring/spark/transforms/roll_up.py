@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from monitoring.history.table_specs import EXISTS, Table
-from monitoring.spark.transforms.buckets import Bucket, coarse_buckets, fine_buckets
+from monitoring.spark.transforms.buckets import FINE, Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows
 _SUM_MAX = float(2**62)  # below the limit by more than a double is inexact
@@ -29,6 +29,11 @@ _SUM_MAX = float(2**62)  # below the limit by more than a double is inexact
 def from_raw(rows: DataFrame, table: Table, ticks: Sequence[Bucket]) -> DataFrame:
     """Raw rows → rows of a level whose buckets are ticks. Drops rows of times not in `ticks`."""
     steps = fine_buckets(rows.sparkSession, ticks, 1).select("at_ms", "bucket_rated_ms")
+    return rows.join(steps, "at_ms").select(_of_ticks(table))
+
+
+def _of_ticks(table: Table) -> list[Column]:
+    """The columns of a level whose buckets are ticks, of raw rows with their `bucket_rated_ms`."""
     columns = [F.col(name) for name in ("at_ms", *table.keys, "repeated", "state_before", "state")]
     columns.append(_bit("state", EXISTS).alias("samples"))
     columns += [F.col(fact) for fact in table.facts]
@@ -36,7 +41,7 @@ def from_raw(rows: DataFrame, table: Table, ticks: Sequence[Bucket]) -> DataFram
         columns += _gauge_of_tick(gauge)
     for counter in table.counters:
         columns += _counter_of_tick(counter, table.counter_bit(counter))
-    return rows.join(F.broadcast(steps), "at_ms").select(columns)
+    return columns
 
 
 def _gauge_of_tick(gauge: str) -> list[Column]:
@@ -62,24 +67,31 @@ def _counter_of_tick(counter: str, bit: int) -> list[Column]:
     ]
 
 
-def roll_up(rows: DataFrame, table: Table, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
+def roll_up(
+    rows: DataFrame,
+    table: Table,
+    buckets: Sequence[Bucket],
+    bucket_ms: int,
+    *,
+    is_raw: bool = False,
+    keep_repeated_until_ms: int | None = None,
+) -> DataFrame:
     """Rows of a level → rows of buckets of `bucket_ms`, with the columns of `level_schema`.
 
-    `buckets` are those of the rows' level; a bucket of `bucket_ms` must be complete in them.
+    `buckets` are those of the rows' level (`is_raw`: ticks); a bucket of `bucket_ms` must be
+    complete in them. Rows of other times are dropped, and rows with `repeated` of buckets that
+    start at `keep_repeated_until_ms` or later.
     """
     spark = rows.sparkSession
-    found = (
-        rows.join(fine_buckets(spark, buckets, bucket_ms), "at_ms")
-        .groupBy("bucket_at_ms", *table.keys)
-        .agg(*_aggregates(table))
-        .join(coarse_buckets(spark, buckets, bucket_ms), "bucket_at_ms")
-    )
+    rows = rows.join(fine_buckets(spark, buckets, bucket_ms), "at_ms")
+    if is_raw:
+        rows = rows.select(*_of_ticks(table), *FINE)
+    totals = coarse_buckets(spark, buckets, bucket_ms, keep_repeated_until_ms)
+    found = rows.groupBy("bucket_at_ms", *table.keys).agg(*_aggregates(table))
+    found = found.join(totals, "bucket_at_ms")
+    if keep_repeated_until_ms is not None:
+        found = found.where(~F.col("repeated") | (F.col("keeps_repeated") == 1))
     return found.select(_columns(table))
-
-
-def keep_repeated(rows: DataFrame, until_ms: int) -> DataFrame:
-    """Drops the rows with `repeated` of buckets that start at `until_ms` or later."""
-    return rows.where(~F.col("repeated") | (F.col("at_ms") < until_ms))
 
 
 def _aggregates(table: Table) -> list[Column]:

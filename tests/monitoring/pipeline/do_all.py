@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from monitoring.history.levels import DAY_MS, LEVELS
 from monitoring.history.root import current
 from monitoring.pipeline import coverage, jobs, plan, workspace
+from monitoring.pipeline.plan import Job
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import open_session
 from tests.monitoring.pipeline.made_history import START_MS
@@ -20,16 +21,22 @@ def main() -> None:
         do_all(spark)
 
 
-def do_all(spark: SparkSession) -> None:
-    now_ms, kept = START_MS + DAY_MS * 2, dict.fromkeys(LEVELS, 0)
-    while True:
-        listed = coverage.files(current(), "local")
-        waiting = plan.roll_ups(coverage.coverage(current(), listed), kept, now_ms)
-        due = [*waiting, *plan.merges(listed, waiting, now_ms)]
-        if not due:
-            return
-        with workspace.opened(current(), "local") as space:
-            jobs.run(spark, space, due[0])
+def do_all(spark: SparkSession, now_ms: int = START_MS + 2 * DAY_MS) -> None:
+    """Do all jobs of the current history, the first one first, until none is due."""
+    while found := due(now_ms):
+        run(spark, found[0])
+
+
+def due(now_ms: int, *, merges: bool = True) -> list[Job]:
+    listed = coverage.files(current(), "local")
+    kept = dict.fromkeys(LEVELS, 0)
+    waiting = plan.roll_ups(coverage.coverage(current(), listed), kept, now_ms)
+    return [*waiting, *(plan.merges(listed, waiting, now_ms) if merges else ())]
+
+
+def run(spark: SparkSession, job: Job) -> jobs.Done:
+    with workspace.opened(current(), "local") as space:
+        return jobs.run(spark, space, job)
 
 
 if __name__ == "__main__":

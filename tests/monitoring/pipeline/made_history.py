@@ -14,17 +14,20 @@ START_MS = 20_000 * DAY_MS  # the start of a day
 STEP_MS = 60_000 * 5
 
 
-def ticks(seed: int, hours: int, start_ms: int = START_MS) -> list[Tick]:
-    """A tick every five minutes: two topics, two groups, and a gap now and then."""
+def ticks(
+    seed: int, hours: int, start_ms: int = START_MS, *, has_topics: bool = True
+) -> list[Tick]:
+    """A tick every five minutes: two topics, a group, and a gap now and then.
+
+    Without topics only the cluster has rows, so that a job is one action of Spark a level.
+    """
     chance = random.Random(seed)
-    ends = {("a", 0): 10, ("a", 1): 5, ("b", 0): 0}
+    ends = {("a", 0): 10, ("a", 1): 5, ("b", 0): 0} if has_topics else {}
     commits = dict.fromkeys(ends, 0)
     found = []
     for number in range(start_ms // STEP_MS, (start_ms + hours * HOUR_MS) // STEP_MS):
         if chance.random() < 0.1:
-            at_ms = number * STEP_MS + 40
-            gap = {"status": "gap", "reason": "no broker answered", "interval_ms": STEP_MS}
-            found.append(Tick(cluster="local", tick=number, at_ms=at_ms, **gap))
+            found.append(gap(number * STEP_MS))
             continue
         for key, end in ends.items():
             ends[key] = end + chance.choice((0, 0, chance.randrange(1000)))
@@ -41,6 +44,12 @@ def ticks(seed: int, hours: int, start_ms: int = START_MS) -> list[Tick]:
         ]  # fmt: skip
         found.append(make_tick(number, partitions=rows, groups=groups, interval_ms=STEP_MS))
     return found
+
+
+def gap(start_ms: int) -> Tick:
+    """The tick of an interval in which nothing was sampled."""
+    why = {"status": "gap", "reason": "no broker answered", "interval_ms": STEP_MS}
+    return Tick(cluster="local", tick=start_ms // STEP_MS, at_ms=start_ms + 40, **why)
 
 
 def write(root: Root, made: list[Tick]) -> None:

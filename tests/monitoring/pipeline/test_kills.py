@@ -18,6 +18,7 @@ from monitoring.history import writer
 from monitoring.history.root import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.config import from_settings
+from tests.monitoring.pipeline.do_all import do_all
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
 from tests.support.ports import free_port
 from tests.support.spark import SparkServer
@@ -72,12 +73,15 @@ def kill_family(process):
     process.wait()
 
 
-def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, own_spark):
+def test_what_is_killed_counts_nothing_twice_and_loses_nothing(
+    root, settings, spark, spark_server, own_spark
+):
+    """Workers die while they use the Spark of all tests; then Spark dies."""
     chance = random.Random(7)
     write(root, ticks(7, hours=1))
     seen = []
     for count in sorted(chance.sample(range(1, 17), 2)):
-        running = worker(settings, own_spark.config)
+        running = worker(settings, spark_server)
         wait_for_tables(root, running, count)
         running.kill()
         running.wait()
@@ -95,7 +99,7 @@ def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, o
     settings.HISTORY_URL += "-undisturbed"
     writer._encoders.clear()
     write(current(), ticks(7, hours=1))
-    assert worker(settings, own_spark.config).wait(_DEADLINE_S) == 0
+    do_all(spark)
     assert found == rows_of_levels(current())
     for rows in seen:  # readable at each moment: rows of the result, or none yet
         assert all(set(rows[name]) <= set(found[name]) for name in found)

@@ -22,7 +22,7 @@ def cluster(root, redis_server, settings, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
     settings.AERIE_HISTORY_HOUR_DAYS = 0
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 2 * HOUR_MS)
-    write(root, ticks(1, hours=1))
+    write(root, ticks(1, hours=1, has_topics=False))
     return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
 
 
@@ -109,7 +109,7 @@ def test_a_waiting_report_goes_first_and_one_message_of_a_cluster_waits(cluster,
 
 def test_expired_history_is_deleted(cluster, root, settings, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = 1
-    write(root, ticks(1, hours=1, start_ms=START_MS + 5 * HOUR_MS))
+    write(root, ticks(1, 1, START_MS + 5 * HOUR_MS, has_topics=False))
     services.refresh(cluster)
     assert len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 4 * HOUR_MS)

@@ -21,7 +21,7 @@ def test_a_round_of_beat_does_all_hours_one_message_each(
 ):
     Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
     start_ms = now_ms() // HOUR_MS * HOUR_MS - 2 * HOUR_MS
-    write(root, ticks(3, hours=2, start_ms=start_ms - HOUR_MS))
+    write(root, ticks(3, 2, start_ms - HOUR_MS, has_topics=False))
     port = str(spark_server.port)
     with worker("spark", SPARK_CONNECT_PORT=port, HISTORY_URL=settings.HISTORY_URL) as running:
         tasks.roll_up_all()

@@ -7,21 +7,12 @@ import pyarrow as pa
 import pytest
 
 from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW
-from monitoring.history.root import current
 from monitoring.reports import parts
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
-from tests.monitoring.pipeline.do_all import do_all
-from tests.monitoring.pipeline.made_history import START_MS, ticks, write
+from tests.monitoring.pipeline.made_history import START_MS
 
 pytestmark = pytest.mark.spark
 TO_MS = START_MS + DAY_MS
-
-
-@pytest.fixture
-def history(spark, tmp_path, settings):
-    settings.HISTORY_URL = f"file://{tmp_path}/history"
-    write(current(), ticks(seed=3, hours=2))
-    do_all(spark)
 
 
 def computed(spark, level, monkeypatch) -> Outcome:
@@ -40,7 +31,7 @@ def figures(outcome: Outcome) -> dict:
     return {name: of for name, of in outcome.figures.items() if not name.endswith("_at_ms")}
 
 
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("rolled_root")
 def test_a_report_has_the_same_figures_from_each_level(spark, monkeypatch):
     by_level = {level: computed(spark, level, monkeypatch) for level in LEVELS}
     for level in (MINUTE, HOUR, DAY):

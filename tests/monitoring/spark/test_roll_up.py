@@ -102,7 +102,7 @@ def test_every_figure_of_every_level_agrees_with_plain_python(
         output = str(tmp_path / folder)
         rows = None if finer_ms == 1 else 1000  # with and without compiled code
         roll_up(spark, RollUp(name, finer_ms == 1, [str(file) for file in files], buckets,
-                              bucket_ms, *range_ms, kept, output, rows))  # fmt: skip
+                              bucket_ms, kept, output, rows))  # fmt: skip
         return only_file(tmp_path / folder)
 
     whole = START_MS, end_ms
@@ -139,5 +139,5 @@ def test_merged_files_have_the_same_rows_in_order(
 
 def test_a_roll_up_of_no_files_is_a_file_without_rows(spark: SparkSession, tmp_path: Path) -> None:
     output = str(tmp_path / "empty")
-    roll_up(spark, RollUp("topics", True, [], [], HOUR_MS, 0, DAY_MS, DAY_MS, output))
+    roll_up(spark, RollUp("topics", True, [], [], HOUR_MS, DAY_MS, output))
     assert pq.read_table(only_file(tmp_path / "empty")).num_rows == 0

@@ -73,8 +73,7 @@ def minutes(config: SparkConfig, root: Root, folder: Path) -> dict[str, Path]:
             files = [root.location(*place.folder, file.name) for place, file in listed]
             assert len(files) > WORKERS
             output = str(folder / table)
-            range_ms = START_MS, end_ms, end_ms
-            roll_up(spark, RollUp(table, True, files, buckets, MINUTE_MS, *range_ms, output))
+            roll_up(spark, RollUp(table, True, files, buckets, MINUTE_MS, end_ms, output))
             [found[table]] = (folder / table).glob("*.parquet")
     return found
 
