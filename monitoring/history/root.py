@@ -55,20 +55,33 @@ class Root:
     def create(self, data: bytes, *parts: str) -> None:
         """Write a small new file. Raises FileExistsError.
 
-        A crash can leave it incomplete. If two writers create it at the same time, one fails; on an
-        object store both can succeed.
+        On a local disk a crash can leave it incomplete. If two writers create it at the same time,
+        one fails; on HDFS, and on a store like S3 without conditional PUT, both can succeed.
         """
         path = self.path(*parts)
         if not self.is_local:
             if self.filesystem.get_file_info(path).type != pafs.FileType.NotFound:
                 raise FileExistsError(path)
-            self.write(data, *parts)
+            if not self._created_on_s3(path, data):
+                self.write(data, *parts)
             return
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+    def _created_on_s3(self, path: str, data: bytes) -> bool:
+        """False if the file system cannot create a file only if there is none."""
+        if not isinstance(self.filesystem, pafs.S3FileSystem):
+            return False
+        from monitoring.history import s3_put  # its HTTP client is needed with S3 only
+
+        try:
+            s3_put.create(s3_put.account_of(os.environ, self.filesystem.region), path, data)
+        except s3_put.Unsupported:
+            return False
+        return True
 
     def move(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
         """Move a complete file to a name that does not exist, and set its modification time to now.
