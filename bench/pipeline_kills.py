@@ -1,10 +1,14 @@
 """Kills the data pipeline at random moments and compares its levels with an undisturbed run.
 
-    python -m bench.pipeline_kills [--kills 50] [--hours 2] [--seed 1]
+    python -m bench.pipeline_kills [--kills 50] [--hours 1] [--seed 1] [--result FILE]
 
-Each round kills the process that does the jobs (`worker`) or Spark's JVM (`spark`) with kill -9 at
-a random moment, while an hour is rolled up from raw ticks that are the same in all rounds. The
-levels must be readable at that moment, and have the same rows as the undisturbed run at the end.
+A round begins with the raw level alone and a warm Spark. A worker does all jobs: hours, then the
+day. At a random moment of its first job or later, kill -9 ends the `worker`, or Spark's JVM
+(`spark`: the worker goes on until its query fails), or `both`. The levels must be readable then,
+and in the end have the same rows as the undisturbed run.
+
+A round counts if what it kills is alive and the worker has jobs to do. Else it is done again with
+another moment; the result says how often.
 """
 
 from __future__ import annotations
@@ -13,22 +17,37 @@ import argparse
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import django
 from django.conf import settings
 
-from monitoring.history.root import current
+from monitoring.history.root import cluster_folder, current
+from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.config import from_settings
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
 from tests.support.spark import SparkServer
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+TARGETS = ("worker", "spark", "both")
+_TIMEOUT_S = 600
+Rows = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Of an undisturbed worker: until its first job begins, and from then to its end."""
+
+    start: float
+    jobs: float
 
 
 class Bench:
@@ -51,7 +70,8 @@ class Bench:
         shutil.copytree(self.folder / "raw", self.folder / "round")
         self._use("round")
 
-    def worker(self) -> subprocess.Popen[bytes]:
+    @contextmanager
+    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
         """A process that does all jobs that wait, and then ends."""
         environ = os.environ | {
             "DJANGO_SETTINGS_MODULE": "console.settings",
@@ -59,22 +79,47 @@ class Bench:
             "SPARK_CONNECT_PORT": str(self.spark.config.port),
         }
         command = [sys.executable, "-m", "tests.monitoring.pipeline.do_all"]
-        return subprocess.Popen(command, cwd=REPOSITORY, env=environ)
+        with (self.folder / "worker.log").open("ab") as log:
+            process = subprocess.Popen(command, cwd=REPOSITORY, env=environ, stderr=log)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
-    def finish(self) -> dict[str, list[str]]:
-        """Let workers run until nothing waits; the rows."""
-        for _ in range(5):
-            if self.worker().wait(600) == 0:
-                return rows_of_levels(current())
-        raise SystemExit("the jobs do not end")
+    def undisturbed(self) -> tuple[Rows, Seconds]:
+        """The rows of a round in which nothing is killed, and its times."""
+        self.start_round()
+        started_s = time.monotonic()
+        with self.worker() as worker:
+            wait_for_job(worker)
+            began_s = time.monotonic()
+            if worker.wait(_TIMEOUT_S):
+                raise SystemExit(f"the jobs failed: {self.folder}/worker.log")
+        return rows_of_levels(current()), Seconds(began_s - started_s, time.monotonic() - began_s)
 
-    def kill_spark(self) -> None:
-        """kill -9 of the JVM and its launcher."""
-        assert self.spark.process is not None
-        family = _children(self.spark.process.pid)
-        for number in (*family, self.spark.process.pid):
-            os.kill(number, signal.SIGKILL)
-        self.spark.process.wait()
+    def finish(self) -> Rows:
+        """Let a worker run until nothing waits; the rows."""
+        with self.worker() as worker:
+            if worker.wait(_TIMEOUT_S):
+                raise SystemExit(f"the jobs do not end: {self.folder}/worker.log")
+        return rows_of_levels(current())
+
+    def kill(self, target: str, worker: subprocess.Popen[bytes]) -> bool:
+        """kill -9 of what the target names; whether all of it was alive."""
+        jvm = self.spark.process
+        assert jvm is not None
+        victims = {"worker": [worker], "spark": [jvm], "both": [jvm, worker]}[target]
+        is_alive = worker.poll() is None and jvm.poll() is None
+        for victim in victims:
+            victim.kill()
+        if target == "spark":
+            worker.wait(_TIMEOUT_S)  # its query fails
+        if target != "worker":
+            jvm.wait()
+        return is_alive
+
+    def restart_spark(self) -> None:
         self.spark.start()
         self.spark.wait_until_ready()
 
@@ -83,59 +128,74 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _children(parent: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True)
-    direct = [int(word) for word in found.stdout.split()]
-    return [each for child in direct for each in (*_children(child), child)]
+def wait_for_job(worker: subprocess.Popen[bytes]) -> None:
+    """Until the worker has begun a job, or has ended."""
+    deadline_s = time.monotonic() + _TIMEOUT_S
+    while worker.poll() is None and not current().entries(cluster_folder("local"), JOBS):
+        if time.monotonic() > deadline_s:
+            raise SystemExit("the worker does not begin")
+        time.sleep(0.01)
+
+
+def one_round(bench: Bench, target: str, after_s: float, expected: Rows) -> tuple[bool, bool]:
+    """(whether it counts, whether the rows are right). Spark is warm afterwards."""
+    bench.start_round()
+    with bench.worker() as worker:
+        wait_for_job(worker)
+        try:
+            worker.wait(after_s)
+        except subprocess.TimeoutExpired:
+            pass
+        is_counted = bench.kill(target, worker)
+    seen = rows_of_levels(current())  # readable, and no row that is wrong
+    is_right = all(set(rows) <= set(expected[name]) for name, rows in seen.items())
+    if target != "worker":
+        bench.restart_spark()
+    return is_counted, is_right and bench.finish() == expected
+
+
+def run(bench: Bench, kills: int, chance: random.Random) -> Iterator[str]:
+    """Do the rounds; yields a line for each, and the result last. Raises SystemExit if one is
+    wrong."""
+    _, cold = bench.undisturbed()
+    expected, warm = bench.undisturbed()
+    yield f"{sum(map(len, expected.values()))} rows. Undisturbed: {cold.jobs:.1f} s of jobs with a "
+    yield f"cold Spark, {warm.jobs:.1f} s with a warm one, {warm.start:.1f} s before them."
+    counted: Counter[str] = Counter()
+    missed = wrong = 0
+    while counted.total() < kills:
+        target, after_s = TARGETS[counted.total() % 3], chance.uniform(0, warm.jobs)
+        is_counted, is_right = one_round(bench, target, after_s, expected)
+        counted[target] += is_counted
+        missed += not is_counted
+        wrong += not is_right
+        result = ("same rows" if is_right else "WRONG") + ("" if is_counted else ", not counted")
+        yield f"{counted.total()}. {target}, {after_s:.1f} s after the first job began: {result}"
+    of_each = ", ".join(f"{counted[target]} of {target}" for target in TARGETS)
+    yield f"{kills} kills ({of_each}), {wrong} wrong; {missed} more came too late and do not count."
+    if wrong:
+        raise SystemExit(1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--hours", type=int, default=2)
+    parser.add_argument("--hours", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--result", type=Path)
     options = parser.parse_args()
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
-    chance = random.Random(options.seed)
     bench = Bench(options.hours, options.seed)
+    lines = [f"# Kills of the data pipeline\n\n{time.strftime('%Y-%m-%d %H:%M')}.\n"]
     try:
-        bench.start_round()
-        started_s = time.monotonic()
-        expected = bench.finish()
-        whole_s = time.monotonic() - started_s
-        rows = sum(map(len, expected.values()))
-        print(f"undisturbed: {whole_s:.1f} s, {rows} rows", flush=True)
-        wrong = 0
-        for number in range(1, options.kills + 1):
-            target = chance.choice(("worker", "worker", "spark"))
-            wrong += not _round(bench, target, chance.uniform(0, whole_s), expected, number)
-        print(f"{options.kills} kills, {wrong} wrong")
-        sys.exit(1 if wrong else 0)
+        for line in run(bench, options.kills, random.Random(options.seed)):
+            print(line, flush=True)
+            lines.append(line)
     finally:
         bench.close()
-
-
-def _round(
-    bench: Bench, target: str, after_s: float, expected: dict[str, list[str]], number: int
-) -> bool:
-    bench.start_round()
-    worker = bench.worker()
-    try:
-        worker.wait(after_s)
-    except subprocess.TimeoutExpired:
-        pass
-    if target == "spark":
-        bench.kill_spark()
-    worker.kill()
-    worker.wait()
-    seen = rows_of_levels(current())  # readable, and no row that is wrong
-    is_right = all(set(rows) <= set(expected[name]) for name, rows in seen.items())
-    is_right = is_right and bench.finish() == expected
-    print(
-        f"{number}: {target} after {after_s:.1f} s: {'same' if is_right else 'WRONG'}", flush=True
-    )
-    return is_right
+        if options.result:
+            options.result.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
