@@ -3,28 +3,31 @@
     python -m bench.pipeline_kills [--kills 50] [--hours 1] [--seed 1] [--result FILE]
 
 A round begins with the raw level alone and a warm Spark. A worker does all jobs: hours, then the
-day. At a random moment of its first job or later, kill -9 ends the `worker`, or Spark's JVM
+day. At a random moment behind the start of its first job, kill -9 ends the `worker`, or Spark's JVM
 (`spark`: the worker goes on until its query fails), or `both`. The levels must be readable then,
 and in the end have the same rows as the undisturbed run.
 
-A round counts if what it kills is alive and the worker has jobs to do. Else it is done again with
-another moment; the result says how often.
+A round counts if what it kills was alive and the worker had jobs to do. Else it is done again with
+another moment; the result says how often. Workers are forks of this process, which has loaded all
+that they need, so that a round takes little more than its jobs.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import importlib
+import multiprocessing
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import django
@@ -33,21 +36,15 @@ from django.conf import settings
 from monitoring.history.root import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.config import from_settings
+from monitoring.spark.session import open_session
+from tests.monitoring.pipeline.do_all import do_all
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
+from tests.support.ports import free_port
 from tests.support.spark import SparkServer
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-TARGETS = ("worker", "spark", "both")
+TARGETS = ("worker", "spark", "worker", "both", "worker")
 _TIMEOUT_S = 600
 Rows = dict[str, list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    """Of an undisturbed worker: until its first job begins, and from then to its end."""
-
-    start: float
-    jobs: float
 
 
 class Bench:
@@ -56,8 +53,8 @@ class Bench:
     def __init__(self, hours: int, seed: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="aerie-kills-"))
         self._use("raw")
-        write(current(), ticks(seed, hours))
-        self.spark = SparkServer(from_settings())
+        write(current(), ticks(seed, hours, has_groups=False))
+        self.spark = SparkServer(dataclasses.replace(from_settings(), port=free_port()))
         self.spark.start()
         self.spark.wait_until_ready()
 
@@ -71,50 +68,52 @@ class Bench:
         self._use("round")
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self) -> Iterator[BaseProcess]:
         """A process that does all jobs that wait, and then ends."""
-        environ = os.environ | {
-            "DJANGO_SETTINGS_MODULE": "console.settings",
-            "HISTORY_URL": settings.HISTORY_URL,
-            "SPARK_CONNECT_PORT": str(self.spark.config.port),
-        }
-        command = [sys.executable, "-m", "tests.monitoring.pipeline.do_all"]
-        with (self.folder / "worker.log").open("ab") as log:
-            process = subprocess.Popen(command, cwd=REPOSITORY, env=environ, stderr=log)
+        worker = multiprocessing.get_context("fork").Process(target=self._work)
+        worker.start()
         try:
-            yield process
+            yield worker
         finally:
-            process.kill()
-            process.wait()
+            worker.kill()
+            worker.join()
 
-    def undisturbed(self) -> tuple[Rows, Seconds]:
-        """The rows of a round in which nothing is killed, and its times."""
+    def _work(self) -> None:
+        with (self.folder / "worker.log").open("ab") as log:
+            os.dup2(log.fileno(), sys.stderr.fileno())
+        with open_session(self.spark.config) as spark:
+            do_all(spark)
+
+    def undisturbed(self) -> tuple[Rows, float]:
+        """The rows of a round in which nothing is killed, and its seconds from the first job on."""
         self.start_round()
-        started_s = time.monotonic()
         with self.worker() as worker:
             wait_for_job(worker)
             began_s = time.monotonic()
-            if worker.wait(_TIMEOUT_S):
-                raise SystemExit(f"the jobs failed: {self.folder}/worker.log")
-        return rows_of_levels(current()), Seconds(began_s - started_s, time.monotonic() - began_s)
+            self._wait(worker)
+        return rows_of_levels(current()), time.monotonic() - began_s
 
     def finish(self) -> Rows:
         """Let a worker run until nothing waits; the rows."""
         with self.worker() as worker:
-            if worker.wait(_TIMEOUT_S):
-                raise SystemExit(f"the jobs do not end: {self.folder}/worker.log")
+            self._wait(worker)
         return rows_of_levels(current())
 
-    def kill(self, target: str, worker: subprocess.Popen[bytes]) -> bool:
-        """kill -9 of what the target names; whether all of it was alive."""
+    def _wait(self, worker: BaseProcess) -> None:
+        worker.join(_TIMEOUT_S)
+        if worker.exitcode != 0:
+            raise SystemExit((self.folder / "worker.log").read_text())
+
+    def kill(self, target: str, worker: BaseProcess) -> bool:
+        """kill -9 of what the target names; whether both were alive."""
         jvm = self.spark.process
         assert jvm is not None
-        victims = {"worker": [worker], "spark": [jvm], "both": [jvm, worker]}[target]
-        is_alive = worker.poll() is None and jvm.poll() is None
-        for victim in victims:
-            victim.kill()
-        if target == "spark":
-            worker.wait(_TIMEOUT_S)  # its query fails
+        is_alive = worker.is_alive() and jvm.poll() is None
+        if target != "worker":
+            jvm.kill()
+        if target != "spark":
+            worker.kill()
+        worker.join(_TIMEOUT_S)  # alone, it ends when its query fails
         if target != "worker":
             jvm.wait()
         return is_alive
@@ -128,10 +127,10 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def wait_for_job(worker: subprocess.Popen[bytes]) -> None:
+def wait_for_job(worker: BaseProcess) -> None:
     """Until the worker has begun a job, or has ended."""
     deadline_s = time.monotonic() + _TIMEOUT_S
-    while worker.poll() is None and not current().entries(cluster_folder("local"), JOBS):
+    while worker.is_alive() and not current().entries(cluster_folder("local"), JOBS):
         if time.monotonic() > deadline_s:
             raise SystemExit("the worker does not begin")
         time.sleep(0.01)
@@ -142,10 +141,7 @@ def one_round(bench: Bench, target: str, after_s: float, expected: Rows) -> tupl
     bench.start_round()
     with bench.worker() as worker:
         wait_for_job(worker)
-        try:
-            worker.wait(after_s)
-        except subprocess.TimeoutExpired:
-            pass
+        worker.join(after_s)
         is_counted = bench.kill(target, worker)
     seen = rows_of_levels(current())  # readable, and no row that is wrong
     is_right = all(set(rows) <= set(expected[name]) for name, rows in seen.items())
@@ -157,21 +153,21 @@ def one_round(bench: Bench, target: str, after_s: float, expected: Rows) -> tupl
 def run(bench: Bench, kills: int, chance: random.Random) -> Iterator[str]:
     """Do the rounds; yields a line for each, and the result last. Raises SystemExit if one is
     wrong."""
-    _, cold = bench.undisturbed()
-    expected, warm = bench.undisturbed()
-    yield f"{sum(map(len, expected.values()))} rows. Undisturbed: {cold.jobs:.1f} s of jobs with a "
-    yield f"cold Spark, {warm.jobs:.1f} s with a warm one, {warm.start:.1f} s before them."
+    _, cold_s = bench.undisturbed()
+    expected, warm_s = bench.undisturbed()
+    count = sum(map(len, expected.values()))
+    yield f"Undisturbed jobs of {count} rows: cold Spark {cold_s:.1f} s, warm {warm_s:.1f} s.\n"
     counted: Counter[str] = Counter()
     missed = wrong = 0
     while counted.total() < kills:
-        target, after_s = TARGETS[counted.total() % 3], chance.uniform(0, warm.jobs)
+        target, after_s = TARGETS[counted.total() % 5], chance.uniform(0, warm_s)
         is_counted, is_right = one_round(bench, target, after_s, expected)
         counted[target] += is_counted
         missed += not is_counted
         wrong += not is_right
         result = ("same rows" if is_right else "WRONG") + ("" if is_counted else ", not counted")
         yield f"{counted.total()}. {target}, {after_s:.1f} s after the first job began: {result}"
-    of_each = ", ".join(f"{counted[target]} of {target}" for target in TARGETS)
+    of_each = ", ".join(f"{counted[target]} of {target}" for target in sorted(counted))
     yield f"{kills} kills ({of_each}), {wrong} wrong; {missed} more came too late and do not count."
     if wrong:
         raise SystemExit(1)
@@ -186,6 +182,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
+    importlib.import_module("pyspark.sql.connect.session")  # for the forks
     bench = Bench(options.hours, options.seed)
     lines = [f"# Kills of the data pipeline\n\n{time.strftime('%Y-%m-%d %H:%M')}.\n"]
     try:
