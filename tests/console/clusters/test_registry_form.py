@@ -85,6 +85,7 @@ def test_what_cannot_be_used_is_refused(browser, change):
 ANSWERS = ConnectionResult(True, "The cluster answers", "3 brokers.")
 
 
+@pytest.mark.django_db
 def test_the_connection_test_counts_subjects(settings):
     settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
     with schema_registry() as registry:
@@ -96,6 +97,7 @@ def test_the_connection_test_counts_subjects(settings):
     )
 
 
+@pytest.mark.django_db
 def test_the_connection_test_says_why_a_registry_fails(settings):
     settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
     with schema_registry() as registry:

@@ -62,6 +62,7 @@ def test_a_token_that_cannot_be_decrypted_is_reported(live_cluster):
             gateway.broker_admin.broker(1)
 
 
+@pytest.mark.django_db
 def test_a_private_address_must_be_allowed(live_cluster, settings):
     settings.AERIE_EGRESS_ALLOW = []
     with for_cluster(live_cluster.row()) as gateway:
