@@ -8,9 +8,11 @@ class ProduceConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
+        from console.produce.mock_records import WriteMockRecords
         from console.produce.reasons import TEXTS
         from console.produce.write_records import WriteRecords
         from monitoring.reasons import add_texts
 
         add_texts(TEXTS)
         register(WriteRecords())
+        register(WriteMockRecords())

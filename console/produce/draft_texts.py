@@ -19,6 +19,13 @@ def rows(params: Params) -> list[tuple[str, str, str]]:
         (_("Headers"), numbers.count(params["headers"])),
         (_("Timestamp"), _times(params)),
     ]
+    if params.get("rate"):
+        rate = _("%(n)s records a second, for %(seconds)s s")
+        values = {
+            "n": numbers.count(params["rate"]),
+            "seconds": numbers.count(-(-count // params["rate"])),
+        }
+        lines.append((_("Rate"), rate % values))
     if params["times"] > 1:
         lines.append((_("Copies of each record"), numbers.count(params["times"])))
     for title, key in (
@@ -27,10 +34,13 @@ def rows(params: Params) -> list[tuple[str, str, str]]:
     ):
         if params[key]:
             lines.append((title, _("%(n)s of %(all)s") % _of(params[key], count)))
+    titles = {
+        "file": _("SHA-256 of the file"),
+        "mock": _("SHA-256 of schema and seed"),
+        "value": _("SHA-256 of the value"),
+    }
     if params.get("sha256"):
-        is_file = params["hashed"] == "file"
-        title = _("SHA-256 of the file") if is_file else _("SHA-256 of the value")
-        lines.append((title, params["sha256"]))
+        lines.append((titles[params["hashed"]], params["sha256"]))
     return [(title, "", after) for title, after in lines]
 
 

@@ -12,6 +12,7 @@ from console.produce import contents, data_formats, json_lines
 from console.produce.data_formats import InvalidData
 from console.produce.services import WriteRequest
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
+from monitoring.gateway.records import Headers, RecordRow
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * contents.BYTES_MAX  # hex and spaces
@@ -44,7 +45,7 @@ class _CodeArea(forms.Textarea):
         super().__init__(attrs={"rows": rows, **_CODE})
 
 
-def _data(label: Any, rows: int, help_text: Any = "") -> forms.CharField:
+def data_field(label: Any, rows: int, help_text: Any = "") -> forms.CharField:
     return forms.CharField(
         label=label, required=False, strip=False, max_length=_TEXT_MAX, widget=_CodeArea(rows),
         help_text=help_text,
@@ -89,15 +90,15 @@ class TargetForm(forms.Form):
 class RecordForm(TargetForm):
     """One record, written once or several times."""
 
-    key = _data(_("Key"), 1, _("Nothing: the record has no key (null)."))
+    key = data_field(_("Key"), 1, _("Nothing: the record has no key (null)."))
     key_format = forms.ChoiceField(label=_("Format of the key"), choices=_FORMATS, required=False)
-    value = _data(_("Value"), 10)
+    value = data_field(_("Value"), 10)
     value_format = forms.ChoiceField(
         label=_("Format of the value"),
         choices=[*_FORMATS, (data_formats.NULL, _("Null (tombstone)"))],
         required=False,
     )
-    headers = _data(
+    headers = data_field(
         _("Headers"),
         2,
         _("One per line, “name: value”; “name: base64:AAE=”, “name: hex:0001”, “name: null:”."),
@@ -156,7 +157,7 @@ class LinesForm(TargetForm):
     """Records of a file, or of pasted lines."""
 
     file = forms.FileField(label=_("File of JSON Lines"), required=False, max_length=300)
-    lines = _data(_("Or the lines themselves"), 8)
+    lines = data_field(_("Or the lines themselves"), 8)
     keeps_times = forms.BooleanField(
         label=_("Keep the timestamps of the file"), required=False, initial=True
     )
@@ -209,8 +210,15 @@ class LinesForm(TargetForm):
         return WriteRequest(topic, records, 1, compression, data["content"])
 
 
-def initial_of(record: NewRecord) -> Mapping[str, Any]:
-    """The initial values of a RecordForm for a record."""
+class AgainForm(forms.Form):
+    """Which record to send again."""
+
+    partition = forms.IntegerField(min_value=0, max_value=_PARTITION_MAX)
+    offset = forms.IntegerField(min_value=0, max_value=2**63 - 1)
+
+
+def initial_of(record: RecordRow) -> Mapping[str, Any]:
+    """The initial values of a RecordForm for a record; headers that it cannot hold are left out."""
     value, value_format = data_formats.write(record.value)
     key, key_format = data_formats.write(record.key)
     return {
@@ -218,5 +226,12 @@ def initial_of(record: NewRecord) -> Mapping[str, Any]:
         "key_format": data_formats.TEXT if record.key is None else key_format,
         "value": value,
         "value_format": value_format,
-        "headers": data_formats.write_headers(record.headers),
+        "headers": data_formats.write_headers(fitting_headers(record)),
+        "partition": str(record.partition),
+        "times": 1,
     }
+
+
+def fitting_headers(record: RecordRow) -> Headers:
+    """The headers that a form can hold unchanged."""
+    return tuple(each for each in record.headers if data_formats.can_write_headers((each,)))

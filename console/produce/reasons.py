@@ -3,6 +3,9 @@
 from django.utils.translation import gettext_noop
 
 TEXTS = {
+    "again_masked": gettext_noop(
+        "Parts of this topic’s records are masked for you, so none can be sent again."
+    ),
     "records_deleted": gettext_noop(
         "The records of this plan were deleted: they are kept for one hour. Plan the change again."
     ),

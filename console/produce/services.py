@@ -11,13 +11,19 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce import contents
+from console.produce import contents, mock_records
+from console.produce.mock_records import MockSpec, WriteMockRecords
+from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
 from console.produce.target import write_refusal
 from console.produce.write_records import WriteRecords
+from console.records import services as records
 from console.ui import numbers
+from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord
+from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
+from monitoring.reasons import Reason
 from monitoring.secrets import SecretUnreadable
 
 
@@ -51,6 +57,68 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
     plan = actions.propose(principal, cluster, WriteRecords.name, request.topic, params)
     store(plan, list(request.records))
     return plan
+
+
+@dataclass(frozen=True, slots=True)
+class MockRequest:
+    """How many mock records to write; `rate` in records a second, None = as fast as possible."""
+
+    topic: str
+    spec: MockSpec
+    count: int
+    rate: int | None = None
+    compression: str = "none"
+
+
+def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -> Plan:
+    """Plan to write mock records. Raises PlanRefused or GatewayError."""
+    if reason := write_refusal(cluster, request.topic):
+        raise PlanRefused(reason)
+    try:
+        preview = request.spec.preview()
+    except InvalidSchema as error:
+        raise PlanRefused(str(error)) from error
+    _check_mock_limits(request, preview)
+    spec = request.spec.dumps()
+    by_five = contents.summary(preview, 1)
+    params = {
+        **by_five,
+        "name": request.topic,
+        "contents": str(uuid.uuid4()),
+        "compression": request.compression,
+        "sha256": hashlib.sha256(spec).hexdigest(),
+        "hashed": "mock",
+        "count": request.count,
+        "size_bytes": by_five["size_bytes"] * request.count // len(preview),
+        "without_key": request.count if by_five["without_key"] else 0,
+        "by_key": request.count if by_five["by_key"] else 0,
+        "rate": request.rate,
+    }
+    plan = actions.propose(principal, cluster, WriteMockRecords.name, request.topic, params)
+    store(plan, [NewRecord(None, spec)])
+    return plan
+
+
+def _check_mock_limits(request: MockRequest, preview: Sequence[NewRecord]) -> None:
+    size = sum(record.size_bytes for record in preview) * request.count // len(preview)
+    seconds = request.count / request.rate if request.rate else 0
+    if size > mock_records.BYTES_MAX:
+        text = _("The records would have about %(size)s. One plan writes at most %(most)s.")
+        values = {"size": numbers.size(size), "most": numbers.size(mock_records.BYTES_MAX)}
+        raise PlanRefused(text % values)
+    if seconds > mock_records.SECONDS_MAX:
+        text = _("This would take %(seconds)d s. One plan writes for at most %(most)d s.")
+        raise PlanRefused(text % {"seconds": seconds, "most": mock_records.SECONDS_MAX})
+
+
+def record_to_send_again(
+    principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
+) -> RecordRow:
+    """A record that the user sees unmasked. Raises PermissionDenied or GatewayError."""
+    records.require_readable(principal, cluster, topic)
+    if records.is_masked(principal, cluster, topic):
+        raise Refused(Reason("again_masked"))
+    return records.read_whole(principal, cluster, topic, partition, offset)
 
 
 def store(plan: Plan, records: list[NewRecord]) -> None:

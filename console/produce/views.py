@@ -14,13 +14,21 @@ from console.accounts.request_types import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce import services
-from console.produce.forms import LinesForm, RecordForm
+from console.produce.forms import (
+    AgainForm,
+    LinesForm,
+    RecordForm,
+    fitting_headers,
+    initial_of,
+)
+from console.produce.mock_form import MockForm
 from console.produce.target import write_refusal
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
+from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
-ONE, LINES = "one", "lines"
+ONE, LINES, MOCK = "one", "lines", "mock"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -41,9 +49,11 @@ def _write(
     page = page_of(request, topic, mode)
     if page["reason"]:
         return _render(request, page, 422)
+    initial = _record_again(request, page) if mode == ONE and request.method != "POST" else {}
     form = form_class(
         request.POST if request.method == "POST" else None,
         request.FILES if request.method == "POST" else None,
+        initial=dict(initial),
         partitions=page["partitions"],
     )
     page["form"] = form
@@ -55,6 +65,46 @@ def _write(
             lambda: services.propose_write(request.principal, request.cluster, wanted),
         )
     return _render(request, page, 422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("record.write", resource="topic")
+def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """The form of mock records; `preview` shows five of them, `review` makes the plan."""
+    page = page_of(request, topic, MOCK)
+    if page["reason"]:
+        return _render(request, page, 422)
+    posted = request.POST if request.method == "POST" else None
+    form = MockForm(posted, initial={"seed": now_ms() % 1_000_000}, partitions=page["partitions"])
+    page["form"] = form
+    if posted is not None and form.is_valid():
+        wanted = form.request(topic)
+        if "preview" not in request.POST:
+            return answer(
+                request,
+                page,
+                lambda: services.propose_mock(request.principal, request.cluster, wanted),
+            )
+        page["preview"] = form.preview
+    return _render(request, page, 422 if form.errors else 200)
+
+
+def _record_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:
+    """The values of the record `?partition=&offset=`; what is wrong with it is said on the page."""
+    form = AgainForm(request.GET)
+    if "offset" not in request.GET or not form.is_valid():
+        return {}
+    place = form.cleaned_data["partition"], form.cleaned_data["offset"]
+    try:
+        record = services.record_to_send_again(
+            request.principal, request.cluster, page["topic"], *place
+        )
+    except GatewayError as error:
+        page["again_error"] = sentence(error.message)
+        return {}
+    page["again"] = record
+    page["headers_left_out"] = len(record.headers) - len(fitting_headers(record))
+    return initial_of(record)
 
 
 def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:

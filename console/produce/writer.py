@@ -1,9 +1,12 @@
 """Writes the records of a plan in calls of limited size, and notes what was acknowledged.
 
+With a rate, calls are small and wait for their time.
+
 After a record that was not acknowledged no other call is made, and nothing is written again by
 itself: the plan fails, says what was acknowledged where, and a user may resume it.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from console.actions.action_type import Params
@@ -16,9 +19,14 @@ from monitoring.reasons import Reason
 
 _CALL_RECORDS, _CALL_BYTES = 500, 1 << 20
 
+_Numbered = tuple[str, int, NewRecord]  # the key of the item, and the number of the record
+
 
 class Writer:
-    """Writes the records of one plan; `record_of` makes the record of a number, from 0 on."""
+    """Writes the records of one plan; `record_of` makes the record of a number, from 0 on.
+
+    The parameter `rate` of the plan: records a second; none = as fast as they are acknowledged.
+    """
 
     def __init__(
         self,
@@ -29,27 +37,34 @@ class Writer:
     ) -> None:
         self._gateway, self._params, self._waiting = gateway, params, waiting
         self._record_of = record_of
+        self._rate: int | None = params.get("rate")
+        self._call_records = max(1, min(_CALL_RECORDS, (self._rate or 2 * _CALL_RECORDS) // 2))
+        self._began_s, self._sent = time.monotonic(), 0
 
     def write(self, keys: set[str]) -> Iterator[tuple[str, str]]:
         """Write these items; yields the key and the error of each. Raises GatewayError."""
-        call: list[tuple[str, int]] = []  # item and number of each record
+        call: list[_Numbered] = []
         size = 0
         for group in contents.groups(self._params["count"]):
             key = contents.item_key(group)
             if key not in keys:
                 continue
             done = set(self._waiting.acknowledged.get(key, ()))
-            numbers = [number for number in group if number not in done]
-            size += sum(self._record_of(number).size_bytes for number in numbers)
-            call += [(key, number) for number in numbers]
-            if len(call) >= _CALL_RECORDS or size >= _CALL_BYTES:
+            made = [(key, n, self._record_of(n)) for n in group if n not in done]
+            size += sum(record.size_bytes for _key, _n, record in made)
+            call += made
+            if len(call) >= self._call_records or size >= _CALL_BYTES:
                 yield from self._call(call)
                 call, size = [], 0
         if call:
             yield from self._call(call)
 
-    def _call(self, call: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
-        records = [self._record_of(number) for _key, number in call]
+    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str]]:
+        if self._rate:
+            due_s = self._began_s + self._sent / self._rate
+            time.sleep(max(0.0, due_s - time.monotonic()))
+        self._sent += len(call)
+        records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]
         try:
             outcomes = self._gateway.producing.write(name, records, compression)
@@ -57,7 +72,7 @@ class Writer:
             unknown = Reason("record_unknown", why=error.message)
             outcomes = [WriteOutcome(error=unknown, is_unknown=True, retriable=True)] * len(records)
         errors: dict[str, str] = {}
-        for (key, number), outcome in zip(call, outcomes, strict=True):
+        for (key, number, _record), outcome in zip(call, outcomes, strict=True):
             self._waiting.add_outcome(outcome)
             errors[key] = errors.get(key) or outcome.error
             if outcome.offset is not None:

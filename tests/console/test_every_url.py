@@ -91,6 +91,7 @@ TABLE = {
         (HIDDEN, SECRET, SECRET),
         (CLOSED, ADMIN, ADMIN),
     ],
+    "record-mock": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET), (CLOSED, ADMIN, ADMIN)],
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search-results": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],

@@ -36,6 +36,7 @@ PAGES = [
     ("messages", ["local", "orders"]),
     ("record-write", ["local", "orders"]),
     ("record-write-lines", ["local", "orders"]),
+    ("record-mock", ["local", "orders"]),
     ("segments", ["local", "orders", 0]),
     ("groups", ["local"]),
     ("group", ["local", "billing"]),

@@ -1,0 +1,106 @@
+"""Write mock records to a topic: JSON values of a schema or like an example.
+
+Parameters: those of `record.write` with estimated sizes, and `rate` (records a second, or None).
+What the values are made of waits as the value of one WaitingRecords record, since an example may be
+a real record.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import Params
+from console.actions.draft import Draft, Facts, Figure
+from console.produce import written
+from console.produce.mock_example import schema_of
+from console.produce.mock_values import InvalidSchema, MockValues
+from console.produce.write_records import WriteRecords
+from console.produce.writer import Writer
+from console.ui import numbers
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.producing import NewRecord
+
+RECORDS_MAX, SECONDS_MAX, RATE_MAX = 100_000, 120, 10_000
+BYTES_MAX = 64 << 20  # of all records of a plan, estimated
+RECORD_BYTES_MAX = 512 << 10
+PREVIEW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MockSpec:
+    """What mock records are made of. `key_member`: the member of the value that is the key, dots
+    between names; "" = no key."""
+
+    document: Any
+    is_schema: bool
+    seed: int
+    now_ms: int
+    key_member: str = ""
+    partition: int | None = None
+
+    def dumps(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    def record_of(self) -> Callable[[int], NewRecord]:
+        """A function that makes the record of a number. It raises InvalidSchema."""
+        schema = self.document if self.is_schema else schema_of(self.document)
+        values = MockValues(schema, self.seed, self.now_ms)
+
+        def record(number: int) -> NewRecord:
+            value = values.value(number)
+            return NewRecord(self._key(value), _text(value), (), self.partition)
+
+        return record
+
+    def preview(self) -> list[NewRecord]:
+        """The first records. Raises InvalidSchema if they cannot be made."""
+        make = self.record_of()
+        records = [make(number) for number in range(PREVIEW)]
+        if max(record.size_bytes for record in records) > RECORD_BYTES_MAX:
+            text = _("A record would have more than %(size)s.")
+            raise InvalidSchema(text % {"size": numbers.size(RECORD_BYTES_MAX)})
+        return records
+
+    def _key(self, value: Any) -> bytes | None:
+        if not self.key_member:
+            return None
+        for name in self.key_member.split("."):
+            if not isinstance(value, dict) or name not in value:
+                text = _("A value has no member “%(name)s” for the key. Make it a required one.")
+                raise InvalidSchema(text % {"name": self.key_member})
+            value = value[name]
+        return value.encode("utf-8", "replace") if isinstance(value, str) else _text(value)
+
+
+class WriteMockRecords(WriteRecords):
+    name = "record.mock"
+    form_page = "record-mock"
+
+    def title(self, resource: str) -> str:
+        return _("Write mock records to “%(name)s”") % {"name": resource}
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        draft = super().draft(facts, params, snapshot)
+        size, largest = params["size_bytes"], params["largest_bytes"]
+        figures = [
+            draft.figures[0],
+            Figure(_("Size"), numbers.size(size), _("about, by the first five")),
+            Figure(_("Largest record"), numbers.size(largest), _("of the first five")),
+        ]
+        return replace(draft, figures=figures)
+
+    def apply_items(
+        self, gateway: Gateway, params: Params, keys: list[str]
+    ) -> Iterator[tuple[str, str]]:
+        waiting = written.waiting(params)
+        [stored] = written.records(waiting)
+        spec = MockSpec(**json.loads(stored.value or b""))
+        yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))
+        waiting.delete_contents()
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
