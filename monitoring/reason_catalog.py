@@ -90,6 +90,10 @@ _RECORDS = {
         "partition %(partition)d of %(topic)s is empty; the next offset is %(next)d"
     ),
     "partition_unread": gettext_noop("partition %(partition)d of %(topic)s could not be read"),
+    "open_transaction": gettext_noop(
+        "the records of partition %(partition)d from offset %(offset)d on belong to a transaction "
+        "that is not committed yet"
+    ),
     "record_unknown": gettext_noop(
         "there was no acknowledgement, the record may have been written (%(why)s)"
     ),

@@ -8,6 +8,7 @@ class ProduceConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
+        from console.produce.copy_records import CopyRecords
         from console.produce.mock_records import WriteMockRecords
         from console.produce.reasons import TEXTS
         from console.produce.write_records import WriteRecords
@@ -16,3 +17,4 @@ class ProduceConfig(AppConfig):
         add_texts(TEXTS)
         register(WriteRecords())
         register(WriteMockRecords())
+        register(CopyRecords())

@@ -41,15 +41,34 @@ class WaitingRecords(models.Model):
 
     def add_outcome(self, outcome: WriteOutcome) -> None:
         """Note the offset of an acknowledged record; `save` stores it."""
-        if outcome.offset is None:
-            return
-        first, last, number = self.written.get(str(outcome.partition), (outcome.offset,) * 2 + (0,))
-        self.written[str(outcome.partition)] = [
-            min(first, outcome.offset),
-            max(last, outcome.offset),
-            number + 1,
-        ]
+        add_offset(self.written, outcome)
 
     def delete_contents(self) -> None:
         self.encrypted, self.acknowledged = "", {}
         self.save(update_fields=["encrypted", "acknowledged"])
+
+
+class CopyState(models.Model):
+    """How far a plan came that copies records."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    # Partition of the source (as text) → the first offset that is not copied.
+    positions = models.JSONField(default=dict)
+    # Partition of the target, as in WaitingRecords.
+    written = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    def add_outcome(self, outcome: WriteOutcome) -> None:
+        add_offset(self.written, outcome)
+
+
+def add_offset(written: dict[str, list[int]], outcome: WriteOutcome) -> None:
+    """Note the offset of an acknowledged record in partition → [first, last, number]."""
+    if outcome.offset is None:
+        return
+    first, last, number = written.get(str(outcome.partition), (outcome.offset, outcome.offset, 0))
+    offset = outcome.offset
+    written[str(outcome.partition)] = [min(first, offset), max(last, offset), number + 1]

@@ -6,6 +6,20 @@ TEXTS = {
     "again_masked": gettext_noop(
         "Parts of this topic’s records are masked for you, so none can be sent again."
     ),
+    "copy_source_hidden": gettext_noop(
+        "You may not read all parts of the records of %(topic)s, so they are not copied."
+    ),
+    "copy_stopped": gettext_noop(
+        "Partition %(partition)s was copied to offset %(offset)s. A resumed plan goes on there. "
+        "Records that it copies again: %(beyond)s. Perhaps written: %(unknown)s. %(why)s"
+    ),
+    "copy_lost": gettext_noop(
+        "The worker stopped while it copied partition %(partition)s. Up to %(n)s records from "
+        "offset %(offset)s on may have been copied already: a resumed plan copies them again."
+    ),
+    "copy_time_up": gettext_noop(
+        "One run of a plan copies for %(minutes)s minutes. Resume the plan to go on."
+    ),
     "records_deleted": gettext_noop(
         "The records of this plan were deleted: they are kept for one hour. Plan the change again."
     ),

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from console.produce.models import KEPT, ROWS_KEPT, WaitingRecords
+from console.produce.models import KEPT, ROWS_KEPT, CopyState, WaitingRecords
 
 
 @shared_task
@@ -12,3 +12,4 @@ def delete_old_contents() -> None:
     old = WaitingRecords.objects.filter(created_at__lt=now - KEPT)
     old.exclude(encrypted="").update(encrypted="", acknowledged={})
     WaitingRecords.objects.filter(created_at__lt=now - ROWS_KEPT).delete()
+    CopyState.objects.filter(created_at__lt=now - ROWS_KEPT).delete()

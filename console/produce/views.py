@@ -11,9 +11,13 @@ from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
+from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce import services
+from console.produce.copy_form import CopyForm
+from console.produce.copy_records import CopyRecords, check_source
+from console.produce.copy_services import propose_copy
 from console.produce.forms import (
     AgainForm,
     LinesForm,
@@ -28,7 +32,7 @@ from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
-ONE, LINES, MOCK = "one", "lines", "mock"
+ONE, LINES, MOCK, COPY = "one", "lines", "mock", "copy"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -87,6 +91,35 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
             )
         page["preview"] = form.preview
     return _render(request, page, 422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("record.write", resource="topic")
+def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
+    """The form that copies records of `topic` to another one."""
+    page = page_of(request, topic, COPY)
+    page["title"] = registry.find(CopyRecords.name).title(topic)
+    page["reason"] = _copy_refusal(request, topic)
+    if page["reason"]:
+        return _render(request, page, 422)
+    form = page["form"] = CopyForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        wish = form.wish(topic)
+        return answer(request, page, lambda: propose_copy(request.principal, request.cluster, wish))
+    return _render(request, page, 422 if form.errors else 200)
+
+
+def _copy_refusal(request: ClusterRequest, topic: str) -> str:
+    """Why the user cannot copy records of the topic; empty if they can."""
+    if request.cluster.read_only:
+        return _("This cluster is read-only in this console. An admin can change that.")
+    try:
+        check_source(
+            {"name": topic, "user": request.principal.user.pk, "cluster": request.cluster.slug}
+        )
+    except PlanRefused as error:
+        return str(error)
+    return ""
 
 
 def _record_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:

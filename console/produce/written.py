@@ -4,7 +4,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import Params
-from console.produce.models import WaitingRecords
+from console.produce.models import CopyState, WaitingRecords
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.producing import NewRecord
@@ -12,11 +12,12 @@ from monitoring.reasons import Reason, several
 from monitoring.secrets import SecretUnreadable
 
 _PARTITIONS_SHOWN = 20
+Row = WaitingRecords | CopyState
 
 
 def waiting(params: Params) -> WaitingRecords:
     """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
-    found = _row(params)
+    found = WaitingRecords.objects.filter(pk=params["contents"]).first()
     if found is None or not found.encrypted:
         raise GatewayError(Reason("records_deleted"))
     return found
@@ -30,7 +31,7 @@ def records(row: WaitingRecords) -> list[NewRecord]:
         raise GatewayError(Reason("records_unreadable", why=str(error))) from error
 
 
-def count(row: WaitingRecords) -> int:
+def count(row: Row) -> int:
     return sum(number for _first, _last, number in row.written.values())
 
 
@@ -41,7 +42,7 @@ def reason(params: Params) -> str:
     return Reason("records_written", where=where) if where else ""
 
 
-def why(error: str, row: WaitingRecords) -> str:
+def why(error: str, row: Row) -> str:
     """Why the writing stopped, and where the acknowledged records are."""
     where = _where(row)
     return Reason("records_why_and_where", why=error, where=where) if where else error
@@ -62,15 +63,17 @@ def links(cluster: str, topic: str, params: Params) -> list[tuple[str, str]]:
     return found[:_PARTITIONS_SHOWN]
 
 
-def _row(params: Params) -> WaitingRecords | None:
+def _row(params: Params) -> Row | None:
+    if "copy" in params:
+        return CopyState.objects.filter(pk=params["copy"]).first()
     return WaitingRecords.objects.filter(pk=params["contents"]).first() if params else None
 
 
-def _ranges(row: WaitingRecords) -> list[tuple[int, int, int, int]]:
+def _ranges(row: Row) -> list[tuple[int, int, int, int]]:
     return sorted((int(partition), *place) for partition, place in row.written.items())
 
 
-def _where(row: WaitingRecords) -> Reason | str:
+def _where(row: Row) -> Reason | str:
     ranges = _ranges(row)
     reasons = [
         Reason("records_at", partition=partition, n=number, first=first, last=last)

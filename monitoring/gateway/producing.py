@@ -48,6 +48,40 @@ class WriteOutcome:
     retriable: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CopyRequest:
+    """Which records of one partition to copy: offsets from `first` to before `end`.
+
+    `keeps_partition`: to the partition of the same number, else by key. One call ends after
+    `records_max` records or `seconds`.
+    """
+
+    source: str
+    partition: int
+    first: int
+    end: int
+    target: str
+    keeps_partition: bool
+    records_max: int
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class CopyOutcome:
+    """How far a copy came.
+
+    All records before the offset `next_offset` of the source were acknowledged, and `beyond` later
+    ones: these would be doubled if the copy goes on from there. `error`: why it stopped early.
+    """
+
+    next_offset: int
+    written: tuple[WriteOutcome, ...] = ()  # acknowledged
+    beyond: int = 0
+    unknown: int = 0  # perhaps written
+    error: str = ""
+    retriable: bool = False
+
+
 class Producing:
     """Writes records to topics of one cluster; each call opens new connections."""
 
@@ -68,3 +102,14 @@ class Producing:
             "write", *arguments, limit_s=TIMEOUT_S + _GRACE_S
         )
         return outcomes
+
+    def copy(self, request: CopyRequest) -> CopyOutcome:
+        """Copy records within the cluster, with key, headers and timestamp; committed ones only.
+
+        Raises NotFound, OffsetOutOfRange, ClusterUnavailable or Refused if nothing was sent, and
+        Unreadable if the outcome is unknown.
+        """
+        limit_s = request.seconds + TIMEOUT_S + _GRACE_S
+        arguments = (self._settings, request, TIMEOUT_S)
+        outcome: CopyOutcome = workers.call("copy", *arguments, limit_s=limit_s)
+        return outcome

@@ -18,7 +18,7 @@ PAGES = [
 ]  # fmt: skip
 FOR_OPERATORS = [
     "/c/local/create-topic", "/c/local/topics/orders/write", "/c/local/topics/orders/write/lines",
-    "/c/local/topics/orders/write/mock",
+    "/c/local/topics/orders/write/mock", "/c/local/topics/orders/copy",
     "/c/local/topics/orders/add-partitions",
     "/c/local/group-reset/billing", "/c/local/group-offsets-delete/billing",
     "/c/local/alerts/rules/add", "/c/local/alerts/rules/1", "/c/local/reports/new",

@@ -92,6 +92,7 @@ TABLE = {
         (CLOSED, ADMIN, ADMIN),
     ],
     "record-mock": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET), (CLOSED, ADMIN, ADMIN)],
+    "record-copy": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET), (CLOSED, ADMIN, ADMIN)],
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "messages-search-results": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],

@@ -37,6 +37,7 @@ PAGES = [
     ("record-write", ["local", "orders"]),
     ("record-write-lines", ["local", "orders"]),
     ("record-mock", ["local", "orders"]),
+    ("record-copy", ["local", "orders"]),
     ("segments", ["local", "orders", 0]),
     ("groups", ["local"]),
     ("group", ["local", "billing"]),

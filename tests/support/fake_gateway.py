@@ -28,7 +28,7 @@ from monitoring.gateway.errors import (
 )
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription, GroupPartition
-from monitoring.gateway.producing import NewRecord, WriteOutcome
+from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
@@ -585,6 +585,21 @@ class FakeProducing:
     ) -> list[WriteOutcome]:
         self._cluster.asked("write")
         return [self._write(topic, record) for record in records]
+
+    def copy(self, request: CopyRequest) -> CopyOutcome:
+        self._cluster.asked("copy")
+        log = self._cluster.topic(request.source).records[request.partition]
+        rows = log[request.first : request.end][: request.records_max]
+        partition = request.partition if request.keeps_partition else None
+        written: list[WriteOutcome] = []
+        for row in rows:
+            record = NewRecord(row.key, row.value, row.headers, partition, row.timestamp_ms)
+            outcome = self._write(request.target, record)
+            if outcome.offset is None:
+                unknown = int(outcome.is_unknown)
+                return CopyOutcome(row.offset, tuple(written), 0, unknown, outcome.error)
+            written.append(outcome)
+        return CopyOutcome(request.first + len(rows), tuple(written))
 
     def _write(self, topic: str, record: NewRecord) -> WriteOutcome:
         logs = self._cluster.topic(topic).records

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.librdkafka import group_admin, producing, reading, topic_admin
+from monitoring.gateway.librdkafka import copying, group_admin, producing, reading, topic_admin
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read": reading.read,
     "write": producing.write,
+    "copy": copying.copy,
     "create_topic": topic_admin.create_topic,
     "create_partitions": topic_admin.create_partitions,
     "delete_topic": topic_admin.delete_topic,

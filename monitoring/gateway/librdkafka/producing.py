@@ -41,8 +41,26 @@ def write(
 ) -> list[WriteOutcome]:
     """Implements `Producing.write`."""
     with translated():
-        producer = Producer(_properties(settings, compression, timeout_s))
-        partitions = _partitions(producer, topic)
+        producer, partitions = open_producer(settings, topic, compression, timeout_s)
+    return send(producer, topic, partitions, records, timeout_s)
+
+
+def open_producer(
+    settings: ClientSettings, topic: str, compression: str, timeout_s: float
+) -> tuple[Producer, set[int]]:
+    """A producer, and the partitions of its topic. Raises NotFound, or KafkaException."""
+    producer = Producer(_properties(settings, compression, timeout_s))
+    return producer, _partitions(producer, topic)
+
+
+def send(
+    producer: Producer,
+    topic: str,
+    partitions: set[int],
+    records: list[NewRecord],
+    timeout_s: float,
+) -> list[WriteOutcome]:
+    """Write records and wait for their outcomes."""
     outcomes = [WriteOutcome(error=_unknown(None), is_unknown=True, retriable=True)] * len(records)
     deadline = time.monotonic() + timeout_s
     for number, record in enumerate(records):

@@ -42,7 +42,7 @@ def read(request: ReadRequest) -> RecordPage:
     """Implements `Browse.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
-    with translated(), _consumer(request.settings, reset) as consumer:
+    with translated(), open_consumer(request.settings, reset) as consumer:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
             raise NotFound(Reason("no_partition", topic=topic, partition=partition))
@@ -65,7 +65,8 @@ def read(request: ReadRequest) -> RecordPage:
 
 
 @contextmanager
-def _consumer(settings: ClientSettings, reset: str) -> Iterator[Consumer]:
+def open_consumer(settings: ClientSettings, reset: str) -> Iterator[Consumer]:
+    """A consumer that is closed at the end; it reads committed records."""
     consumer = Consumer(
         {
             **settings.librdkafka(),
@@ -121,7 +122,7 @@ class _Reader:
             if message.error() is not None:
                 at_end = True
             else:
-                rows.append(_row(message))
+                rows.append(row_of(message))
                 size_bytes += rows[-1].size_bytes
         if rows and rows[0].offset > span.start:
             older = rows[0].offset
@@ -248,7 +249,7 @@ class _Window:
         """Add a message; returns True if the window is complete."""
         if message.error() is not None or _offset(message) >= self.scan.end:
             return True
-        row = _row(message)
+        row = row_of(message)
         self.rows.append(row)
         self.size_bytes += row.size_bytes
         return row.offset == self.scan.end - 1
@@ -272,7 +273,8 @@ def _offset(message: Message) -> int:
     return -1 if offset is None else offset
 
 
-def _row(message: Message) -> RecordRow:
+def row_of(message: Message) -> RecordRow:
+    """The record of a message without an error."""
     kind, timestamp_ms = message.timestamp()
     return RecordRow(
         partition=_partition(message),

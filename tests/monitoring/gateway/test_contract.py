@@ -3,6 +3,7 @@
 The names and signatures are compared besides: a call that the gateway gains must be the fake's too.
 """
 
+import dataclasses
 import inspect
 import uuid
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
-from monitoring.gateway.producing import NewRecord, Producing
+from monitoring.gateway.producing import CopyRequest, NewRecord, Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.topic_admin import Admin
@@ -336,6 +337,29 @@ def test_a_write_to_an_unknown_topic_raises_not_found_and_creates_nothing(gatewa
     with pytest.raises(NotFound):
         gateway.producing.write(name, [NewRecord(None, b"1")])
     assert not gateway.wire.has_topic(name)
+
+
+def test_a_range_is_copied_with_key_headers_and_time(gateway, name):
+    target = f"{name}.copy"
+    gateway.admin.create_topic(name, 2, 1)
+    gateway.admin.create_topic(target, 2, 1)
+    headers = (("h", b"1"), ("n", None))
+    records = [NewRecord(b"%d" % n, b"v", headers, 1, 1_700_000_000_000 + n) for n in range(6)]
+    gateway.producing.write(name, records)
+    request = CopyRequest(name, 1, 1, 5, target, True, 3)
+    first = gateway.producing.copy(request)
+    assert (first.next_offset, len(first.written), first.error) == (4, 3, "")
+    rest = gateway.producing.copy(dataclasses.replace(request, first=4))
+    assert (rest.next_offset, [each.offset for each in rest.written]) == (5, [3])
+    rows = gateway.browse.read(target, 1, 0, 9).rows
+    assert [(row.key, row.headers, row.timestamp_ms) for row in rows] == [
+        (b"%d" % n, headers, 1_700_000_000_000 + n) for n in range(1, 5)
+    ]
+    done = gateway.producing.copy(dataclasses.replace(request, first=5))
+    assert (done.next_offset, done.written) == (5, ())
+    with pytest.raises(NotFound):
+        gateway.producing.copy(dataclasses.replace(request, target=f"{name}.not"))
+    assert not gateway.wire.has_topic(f"{name}.not")
 
 
 def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, produce):

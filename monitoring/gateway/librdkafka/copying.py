@@ -1,0 +1,129 @@
+"""Copies records from one topic to another with librdkafka. Runs only in a worker process.
+
+Records are read, written and acknowledged in groups; the next group is read only then. So a call
+that fails says exactly which records were acknowledged.
+"""
+
+import time
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+
+from monitoring.client_settings import ClientSettings
+from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.producing import open_producer, send
+from monitoring.gateway.librdkafka.reading import open_consumer, row_of
+from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
+from monitoring.gateway.records import RecordRow
+from monitoring.reasons import Reason
+
+_GROUP_RECORDS, _GROUP_BYTES = 500, 4 << 20
+_SILENT_S = 8.0  # a leader that sends nothing for so long
+
+
+def copy(settings: ClientSettings, request: CopyRequest, timeout_s: float) -> CopyOutcome:
+    """Implements `Producing.copy`."""
+    with translated(), open_consumer(settings, "error") as consumer:
+        producer, partitions = open_producer(settings, request.target, "none", timeout_s)
+        place = TopicPartition(request.source, request.partition, request.first)
+        consumer.assign([place])
+        return _Copy(request, consumer, producer, partitions, timeout_s).run()
+
+
+class _Copy:
+    def __init__(
+        self,
+        request: CopyRequest,
+        consumer: Consumer,
+        producer: Producer,
+        partitions: set[int],
+        timeout_s: float,
+    ) -> None:
+        self._request, self._consumer, self._producer = request, consumer, producer
+        self._partitions, self._timeout_s = partitions, timeout_s
+        self._next = request.first  # all records before it were acknowledged
+        self._read_to = request.first  # all records before it were read
+        self._written: list[WriteOutcome] = []
+        self._is_at_end = False  # of the committed records
+
+    def run(self) -> CopyOutcome:
+        request = self._request
+        deadline = time.monotonic() + request.seconds
+        while self._next < request.end and len(self._written) < request.records_max:
+            try:
+                rows = self._read(min(_GROUP_RECORDS, request.records_max - len(self._written)))
+            except KafkaException as error:
+                if not self._written:
+                    raise
+                translation = translate(error.args[0])
+                return self._outcome(translation.message, retriable=translation.retriable)
+            if failed := self._write(rows):
+                return failed
+            self._next = min(self._read_to, request.end)
+            if (not rows or self._is_at_end) and self._next < request.end:
+                return self._outcome(self._why_nothing(), retriable=True)
+            if time.monotonic() > deadline:
+                break
+        return self._outcome()
+
+    def _read(self, number: int) -> list[RecordRow]:
+        """The next records; [] if there are none in time. Moves `_read_to`."""
+        rows: list[RecordRow] = []
+        size_bytes, silent_from = 0, time.monotonic()
+        while (
+            len(rows) < number and size_bytes < _GROUP_BYTES and self._read_to < self._request.end
+        ):
+            message = self._consumer.poll(0.2)
+            if message is None:
+                if rows or time.monotonic() - silent_from > _SILENT_S:
+                    break
+                continue
+            error, offset = message.error(), message.offset() or 0
+            if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                raise KafkaException(error)
+            if error is not None:
+                self._read_to, self._is_at_end = max(self._read_to, offset), True
+                break
+            if offset >= self._request.end:
+                self._read_to = self._request.end
+                break
+            rows.append(row_of(message))
+            size_bytes += rows[-1].size_bytes
+            self._read_to = offset + 1
+        return rows
+
+    def _write(self, rows: list[RecordRow]) -> CopyOutcome | None:
+        """None = all were acknowledged."""
+        partition = self._request.partition if self._request.keeps_partition else None
+        records = [
+            NewRecord(row.key, row.value, row.headers, partition, row.timestamp_ms) for row in rows
+        ]
+        if not records:
+            return None
+        target = self._request.target
+        outcomes = send(self._producer, target, self._partitions, records, self._timeout_s)
+        self._written += [each for each in outcomes if each.offset is not None]
+        first = next((n for n, each in enumerate(outcomes) if each.offset is None), None)
+        if first is None:
+            return None
+        self._next = rows[first].offset
+        failed = [each for each in outcomes[first:] if each.offset is None]
+        return CopyOutcome(
+            self._next,
+            tuple(self._written),
+            len(outcomes) - first - len(failed),
+            sum(each.is_unknown for each in failed),
+            failed[0].error,
+            failed[0].retriable,
+        )
+
+    def _why_nothing(self) -> Reason:
+        if self._is_at_end:
+            number = self._request.partition
+            return Reason("open_transaction", partition=number, offset=self._next)
+        return Reason(
+            "partition_unread", topic=self._request.source, partition=self._request.partition
+        )
+
+    def _outcome(self, error: str = "", *, retriable: bool = False) -> CopyOutcome:
+        written = tuple(self._written)
+        return CopyOutcome(self._next, written, error=error, retriable=retriable)
