@@ -179,7 +179,12 @@ class ItemsAction(ActionType):
 
     `facts[ITEMS]` has the facts of each item by its key. A plan that applied some items can be
     resumed: then only the facts of the other items must be unchanged, and only they are applied.
+
+    Attributes:
+        lists_items: the page lists all items; else only those that failed.
     """
+
+    lists_items: ClassVar[bool] = True
 
     @abstractmethod
     def items(self, params: Params) -> list[str]:

@@ -49,8 +49,9 @@ def items(plan: Plan) -> dict[str, Any] | None:
     failed = [key for key in keys if plan.items.get(key)]
     waiting = [key for key in keys if key not in plan.items]
     rows = [(key, StepState.FAILED) for key in failed]
-    rows += [(key, StepState.WAITING) for key in waiting]
-    rows += [(key, StepState.DONE) for key in keys if plan.items.get(key) == ""]
+    if action_type.lists_items:
+        rows += [(key, StepState.WAITING) for key in waiting]
+        rows += [(key, StepState.DONE) for key in keys if plan.items.get(key) == ""]
     shown = [
         (key, step_state(state), sentence(loads(plan.items.get(key, ""))))
         for key, state in rows[:ITEMS_MAX]

@@ -1,10 +1,11 @@
 """Copy a range of a topic's records to another topic of the cluster.
 
 Parameters: `name` (the source), `to`, `copy` (the id of CopyState), `spans`: partition (as text) →
-[first offset, offset before which it ends], `keeps_partitions`, `count` (offsets in the spans), and
-`user` and `cluster`, for whom the source is read: records that are masked for them are not copied.
-An item is a partition of the source. A plan that stopped is resumed from the last acknowledged
-record; the reasons say which records may be copied twice.
+[first offset, offset before which it ends], `keeps_partitions`, `count` (offsets in the spans),
+`exposed` (masked parts that the target does not mask), and `user` and `cluster`, for whom the
+source is read: records that are masked for them are not copied. An item is a partition of the
+source. A plan that stopped is resumed from the last acknowledged record; the reasons say which
+records may be copied twice.
 """
 
 import time
@@ -84,19 +85,8 @@ class CopyRecords(ItemsAction):
                 ),
             ],
             affected=shared.groups_reading(to, snapshot),
-            warnings=[
-                _(
-                    "The copies stay: this cannot be undone. An admin can purge the oldest records "
-                    "of a partition of the target."
-                ),
-                _(
-                    "If the copying stops, a resumed plan goes on after the last acknowledged "
-                    "record. If its worker is lost, up to %(n)s records may be copied twice."
-                )
-                % {"n": numbers.count(_CALL_RECORDS)},
-                _("Records of transactions that were not committed are left out."),
-            ],
-            after={"to": to, "spans": params["spans"]},
+            warnings=_warnings(params),
+            after=_audited(params),
         )
 
     def items(self, params: Params) -> list[str]:
@@ -196,6 +186,35 @@ def _stopped(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
         unknown=outcome.unknown,
         why=written.why(outcome.error, state),
     )
+
+
+def _warnings(params: Params) -> list[str]:
+    lines = [
+        _(
+            "The copies stay: this cannot be undone. An admin can purge the oldest records of a "
+            "partition of the target."
+        ),
+        _(
+            "If the copying stops, a resumed plan goes on after the last acknowledged record. If "
+            "its worker is lost, up to %(n)s records may be copied twice."
+        )
+        % {"n": numbers.count(_CALL_RECORDS)},
+        _("Records of transactions that were not committed are left out."),
+    ]
+    if params["exposed"]:
+        text = _(
+            "Masked for others in “%(name)s”, but not in “%(to)s”: %(parts)s. Whoever may read "
+            "“%(to)s” sees them there. Add masking rules first."
+        )
+        parts = ", ".join(params["exposed"])
+        lines.insert(0, text % {"name": params["name"], "to": params["to"], "parts": parts})
+    return lines
+
+
+def _audited(params: Params) -> dict[str, Any]:
+    audited = {"to": params["to"], "spans": params["spans"]}
+    exposed = {"uncovered": ", ".join(params["exposed"])}
+    return audited | exposed if params["exposed"] else audited
 
 
 def _change(number: str, span: list[int]) -> Change:

@@ -12,6 +12,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.copy_records import CopyRecords, check_source
 from console.produce.target import write_refusal
+from console.records import services as records
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 
@@ -53,8 +54,16 @@ def propose_copy(principal: Principal, cluster: Cluster, wish: CopyWish) -> Plan
         "spans": {str(number): [span.start, span.stop] for number, span in spans.items()},
         "keeps_partitions": wish.keeps_partitions,
         "count": sum(map(len, spans.values())),
+        "exposed": _exposed(principal, cluster, wish),
     }
     return actions.propose(principal, cluster, CopyRecords.name, wish.topic, params)
+
+
+def _exposed(principal: Principal, cluster: Cluster, wish: CopyWish) -> list[str]:
+    """The parts that are masked for others in the source, and for nobody in the target."""
+    _masked, unmasked = records.mask_targets(principal, cluster, wish.topic)
+    of_target = {rule.target for rule in records.rules_for(cluster) if rule.masks(wish.to)}
+    return sorted(set(unmasked) - of_target)
 
 
 def limited(spans: Mapping[int, range], most: int) -> dict[int, range]:

@@ -68,6 +68,7 @@ class TargetForm(forms.Form):
         super().__init__(*args, **kwargs)
         numbers = [(str(number), str(number)) for number in partitions]
         choices = [("", _("By key")), *self.other_partitions, *numbers]
+        self.fields["partition"].widget.attrs["placeholder"] = _("By key")
         if partitions:
             self.fields["partition"].widget = forms.Select(choices=choices)
         self._partitions = partitions

@@ -34,6 +34,8 @@ def records(
         except InvalidData as error:
             message = _("Line %(n)d: %(why)s")
             raise InvalidData(message % {"n": number, "why": error}) from error
+        if record is None:
+            continue
         partition = record.partition if keeps_partitions else None
         at_ms = record.timestamp_ms if keeps_times else None
         found.append(NewRecord(record.key, record.value, record.headers, partition, at_ms))
@@ -49,7 +51,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _record(line: str) -> NewRecord:
+def _record(line: str) -> NewRecord | None:
+    """None = the last line of an export, which says where it ended."""
     try:
         fields = json.loads(line)
     except ValueError as error:
@@ -58,6 +61,8 @@ def _record(line: str) -> NewRecord:
         raise InvalidData(_("This JSON is nested too deeply.")) from error
     if not isinstance(fields, dict):
         raise InvalidData(_("It is not a JSON object."))
+    if set(fields) == {"end"}:
+        return None
     if "value" not in fields:
         raise InvalidData(_("The member “value” is missing. A tombstone has the value null."))
     return NewRecord(

@@ -27,6 +27,7 @@ class WriteRecords(ItemsAction):
     verb = "record.write"
     target = shared.TOPIC_TARGET
     form_page = "record-write"
+    lists_items = False
 
     def title(self, resource: str) -> str:
         return _("Write records to “%(name)s”") % {"name": resource}

@@ -124,7 +124,12 @@ def test_a_masked_source_is_not_copied_also_if_the_rule_came_later(
     assert page.status_code == 422
     assert "may not read all parts" in page.content.decode()
     assert copied(filled, 0) == []
-    assert run(planned(admin), admin).state == models.DONE
+    plan = planned(admin)
+    assert "“target”: value.card. Whoever may read" in plan.draft["warnings"][0]
+    assert plan.draft["after"]["uncovered"] == "value.card"
+    assert run(plan, admin).state == models.DONE
+    MaskingRule.objects.create(cluster=local(), topic_pattern="tar*", target="value.card")
+    assert "uncovered" not in planned(admin).draft["after"]
 
 
 def test_source_and_target_need_their_rights(filled, operator, viewer, admin):

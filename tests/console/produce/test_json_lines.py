@@ -47,6 +47,10 @@ def test_a_download_of_a_record_is_read_back():
     ]
 
 
+def test_the_last_line_of_an_export_is_no_record():
+    assert read('{"value": "1"}', '{"end": {"reason": "complete"}}') == [NewRecord(None, b"1")]
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [

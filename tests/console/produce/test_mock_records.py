@@ -12,7 +12,7 @@ from monitoring.reasons import Reason, loads
 from tests.console.produce.conftest import resume, run
 
 URL = "/c/local/topics/orders/write/mock"
-EXAMPLE = '{"id": "s3cret-17", "amount": 4}'
+EXAMPLE = '{"id": "zebra-17", "amount": 4}'
 POSTED = {"kind": "example", "document": EXAMPLE, "key_member": "id", "count": "1500", "seed": "7"}
 
 
@@ -24,7 +24,7 @@ def rows(orders) -> list[tuple[bytes, bytes]]:
 def test_the_preview_shows_the_first_five_records_and_makes_no_plan(orders, client_of, operator):
     page = client_of(operator).post(URL, POSTED | {"preview": "1"}).content.decode()
     assert "The first five records" in page
-    assert page.count('<pre class="record-data mt-1">s3cret-') == 5
+    assert page.count('<pre class="record-data mt-1">zebra-') == 5
     assert not Plan.objects.exists()
 
 
@@ -40,9 +40,9 @@ def test_the_records_are_those_of_the_preview(orders, client_of, operator):
         assert json.loads(value)["id"] == key.decode()
         assert 2 <= json.loads(value)["amount"] <= 8
     assert sum(f">{key.decode()} →" in preview for key, _value in written) >= 5
-    assert "s3cret" not in browser.get(answer.url).content.decode()
-    assert "s3cret" not in str(Plan.objects.values().get())
-    assert "s3cret" not in WaitingRecords.objects.get().encrypted
+    assert "zebra" not in browser.get(answer.url).content.decode()
+    assert "zebra" not in str(Plan.objects.values().get())
+    assert "zebra" not in WaitingRecords.objects.get().encrypted
 
 
 def test_a_plan_that_failed_goes_on_with_the_records_that_are_missing(orders, client_of, operator):

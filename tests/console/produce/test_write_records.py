@@ -110,6 +110,16 @@ def test_a_refused_record_stops_the_plan_which_says_what_was_written(orders, ope
     assert values(orders) == [b"0", b"1", b"3", b"2"], "no record twice"
 
 
+def test_the_page_of_a_plan_lists_only_the_records_that_failed(orders, client_of, operator):
+    orders.refused_values[b"2"] = REFUSED
+    records = [NewRecord(None, b"%d" % number, (), 0) for number in range(900)]
+    failed = run(planned(operator, *records), operator)
+    page = client_of(operator).get(f"/c/local/plans/{failed.pk}").content.decode()
+    assert page.count("<tr><td") == 1
+    assert "499 of 900 done" in page
+    assert "Resume what is not done" in page
+
+
 def test_an_unknown_outcome_is_said_and_nothing_is_sent_after_it(orders, operator):
     orders.refused_values[b"0"] = UNKNOWN
     records = [NewRecord(None, b"%d" % (number % 600), (), 0) for number in range(700)]

@@ -1,0 +1,68 @@
+"""Records are written, found and sent again, with everything real: broker, worker, browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from monitoring.models import Cluster
+from tests.console.conftest import a_user
+from tests.support.live_cluster import LiveCluster
+from tests.support.web import sign_in
+from tests.support.worker import worker
+
+TOPIC, COPY = "browser-write", "browser-write.copy"
+APPLIED_MS = 30_000
+
+
+@pytest.fixture
+def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    for name in (TOPIC, COPY):
+        with live_cluster.gateway() as gateway:
+            if gateway.wire.has_topic(name):
+                gateway.admin.delete_topic(name)
+        live_cluster.create_topic(name, 2)
+    return row
+
+
+def review_and_apply(page: Page) -> None:
+    page.click("button:has-text('Review the plan')")
+    page.click("button:has-text('Apply')")
+    expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
+
+
+def test_a_record_is_written_found_sent_again_and_copied(local, web, page):
+    sign_in(page, web, a_user("writer", "operator"))
+    with worker("actions"):
+        page.goto(f"{web}/c/local/topics/{TOPIC}/write")
+        page.fill("input[name=key], textarea[name=key]", "order-17")
+        page.fill("textarea[name=value]", '{\n  "amount": 3\n}')
+        page.select_option("select[name=value_format]", "json")
+        page.fill("textarea[name=headers]", "trace: 7")
+        review_and_apply(page)
+        page.click("#plan a:has-text('offset 0')")
+        expect(page.locator("main")).to_contain_text("order-17")
+
+        page.goto(f"{web}{again_link(page)}")
+        expect(page.locator("textarea[name=value]")).to_have_value('{\n  "amount": 3\n}')
+        expect(page.locator("textarea[name=headers]")).to_have_value("trace: 7")
+        page.fill("input[name=times]", "4")
+        review_and_apply(page)
+        expect(page.locator("#plan")).to_contain_text("4 records, offsets 1 to 4")
+
+        page.goto(f"{web}/c/local/topics/{TOPIC}/write/mock")
+        page.fill("textarea[name=document]", '{"id": "order-17", "amount": 4.5}')
+        page.click("button:has-text('Preview five')")
+        expect(page.locator("pre.record-data")).to_have_count(5)
+        review_and_apply(page)
+
+        page.goto(f"{web}/c/local/topics/{TOPIC}/copy")
+        page.fill("input[name=to]", COPY)
+        expect(page.locator("textarea[name=ranges]")).to_be_hidden()
+        review_and_apply(page)
+        expect(page.locator("#plan a[href*='browser-write.copy/messages']").first).to_be_visible()
+
+
+def again_link(page: Page) -> str:
+    link = page.locator("a[href*='/write?partition=']").first
+    return str(link.get_attribute("href"))
