@@ -73,6 +73,7 @@ class Change:
     before: str
     after: str
     note: str = ""  # what that means
+    share: float | None = None  # of the largest change of the plan, for a bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Draft:
     title: str
     changes: list[Change]
     figures: list[Figure] = field(default_factory=list)
+    checks: list[str] = field(default_factory=list)  # what was checked and is as it must be
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
     undo: str = ""  # how to undo it; empty = not possible

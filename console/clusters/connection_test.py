@@ -4,13 +4,15 @@ It never shows text that the other side sent, except the mechanisms and rights t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.accounts import throttle
 from console.accounts.principal import Principal
+from console.clusters import connection_steps
+from console.clusters.connection_steps import Step, StepResult, step_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -25,9 +27,19 @@ NEEDED_OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "CREATE", "ALTER", "ALTER_C
 
 @dataclass(frozen=True, slots=True)
 class ConnectionResult:
+    """`failed`: the step at which the test stopped; None if all passed, or none was tried."""
+
     ok: bool
     title: str
     text: str
+    failed: Step | None = None
+    lacks_rights: bool = False
+
+    def steps(self, cluster: Cluster) -> list[StepResult]:
+        """Empty if the test was not made."""
+        if not self.ok and self.failed is None:
+            return []
+        return connection_steps.steps(cluster, self.failed, lacks_rights=self.lacks_rights)
 
 
 def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
@@ -51,7 +63,8 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
     if missing:
         rights = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
         text = f"{text} {rights % {'operations': ', '.join(missing)}}"
-    return with_registry(cluster, ConnectionResult(True, _("The cluster answers"), text))
+    result = ConnectionResult(True, _("The cluster answers"), text, lacks_rights=bool(missing))
+    return with_registry(cluster, result)
 
 
 def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResult:
@@ -63,13 +76,16 @@ def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResul
             return result
         n = count_subjects(registry)
     except SecretUnreadable as error:
-        return ConnectionResult(False, failed, sentence(error.reason))
+        return replace(
+            result, ok=False, title=failed, text=sentence(error.reason), failed=Step.REGISTRY
+        )
     except RegistryError as error:
-        return ConnectionResult(False, failed, f"{result.text} {sentence(error.reason)}")
+        text = f"{result.text} {sentence(error.reason)}"
+        return replace(result, ok=False, title=failed, text=text, failed=Step.REGISTRY)
     subjects = ngettext(
         "The schema registry has %(n)d subject.", "The schema registry has %(n)d subjects.", n
     ) % {"n": n}
-    return ConnectionResult(True, result.title, f"{result.text} {subjects}")
+    return replace(result, text=f"{result.text} {subjects}")
 
 
 def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:
@@ -78,9 +94,10 @@ def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:
     for code, (title, text) in _texts(cluster).items():
         if code in reasons:
             params = {name: sentence(str(v)) for name, v in reasons[code].params.items()}
-            return ConnectionResult(False, title, text % params)
+            return ConnectionResult(False, title, text % params, step_of(code, cluster))
     title, text = _text_of_kind(error, cluster)
-    return ConnectionResult(False, title, text)
+    failed = Step.PORT if isinstance(error, ClusterUnavailable) else Step.BROKERS
+    return ConnectionResult(False, title, text, failed)
 
 
 def _missing_operations(gateway: Gateway) -> list[str]:

@@ -60,6 +60,8 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
         "form": form,
         "cluster": cluster,
         "test_result": test_result,
+        "test_steps": test_result.steps(cluster) if test_result else [],
+        "is_test": request.method == "POST" and "test" in request.POST,
         "is_new": cluster.pk is None,
     }
     return render(request, "clusters/form.html", context, status=status)

@@ -6,6 +6,7 @@ commit). `restores`: the offsets are those of an earlier plan, and may be outsid
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -70,7 +71,7 @@ class ResetOffsets(ItemsAction):
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         offsets = offsets_of(params)
         self._check(facts, params)
-        rows = [_row(facts, key, new) for key, new in offsets.items()]
+        rows = _with_shares([_row(facts, key, new) for key, new in offsets.items()])
         deletes = all(new is None for new in offsets.values())
         title = (
             _("Delete offsets of “%(name)s”") if deletes else _("Reset the offsets of “%(name)s”")
@@ -79,7 +80,7 @@ class ResetOffsets(ItemsAction):
             title=title % {"name": params["name"]},
             changes=[change for change, _move in rows],
             figures=[] if deletes else figures_of([each for _change, each in rows]),
-            affected=[] if facts["members"] else [_("The group has no members now.")],
+            checks=_checks(facts, params, deletes),
             warnings=_warnings(facts, params, rows, deletes),
             undo=_(
                 "Commit the earlier offsets again, and delete the commits of partitions that had "
@@ -141,6 +142,22 @@ def _row(facts: Facts, key: Key, new: int | None) -> tuple[Change, Move]:
     committed, log = facts[ITEMS][name], facts[LOGS][name]
     moved = move(Place(committed, range(*log)), new) if log else Move()
     return Change(name, _offset(committed), _offset(new), _note(committed, new, moved)), moved
+
+
+def _with_shares(rows: list[tuple[Change, Move]]) -> list[tuple[Change, Move]]:
+    """With the part that each partition has of the largest move."""
+    most = max((max(moved.again, moved.skipped) for _change, moved in rows), default=0)
+    return [
+        (replace(change, share=max(moved.again, moved.skipped) / most) if most else change, moved)
+        for change, moved in rows
+    ]
+
+
+def _checks(facts: Facts, params: Params, deletes: bool) -> list[str]:
+    lines = [] if facts["members"] else [_("The group has no members now.")]
+    if not deletes and not _outside(facts, params):
+        lines.append(_("Every new offset is in its log."))
+    return lines
 
 
 def _note(committed: int | None, new: int | None, moved: Move) -> str:

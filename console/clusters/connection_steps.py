@@ -1,0 +1,100 @@
+"""The steps of a connection test: which passed, which failed, which were not reached.
+
+Pure. A test stops at the first step that fails.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+from monitoring.client_settings import OAUTHBEARER
+from monitoring.models import Cluster
+
+
+class Step(StrEnum):
+    """What a test needs, one after the other."""
+
+    SETTINGS = "settings"
+    TOKEN = "token"
+    NAME = "name"
+    PORT = "port"
+    TLS = "tls"
+    LOGIN = "login"
+    BROKERS = "brokers"
+    RIGHTS = "rights"
+    REGISTRY = "registry"
+
+
+PASSED, WARNING, FAILED, NOT_REACHED = "passed", "warning", "failed", "not-reached"
+
+# Code of a reason → the step at which it occurs.
+_STEP_OF_CODE = {
+    "settings_unreadable": Step.SETTINGS,
+    "tls_settings": Step.SETTINGS,
+    "token_endpoint": Step.TOKEN,
+    "token_status": Step.TOKEN,
+    "token_format": Step.TOKEN,
+    "host_unknown": Step.NAME,
+    "certificate": Step.TLS,
+    "not_tls": Step.TLS,
+    "no_tls": Step.TLS,
+    "login_mechanism": Step.LOGIN,
+    "login_refused": Step.LOGIN,
+    "login_untrusted": Step.LOGIN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    step: Step
+    title: str
+    state: str
+
+
+def step_of(code: str, cluster: Cluster) -> Step:
+    """The step at which a reason with this code occurs."""
+    if code in _STEP_OF_CODE:
+        return _STEP_OF_CODE[code]
+    # A broker that closes the connection does not say why.
+    if cluster.uses_tls:
+        return Step.TLS
+    return Step.LOGIN if cluster.uses_sasl else Step.BROKERS
+
+
+def steps(cluster: Cluster, failed: Step | None, *, lacks_rights: bool) -> list[StepResult]:
+    """The steps that a test of this cluster has. `failed` = the one that failed."""
+    state, found = PASSED, []
+    for step in _steps_of(cluster, failed):
+        if step == failed:
+            state = FAILED
+        elif state == FAILED:
+            state = NOT_REACHED
+        is_warning = step == Step.RIGHTS and lacks_rights and state == PASSED
+        found.append(StepResult(step, _title(step), WARNING if is_warning else state))
+    return found
+
+
+def _steps_of(cluster: Cluster, failed: Step | None) -> list[Step]:
+    needed = {
+        Step.SETTINGS: failed == Step.SETTINGS,
+        Step.TOKEN: cluster.uses_sasl and cluster.sasl_mechanism == OAUTHBEARER,
+        Step.TLS: cluster.uses_tls,
+        Step.LOGIN: cluster.uses_sasl,
+        Step.REGISTRY: bool(cluster.registry_url),
+    }
+    return [step for step in Step if needed.get(step, True)]
+
+
+def _title(step: Step) -> str:
+    return {
+        Step.SETTINGS: _("Settings"),
+        Step.TOKEN: _("Access token"),
+        Step.NAME: _("Name"),
+        Step.PORT: _("Port"),
+        Step.TLS: _("TLS"),
+        Step.LOGIN: _("Login"),
+        Step.BROKERS: _("Brokers"),
+        Step.RIGHTS: _("Rights"),
+        Step.REGISTRY: _("Schema registry"),
+    }[step]

@@ -1,0 +1,99 @@
+"""What forms show while they are filled in: a preview, a dock, the test of a connection."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from console.actions.models import Plan
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from tests.console.conftest import a_user, sample
+from tests.support.live_cluster import LiveCluster
+from tests.support.web import sign_in
+
+
+@pytest.fixture
+def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    with for_cluster(row) as gateway:
+        if "orders" not in gateway.wire.metadata().spans:
+            gateway.admin.create_topic("orders", 2, 1)
+    return row
+
+
+@pytest.fixture
+def boss(local, web, page):
+    sample("local")
+    sign_in(page, web, a_user("boss", "admin"))
+
+
+@pytest.mark.usefixtures("boss")
+def test_the_preview_of_a_reset_follows_the_form(web, page, live_cluster):
+    live_cluster.produce("orders", {0: 50, 1: 50})
+    live_cluster.commit("billing", "orders", {0: 20, 1: 30})
+    page.goto(f"{web}/c/local/group-reset/billing")
+    page.select_option("[name=topic]", "orders")
+    figures = page.locator("#reset-preview .stat-value")
+    expect(figures).to_have_text(["50", "0", re.compile(r"\d+"), "2"])
+    page.get_by_text("Shift", exact=True).click()
+    expect(page.locator("#reset-preview")).to_contain_text("Fill in the form")
+    page.fill("[name=shift]", "5")
+    expect(figures).to_have_text(["0", "10", re.compile(r"\d+"), "2"])
+    expect(page.locator("#reset-preview tbody tr").first).to_contain_text("25")
+    page.get_by_text("From a file", exact=True).click()
+    page.set_input_files(
+        "[name=file]",
+        {"name": "o.csv", "mimeType": "text/csv", "buffer": b"orders,0,10\norders,1,30\n"},
+    )
+    expect(figures).to_have_text(["10", "0", re.compile(r"\d+"), "2"])
+    assert not Plan.objects.exists()
+    page.click("button:has-text('Review the plan')")
+    expect(page.locator(".stat-value").first).to_have_text("10")
+
+
+@pytest.mark.usefixtures("boss")
+def test_the_dock_counts_what_is_changed_and_discards_it(web, page):
+    page.goto(f"{web}/c/local/topics/orders/configure")
+    dock = page.locator("[data-dock-bar]")
+    review = dock.get_by_role("button", name="Review the plan")
+    expect(dock).to_contain_text("No changes")
+    expect(review).to_be_disabled()
+    page.locator("[name='retention.ms']").fill("3600000")
+    page.locator("[name='max.message.bytes']").fill("2000000")
+    expect(dock).to_contain_text("2 changes")
+    expect(dock).to_contain_text("retention.ms 3600000")
+    page.locator("[data-setting='max.message.bytes'] [data-revert]").click()
+    expect(dock).to_contain_text("1 change")
+    dock.get_by_role("button", name="Discard").click()
+    expect(dock).to_contain_text("No changes")
+    page.locator("[data-suggestions] button[data-value='86400000']").first.click()
+    expect(dock).to_contain_text("1 change")
+    review.click()
+    expect(page.locator(".review-steps .now")).to_contain_text("Review")
+    assert Plan.objects.get().kind == "topic.configure"
+
+
+@pytest.mark.usefixtures("boss")
+def test_the_connection_test_stands_beside_the_form_and_keeps_what_is_typed(web, page, local):
+    page.goto(f"{web}/clusters/add")
+    test = page.locator("#connection-test")
+    button = test.get_by_role("button", name="Test the connection")
+    button.click()
+    expect(test).to_contain_text("Correct the form first")
+    page.fill("[name=name]", "New")
+    page.fill("[name=slug]", "new")
+    page.fill("[name=bootstrap_servers]", "127.0.0.1:1")
+    button.click()
+    expect(test.locator(".is-failed")).to_contain_text("Port")
+    expect(test.locator(".is-not-reached").first).to_contain_text("Brokers")
+    page.fill("[name=bootstrap_servers]", local.bootstrap_servers)
+    button.click()
+    expect(test.locator(".is-failed")).to_have_count(0)
+    expect(test).to_contain_text("The cluster answers")
+    expect(page.locator("[name=name]")).to_have_value("New")
+    assert not Cluster.objects.filter(slug="new").exists()
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(f"{web}/clusters")
+    assert Cluster.objects.filter(slug="new").exists()
