@@ -45,6 +45,7 @@ check: dev
 	$(VENV)/python tools/retired_words.py
 	$(VENV)/python tools/template_lines.py
 	$(VENV)/python tools/vendor_assets.py --check
+	$(VENV)/python tools/used_css.py --check
 
 bench: base
 	@$(VENV)/python -m bench.run $(ARGS)
