@@ -21,7 +21,7 @@ TOPIC, GROUP = "reader.some", "reader-group"
 
 
 @pytest.fixture
-def reads(live_cluster):
+def reads(live_cluster, db):
     """Reads the cluster once; the first call makes the topic and the group."""
     readers = ClusterReaders()
     if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
