@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from monitoring.gateway.records import SchemaNote
 from monitoring.records.decoders import encodings
 from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, TEXT
 
@@ -38,7 +39,8 @@ class Decoded:
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
     are masked, `is_size_rounded` is True and the size is rounded.
 
-    `text` can have several lines; `preview` is one line for a table.
+    `text` can have several lines; `preview` is one line for a table. With a `schema`, the data are
+    JSON that was decoded with it, or what could not be decoded, and the schema's note says why.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Decoded:
     is_size_rounded: bool = False
     encoding: str = ""
     failure: str = ""
+    schema: SchemaNote | None = None
 
     @property
     def encoding_name(self) -> str:

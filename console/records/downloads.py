@@ -4,13 +4,18 @@ Pure. In the JSON, data is text if it is UTF-8, else base64:
 
     {"topic": …, "partition": 0, "offset": 41, "timestamp_ms": …, "key": DATA, "value": DATA,
      "headers": [{"name": …, "value": DATA}]}        DATA = null | {"text": …} | {"base64": …}
+
+A key or value with a schema is the decoded JSON as text, and has besides
+"schema": {"id": …, "type": …, "subject": …, "version": …, "problem": …}; with a problem it was not
+decoded. The download of a value has its raw bytes, unless a part of it is masked.
 """
 
 import json
 from base64 import b64encode
 from dataclasses import dataclass
+from typing import Any
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.records import RecordRow, SchemaNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +35,28 @@ FORMATS = {
 def content(topic: str, record: RecordRow, part: str) -> bytes | None:
     """The file's content; None if the value is null."""
     if part == "value":
-        return record.value
+        return record.raw_value
     fields = {
         "topic": topic,
         "partition": record.partition,
         "offset": record.offset,
         "timestamp_ms": record.timestamp_ms,
-        "key": text_or_base64(record.key),
-        "value": text_or_base64(record.value),
+        "key": _with_schema(record.key, record.key_schema),
+        "value": _with_schema(record.value, record.value_schema),
         "headers": [
             {"name": name, "value": text_or_base64(value)} for name, value in record.headers
         ],
     }
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _with_schema(data: bytes | None, note: SchemaNote | None) -> dict[str, Any] | None:
+    found = text_or_base64(data)
+    if found is None or note is None:
+        return found
+    names = ("type", "subject", "version", "problem")
+    schema = {"id": note.schema_id} | {name: getattr(note, name) for name in names}
+    return found | {"schema": schema}
 
 
 def text_or_base64(data: bytes | None) -> dict[str, str] | None:

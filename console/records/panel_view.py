@@ -54,8 +54,8 @@ def panel(
         return render(request, "records/panel.html", context, status=status)
     context["record"] = record
     context["parts"] = [
-        _part("value", _("Value"), record.value, row.value),
-        _part("key", _("Key"), record.key, row.key),
+        _part("value", _("Value"), record.value, row.raw_value),
+        _part("key", _("Key"), record.key, row.raw_key),
     ]
     return render(request, "records/panel.html", context)
 

@@ -68,6 +68,7 @@ def start(
             query.matches_max,
             masked=tuple(masked),
             follows=query.follows,
+            registry=services.registry_of(cluster, query.topic),
         )
     if query.follows:
         request = replace(request, seconds_max=_FOLLOW_SECONDS_MAX)

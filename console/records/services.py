@@ -5,7 +5,7 @@ mask the records, and write an audit entry when a user sees data that a rule mas
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -20,13 +20,17 @@ from console.records.models import MaskingRule
 from console.records.shown_record import ShownRecord, shown_record
 from monitoring import kafka_cluster_id
 from monitoring.gateway.browse import RecordPage, UnreadPartition
-from monitoring.gateway.errors import ClusterUnavailable, NotFound
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
+from monitoring.records.decoders import internal_topics
 from monitoring.records.masking import mask
+from monitoring.registry.record_decoder import for_registry
+from monitoring.registry_settings import RegistrySettings
 from monitoring.scope import Scope
+from monitoring.secrets import SecretUnreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,10 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
         page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
+    registry = registry_of(cluster, query.topic)
+    if registry is not None:
+        decoder = for_registry(registry)
+        page = replace(page, rows=tuple(map(decoder.decoded, page.rows)))
     targets, unmasked = mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
@@ -127,6 +135,16 @@ def require_readable(principal: Principal, cluster: Cluster, topic: str) -> None
         raise NotFound(topic_not_found(topic))
     if not rights.may("record.read", topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
+
+
+def registry_of(cluster: Cluster, topic: str) -> RegistrySettings | None:
+    """The schema registry for the records of a topic, if there is one. Raises Refused."""
+    if topic in internal_topics.TOPICS:  # they have a format of their own
+        return None
+    try:
+        return cluster.registry()
+    except SecretUnreadable as error:
+        raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
 
 def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:

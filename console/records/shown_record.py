@@ -7,7 +7,7 @@ from console.records import decode as decoding
 from console.records.decode import Decoded, decode
 from console.records.display import DEFAULT, DisplayOptions
 from console.records.field_paths import Fields
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size
@@ -34,13 +34,17 @@ def shown_record(
     """A record, masked (again) and decoded."""
     masked = mask(record, targets)
 
-    def part(whole: bytes | None, data: bytes | None, found: Decoded) -> Decoded:
+    def part(
+        whole: bytes | None, data: bytes | None, found: Decoded, note: SchemaNote | None = None
+    ) -> Decoded:
+        size_bytes = found.size_bytes if note is None else note.size_bytes
         if not targets or whole is None:
-            return found
+            return replace(found, size_bytes=size_bytes, schema=note)
         # Without a size: it would be the size of the mask.
         if data == MASK_BYTES:
             return MASKED
-        return replace(found, size_bytes=rounded_size(len(whole)), is_size_rounded=True)
+        size_bytes = rounded_size(len(whole) if note is None else size_bytes)
+        return replace(found, size_bytes=size_bytes, is_size_rounded=True, schema=note)
 
     key, value = _parts(topic, masked, display)
     headers = zip(record.headers, masked.headers, strict=True)
@@ -48,8 +52,8 @@ def shown_record(
         record.partition,
         record.offset,
         record.timestamp_ms,
-        part(record.key, masked.key, key.decoded()),
-        part(record.value, masked.value, value.decoded()),
+        part(record.key, masked.key, key.decoded(), masked.key_schema),
+        part(record.value, masked.value, value.decoded(), masked.value_schema),
         tuple((name, part(whole, data, decode(data))) for (name, whole), (_, data) in headers),
         _columns(masked, key, value, display),
     )
@@ -83,8 +87,10 @@ class _Part:
 
 
 def _parts(topic: str, row: RecordRow, display: DisplayOptions) -> tuple[_Part, _Part]:
-    key = _Part(row.key, display.key_as, topic)
-    value = _Part(row.value, display.value_as, topic)
+    # An encoding that the user chose is that of the bytes in the topic.
+    key = _Part(row.key if display.key_as == AUTO else row.raw_key, display.key_as, topic)
+    is_auto = display.value_as == AUTO
+    value = _Part(row.value if is_auto else row.raw_value, display.value_as, topic)
     if topic in internal_topics.TOPICS:
         if display.key_as == AUTO:
             key = replace(key, to_json=lambda: internal_topics.key(topic, row.key or b""))

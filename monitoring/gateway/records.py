@@ -1,8 +1,9 @@
 """A record, and the two sort orders of records."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Headers = tuple[tuple[str, bytes | None], ...]
+_TYPE_NAMES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
 Age = tuple[int, int, int]  # sorts the newest first
 
 
@@ -23,6 +24,15 @@ class SchemaNote:
     size_bytes: int = 0  # of the raw data
     raw: bytes | None = field(default=None, repr=False)
 
+    @property
+    def type_name(self) -> str:
+        return _TYPE_NAMES.get(self.type, self.type)
+
+    def masked(self) -> "SchemaNote":
+        """The note without the raw data, and without what is wrong with them."""
+        is_of_data = getattr(self.problem, "code", "") == "schema_data"
+        return replace(self, raw=None, problem="" if is_of_data else self.problem)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordRow:
@@ -38,9 +48,23 @@ class RecordRow:
     value_schema: SchemaNote | None = None
 
     @property
+    def raw_key(self) -> bytes | None:
+        """The key as it is in the topic, if no part of it is masked."""
+        return _raw(self.key, self.key_schema)
+
+    @property
+    def raw_value(self) -> bytes | None:
+        """The value as it is in the topic, if no part of it is masked."""
+        return _raw(self.value, self.value_schema)
+
+    @property
     def size_bytes(self) -> int:
         data = [self.key, self.value, *(value for _name, value in self.headers)]
         return sum(len(part) for part in data if part) + sum(len(name) for name, _ in self.headers)
+
+
+def _raw(data: bytes | None, note: SchemaNote | None) -> bytes | None:
+    return data if note is None or note.raw is None else note.raw
 
 
 def by_time(row: RecordRow) -> Age:

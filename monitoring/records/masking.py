@@ -7,6 +7,9 @@ Pure. The targets of rules:
     value.a.b      the field `a.b` of a JSON value; in lists, of each element
     headers.NAME   the header NAME (any case)
 
+Data with a schema are masked after they were decoded (monitoring/registry/). A field of Protobuf
+has two names, card_number and cardNumber: a rule may have either.
+
 If in doubt, more is masked: if a rule names a field and the value is not JSON, the whole value is
 masked, since the field's content could be anywhere in it. The same applies to a text or number in
 place of an expected object.
@@ -15,7 +18,7 @@ place of an expected object.
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -23,6 +26,7 @@ from typing import Any
 from monitoring.gateway.records import RecordRow
 
 MASK = "••••"
+IsSame = Callable[[str, str], bool]
 MASK_BYTES = MASK.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
@@ -56,13 +60,24 @@ def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
     for target in targets:
         where, _, path = target.partition(".")
         if where == "key" and record.key is not None:
-            record = replace(record, key=MASK_BYTES)
+            record = replace(record, key=MASK_BYTES, key_schema=None)
         elif where == "headers":
             record = replace(record, headers=_mask_header(record.headers, path))
         elif where == "value" and record.value is not None:
-            parts = path.split(".") if path else []
-            record = replace(record, value=_mask_value(record.value, parts))
+            record = _with_masked_value(record, record.value, path.split(".") if path else [])
     return record
+
+
+def _with_masked_value(record: RecordRow, value: bytes, path: list[str]) -> RecordRow:
+    note = record.value_schema
+    is_same = _same_protobuf_name if note is not None and note.type == "PROTOBUF" else str.__eq__
+    masked = _mask_value(value, path, is_same)
+    shown = note.masked() if note is not None and path else None
+    return replace(record, value=masked, value_schema=shown)
+
+
+def _same_protobuf_name(one: str, other: str) -> bool:
+    return one.replace("_", "").lower() == other.replace("_", "").lower()
 
 
 def _mask_header(
@@ -72,14 +87,14 @@ def _mask_header(
     return tuple((n, MASK_BYTES if n.lower() == hidden else value) for n, value in headers)
 
 
-def _mask_value(value: bytes, path: Sequence[str]) -> bytes:
+def _mask_value(value: bytes, path: Sequence[str], is_same: IsSame) -> bytes:
     if not path:
         return MASK_BYTES
     try:
         tree = json.loads(value, parse_float=_exact)
         if not isinstance(tree, dict | list):
             return MASK_BYTES
-        return json.dumps(_masked(tree, path), ensure_ascii=False).encode()
+        return json.dumps(_masked(tree, path, is_same), ensure_ascii=False).encode()
     # Not JSON, a lone surrogate, a number that a float cannot represent, or nested too deeply.
     except (ValueError, RecursionError):
         return MASK_BYTES
@@ -92,18 +107,18 @@ def _exact(literal: str) -> float:
     return number
 
 
-def _masked(node: Any, path: Sequence[str]) -> Any:
+def _masked(node: Any, path: Sequence[str], is_same: IsSame) -> Any:
     """`node` with the data at `path` masked, including values that may contain it in another
     form."""
     if isinstance(node, list):
-        return [_masked(element, path) for element in node] if path else MASK
+        return [_masked(element, path, is_same) for element in node] if path else MASK
     if isinstance(node, dict) and path:
         found = dict(node)
         # The name of a field can also contain dots: {"a.b": …} for a.b.
         for count in range(1, len(path) + 1):
             name = ".".join(path[:count])
-            if name in found:
-                found[name] = _masked(found[name], path[count:])
+            for each in [each for each in found if is_same(each, name)]:
+                found[each] = _masked(found[each], path[count:], is_same)
         return found
     # A text or number in place of an object can be the hidden data, or JSON inside a string.
     return node if path and (node is None or isinstance(node, bool)) else MASK

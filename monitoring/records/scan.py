@@ -12,11 +12,21 @@ from brokerd.protocol.varint import read_varint
 from monitoring.gateway.records import RecordRow
 from monitoring.records.filters import Prefilter
 
+_BEFORE_KEY_BYTES = 4  # at least: attributes, time, offset, the key's size
+
 
 def candidates(
-    partition: int, header: BatchHeader, data: bytes, prefilter: Prefilter | None
+    partition: int,
+    header: BatchHeader,
+    data: bytes,
+    prefilter: Prefilter | None,
+    *,
+    with_schemas: bool = False,
 ) -> Iterator[RecordRow]:
     """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
+
+    `with_schemas`: key and value may begin with the id of a schema, so that a match is not found in
+    their bytes. Such a record has a zero byte behind its attributes and times.
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """
@@ -24,15 +34,17 @@ def candidates(
     if prefilter is not None:
         found = prefilter(data, 0)
     for _ in range(header.count):
-        if found < 0:
+        if found < 0 and not with_schemas:
             return
         size, start = read_varint(data, end)
         end = start + size
         if size < 0 or end > len(data):
             raise ValueError("a record ends outside its batch")
-        if found < end:
+        if 0 <= found < end:
             yield decode(partition, header, data, start, end)
             found = end if prefilter is None else prefilter(data, end)
+        elif with_schemas and data.find(0, start + _BEFORE_KEY_BYTES, end - 1) >= 0:
+            yield decode(partition, header, data, start, end)
 
 
 def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: int) -> RecordRow:

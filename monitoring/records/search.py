@@ -27,6 +27,8 @@ from monitoring.records.batches import AbortedTransaction
 from monitoring.records.filters import Condition, RecordFilter
 from monitoring.records.masking import mask
 from monitoring.records.plan import WINDOW_BYTES, SearchPlan, Window
+from monitoring.registry.record_decoder import for_registry
+from monitoring.registry_settings import RegistrySettings
 
 LANES = 2
 _TIMEOUT_S = 10.0
@@ -57,6 +59,7 @@ class SearchRequest:
     follows: bool = False
     is_export: bool = False
     matched_bytes_max: int = _MATCHED_BYTES_MAX
+    registry: RegistrySettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class Progress:
     failures: int = 0
     first_failure: str = ""
     damaged: int = 0
+    undecoded: int = 0  # records whose schema could not be had or does not fit
+    first_undecoded: str = ""
     unread: dict[int, str] = field(default_factory=dict)  # partition → why
     positions: dict[int, int] = field(default_factory=dict)
     left_out: int = 0
@@ -95,6 +100,9 @@ class Search:
         self._filter = RecordFilter(request.conditions, request.expression)
         # With masks every record is decoded, so that the time does not reveal what is masked.
         self._prefilter = None if request.masked else self._filter.prefilter
+        # Without a limit of time: the search has its own.
+        self._decoder = for_registry(request.registry, None) if request.registry else None
+        self._undecoded, self._first_undecoded = 0, ""
         self._plan = SearchPlan(request.spans, request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
         self._progress = Progress(offsets_total=self._plan.offsets_total, positions=starts)
@@ -251,6 +259,8 @@ class Search:
             failures=self._filter.failures,
             first_failure=self._filter.first_failure,
             damaged=progress.damaged + damaged,
+            undecoded=self._undecoded,
+            first_undecoded=self._first_undecoded,
             positions={**progress.positions, window.partition: position},
         )
         for start in range(0, len(rows), _ROWS_PER_EVENT):
@@ -288,12 +298,25 @@ class Search:
     def _matches(self, window: Window, batch: batches.Batch) -> list[RecordRow]:
         masked, accepts = self._request.masked, self._filter.accepts
         rows: Iterable[RecordRow] = scan.candidates(
-            window.partition, batch.header, batch.records(), self._prefilter
-        )
+            window.partition, batch.header, batch.records(), self._prefilter,
+            with_schemas=self._decoder is not None,
+        )  # fmt: skip
+        if self._decoder is not None:
+            rows = map(self._decoded, rows)
         if masked:
             rows = (mask(row, masked) for row in rows)
         first, end = window.first, window.end
         return [row for row in rows if first <= row.offset < end and accepts(row)]
+
+    def _decoded(self, row: RecordRow) -> RecordRow:
+        assert self._decoder is not None
+        row = self._decoder.decoded(row)
+        notes = (row.key_schema, row.value_schema)
+        problem = next((note.problem for note in notes if note and note.problem), "")
+        if problem:
+            self._undecoded += 1
+            self._first_undecoded = self._first_undecoded or problem
+        return row
 
     def _report(self, end: str = "") -> None:
         self._reported_s = time.monotonic()

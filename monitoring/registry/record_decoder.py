@@ -22,6 +22,7 @@ from monitoring.registry_settings import RegistrySettings
 FAILED_LOOKUPS_MAX = 100
 LOOKUP_SECONDS_MAX = 20.0
 PAGE_SECONDS = 10.0
+PAGE_BYTES = 64 << 20  # of decoded JSON
 
 
 class RecordDecoder:
@@ -31,9 +32,10 @@ class RecordDecoder:
         seconds_max: float | None = PAGE_SECONDS,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`seconds_max`: None = without a limit, for what has one of its own."""
+        """`seconds_max`: None = without limits, for a process that has its own."""
         self._cache, self._clock_s = cache, clock_s
         self._seconds_left = float("inf") if seconds_max is None else seconds_max
+        self._bytes_left = float("inf") if seconds_max is None else PAGE_BYTES
         self._lookup_seconds_left = LOOKUP_SECONDS_MAX
         self._failed_lookups = 0
 
@@ -61,10 +63,13 @@ class RecordDecoder:
             number, schema.type, schema.subject, schema.version, found.title, found.problem,
             len(data), data,
         )  # fmt: skip
-        return (data if found.json is None else found.json), note
+        if found.json is None:
+            return data, note
+        self._bytes_left -= len(found.json)
+        return found.json, note
 
     def _schema(self, number: int) -> CompiledSchema | Reason:
-        if self._seconds_left <= 0:
+        if self._seconds_left <= 0 or self._bytes_left <= 0:
             return Reason("schema_budget")
         found = self._cache.known(number)
         if found is None:

@@ -116,7 +116,7 @@ class Csv(Writer):
 
 
 class Parquet(Writer):
-    """Keys and values as they are, in bytes."""
+    """Keys and values as they are, in bytes; those with a schema are the decoded JSON."""
 
     content_type, suffix = "application/vnd.apache.parquet", "parquet"
 

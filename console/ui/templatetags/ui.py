@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.ui import links, numbers, sparkline
+from console.ui import links, numbers, sparkline, texts
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
@@ -73,6 +73,7 @@ for _name, _write in (
 register.filter("name", links.name_shown)
 register.simple_tag(links.topic_link)
 register.simple_tag(links.group_link)
+register.filter("sentence", texts.sentence)
 register.filter("percent", numbers.percent)
 register.filter("moment", numbers.moment)
 register.filter("seconds", numbers.duration)

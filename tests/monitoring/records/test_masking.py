@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.reasons import Reason
 from monitoring.records.masking import MASK, is_target, mask, rounded_size
 
 
@@ -113,3 +115,40 @@ def test_a_rounded_size_is_the_nearest_power_of_two(size):
 
 def test_a_size_of_zero_stays_zero():
     assert rounded_size(0) == 0
+
+
+def a_decoded_record(value, kind="AVRO", **more):
+    note = SchemaNote(1, kind, size_bytes=9, raw=b"4111 raw", **more)
+    return a_record(value=value, value_schema=note)
+
+
+def test_decoded_data_are_masked_and_their_raw_bytes_are_dropped():
+    masked = mask(a_decoded_record(b'{"card":"4111","n":1}'), ["value.card"])
+    assert json.loads(masked.value) == {"card": MASK, "n": 1}
+    assert masked.value_schema.raw is None
+    assert masked.value_schema.type == "AVRO"
+
+
+def test_data_that_could_not_be_decoded_are_masked_as_a_whole():
+    problem = Reason("schema_data", id=1, why="the data end within a value")
+    masked = mask(a_decoded_record(b"\0\0\0\0\x01\x084111", problem=problem), ["value.other"])
+    assert masked.value == MASK.encode()
+    assert masked.value_schema.raw is None
+    assert masked.value_schema.problem == ""
+
+
+def test_a_part_that_is_masked_as_a_whole_has_no_schema():
+    record = replace(a_decoded_record(b'{"card":"4111"}'), key_schema=SchemaNote(2, raw=b"k"))
+    masked = mask(record, ["value", "key"])
+    assert masked.value_schema is masked.key_schema is None
+
+
+@pytest.mark.parametrize("name", ["card_number", "cardNumber"])
+def test_both_names_of_a_protobuf_field_are_masked(name):
+    record = a_decoded_record(b'{"who":{"card_number":"4111"}}', "PROTOBUF")
+    assert b"4111" not in mask(record, [f"value.who.{name}"]).value
+
+
+def test_an_any_of_an_unknown_type_is_masked_as_a_whole():
+    record = a_decoded_record(b'{"detail":"type.example/x NDExMQ=="}', "PROTOBUF")
+    assert b"NDEx" not in mask(record, ["value.detail.card"]).value

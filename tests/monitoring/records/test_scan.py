@@ -56,6 +56,26 @@ def test_records_without_the_text_are_not_decoded():
     assert [each.offset for each in found] == [877]
 
 
+@given(RECORDS, st.sampled_from([b"\x00\x00\x00\x00\x05data", b"\x00\x7f\xff\xff\xffx"]))
+def test_a_prefilter_loses_no_record_with_a_schema(records, encoded):
+    records.append(Record(0, 5, None, encoded))
+    records.append(Record(0, 5, encoded, b"value"))
+    data = bytes(encode_batch(records, base_offset=0))
+    header = read_header(data)
+    never = candidates(3, header, data[HEADER_BYTES:], lambda *_: -1, with_schemas=True)
+    values = [(each.key, each.value) for each in never]
+    assert (None, encoded) in values
+    assert (encoded, b"value") in values
+
+
+def test_records_of_text_are_not_decoded_although_others_have_schemas():
+    records = [Record(0, number % 3, b"k", b"value-%d" % number) for number in range(1000)]
+    data = bytes(encode_batch(records, base_offset=0))
+    header = read_header(data)
+    none = candidates(3, header, data[HEADER_BYTES:], lambda *_: -1, with_schemas=True)
+    assert list(none) == []
+
+
 def test_the_time_of_the_log_is_that_of_the_batch():
     records = [Record(0, 5, None, b"a"), Record(0, 9, None, b"b")]
     assert [each.timestamp_ms for each in rows(records, attributes=LOG_APPEND_TIME)] == [9, 9]
