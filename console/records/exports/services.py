@@ -67,6 +67,7 @@ def _end(last: Progress, error: str) -> ExportEnd:
         last.failures,
         last.damaged,
         {number: translated(reason) for number, reason in last.unread.items()},
+        last.undecoded,
     )
 
 

@@ -40,7 +40,7 @@ class ExportEnd:
 
     `why`: complete, limit (of records or bytes), time, or error. `continue_at`: the value of the
     field “Continue at” that exports the rest; empty if nothing is left. `failures`: records on
-    which the expression failed.
+    which the expression failed. `not_decoded`: records with a schema that could not be read.
     """
 
     is_complete: bool
@@ -51,6 +51,7 @@ class ExportEnd:
     failures: int = 0
     damaged_batches: int = 0
     partitions_not_read: dict[int, str] = field(default_factory=dict)
+    not_decoded: int = 0
 
 
 class Writer(ABC):
