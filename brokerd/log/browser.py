@@ -61,16 +61,18 @@ class Glimpse(NamedTuple):
     time_index_entries: int | None
 
 
-def glimpses(segments: SegmentList, log_end_offset: int, *, patient: bool = True) -> list[Glimpse]:
+def glimpses(
+    segments: SegmentList, log_end_offset: int, *, may_block: bool = True
+) -> list[Glimpse]:
     """All segments, oldest first. Nothing is read but what the active one was not asked before.
-    Raises OSError; ColdError, unless patient, where that takes long."""
+    Raises OSError; NotInPageCache if not may_block and it would wait for the disk."""
     found = []
     for number, segment in enumerate(segments):
         largest_ms = index_entries = time_index_entries = None
         if segment is segments.active:  # its files lag behind
-            largest_ms = segment.largest_timestamp(patient=patient)[0]
-            index_entries = len(segment.offsets(patient=patient))
-            time_index_entries = len(segment.times(patient=patient))
+            largest_ms = segment.largest_timestamp(may_block=may_block)[0]
+            index_entries = len(segment.offsets(may_block=may_block))
+            time_index_entries = len(segment.times(may_block=may_block))
         found.append(
             Glimpse(
                 segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
@@ -131,19 +133,19 @@ def _first_timestamp(path: str) -> int:
 
 
 def index_entries(
-    segment: Segment, kind: Kind, start: int, limit: int, *, patient: bool = True
+    segment: Segment, kind: Kind, start: int, limit: int, *, may_block: bool = True
 ) -> tuple[int, list[tuple[int, int]]]:
     """How many entries there are, and (offset, position) or (timestamp, offset) of at most `limit`
-    from `start` on. Raises OSError; ColdError unless patient."""
+    from `start` on. Raises OSError; NotInPageCache if not may_block."""
     start, limit = max(start, 0), max(limit, 0)
     if kind == "offset":
-        index = segment.offsets(patient=patient)
+        index = segment.offsets(may_block=may_block)
         return len(index), index.entries(start, limit)
-    times = segment.times(patient=patient)
+    times = segment.times(may_block=may_block)
     try:
         return len(times), times.entries(start, limit)
     except CorruptIndexError as error:
-        segment.mend(str(error), patient=patient)
+        segment.mend(str(error), may_block=may_block)
         return len(segment.time_index), segment.time_index.entries(start, limit)
 
 

@@ -12,12 +12,12 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points
-from brokerd.log.cold import Spot
 from brokerd.log.open_files import OpenFiles
+from brokerd.log.page_cache import PendingRead
 
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]
-ReadAside = Callable[[Spot, Callable[[], object]], None]
+ReadAside = Callable[[PendingRead, Callable[[], object]], None]
 
 NOT_THE_DISKS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
@@ -137,17 +137,17 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def read_now(spot: Spot, done: Callable[[], object]) -> None:
+def read_now(pending: PendingRead, done: Callable[[], object]) -> None:
     """Read what a look-up lacks on the spot: what is used where there is no event loop."""
     with suppress(OSError):  # who looks next is told
-        spot.warm()
-    spot.release()
+        pending.load()
+    pending.release()
     done()
 
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """`submit` runs a DiskJob: in the order given, one at a time. `read` has a spot warmed by a
+    """`submit` runs a DiskJob: in the order given, one at a time. `read` has a pending loaded by a
     thread, and released, then calls what it is given, whether it could be read or not.
 
     `on_failure` hears of each error of the disk that the logs lie on, `on_cut` when the recovery

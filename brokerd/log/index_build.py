@@ -2,7 +2,8 @@
 
 They are made aside, and no file is touched: a read that fails half-way (the disk, or no memory)
 must leave the segment as it was, with the end at which the next append is written. That takes
-seconds for a large segment, so who may not wait has it done by another thread (`IndexSpot`).
+seconds for a large segment, so who may not wait has it done by another thread
+(`BackgroundIndexBuild`).
 """
 
 import logging
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import damage, names
-from brokerd.log.aside import DataAside
+from brokerd.log.background_read import SegmentSnapshot
 from brokerd.log.offset_index import IN_MEMORY, OffsetIndex
 from brokerd.log.sparse_indexing import OVERDUE, NewlyIndexed, Row
 from brokerd.log.time_index import TimeIndex
@@ -66,11 +67,11 @@ class IndexBuild(NewlyIndexed):
         self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
 
 
-class IndexSpot:
+class BackgroundIndexBuild:
     """Indexes of a segment that are made anew in any thread, and taken over where logs are used.
 
-    See `cold.Spot`. `known` is what the offset index says, right or wrong; None where that is to
-    be read.
+    See `page_cache.PendingRead`. `known` is what the offset index says, right or wrong; None where
+    that is to be read.
     """
 
     __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment", "subject")
@@ -82,10 +83,10 @@ class IndexSpot:
         self._known = known
         self._reason = reason
         self._pinned = segment.file.pin(0, segment.size_bytes)
-        self._data = DataAside(segment, self._pinned)
+        self._data = SegmentSnapshot(segment, self._pinned)
         self._built: IndexBuild | None = None
 
-    def warm(self) -> None:
+    def load(self) -> None:
         """Read the data as they were. Raises OSError."""
         logger.warning("%s; the indexes are made anew from the data", self._reason)
         segment = self._segment

@@ -9,9 +9,9 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
-from brokerd.log.cold import require_cached
 from brokerd.log.damage import ends_whole
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
+from brokerd.log.page_cache import require_cached
 from brokerd.log.scan import header_at, is_intact, is_plausible
 from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
@@ -38,30 +38,30 @@ def _begins(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
     return found is not None and lowest <= found[0] <= highest
 
 
-def start_for(segment: "IndexedData", offset: int, *, patient: bool) -> int:
+def start_for(segment: "IndexedData", offset: int, *, may_block: bool) -> int:
     """A position where a batch begins from which on the one is found that holds `offset`.
 
     Who reads on asks for the first offset of a batch that has an entry itself, so this entry is
     looked at before the one below, whose batch is not needed then and may be on the disk only.
-    Raises ColdError, unless patient, where a header is; an entry that does not fit the data has the
-    index made anew. Raises OSError.
+    Raises NotInPageCache if not may_block and it would wait for the disk; an entry that does not
+    fit the data has the index made anew. Raises OSError.
     """
     fd = segment.file.fd()
     above = segment.index.entry_above(offset)
     if above is not None:
         last_offset, position = above
-        if not patient:
+        if not may_block:
             require_cached(segment, position)
         found = _offsets_at(fd, position)
         if found is not None and found[0] <= offset and found[1] == last_offset:
             return position
     position = segment.index.floor(offset)
     if position:
-        if not patient:
+        if not may_block:
             require_cached(segment, position)
         if not _begins(fd, position, segment.base_offset, offset):
             reason = f"{segment.file.path}: the index does not fit it at byte {position}"
-            segment.mend(reason, patient=patient)
+            segment.mend(reason, may_block=may_block)
             return segment.index.floor(offset)
     return position
 
@@ -76,16 +76,16 @@ def load_offsets(segment: "IndexedData") -> OffsetIndex:
     return index
 
 
-def load_times(segment: "IndexedData", *, patient: bool) -> TimeIndex:
-    """The time index, if its last entry fits. Raises CorruptIndexError, OSError; ColdError unless
-    patient."""
+def load_times(segment: "IndexedData", *, may_block: bool) -> TimeIndex:
+    """The time index, if its last entry fits. Raises CorruptIndexError, OSError; NotInPageCache
+    if not may_block."""
     index = TimeIndex.load(segment.path(names.TIME_INDEX), segment.base_offset)
     if segment.size_bytes:
-        _check_last_time(segment, index, patient=patient)
+        _check_last_time(segment, index, may_block=may_block)
     return index
 
 
-def _check_last_time(segment: "IndexedData", index: TimeIndex, *, patient: bool) -> None:
+def _check_last_time(segment: "IndexedData", index: TimeIndex, *, may_block: bool) -> None:
     if not len(index):
         header = read_header(os.pread(segment.file.fd(), HEADER_BYTES, 0))
         # In a segment being written the first entry may not be due yet.
@@ -93,33 +93,33 @@ def _check_last_time(segment: "IndexedData", index: TimeIndex, *, patient: bool)
             raise CorruptIndexError(f"{segment.file.path}: its time index is empty")
         return
     timestamp_ms, offset = index.last
-    if _is_another(segment, offset, timestamp_ms, patient=patient):
+    if _is_another(segment, offset, timestamp_ms, may_block=may_block):
         raise CorruptIndexError(f"{segment.file.path}: the time index does not fit it")
 
 
-def time_floor(segment: "IndexedData", timestamp_ms: int, *, patient: bool) -> int:
-    """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError; ColdError
-    unless patient."""
+def time_floor(segment: "IndexedData", timestamp_ms: int, *, may_block: bool) -> int:
+    """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError;
+    NotInPageCache if not may_block."""
     try:
-        known_ms, offset = segment.times(patient=patient).floor(timestamp_ms)
+        known_ms, offset = segment.times(may_block=may_block).floor(timestamp_ms)
     except (CorruptIndexError, FileNotFoundError) as error:
-        segment.mend(str(error), patient=patient)
+        segment.mend(str(error), may_block=may_block)
     else:
-        if known_ms < 0 or not _is_another(segment, offset, known_ms, patient=patient):
+        if known_ms < 0 or not _is_another(segment, offset, known_ms, may_block=may_block):
             return offset
         reason = f"{segment.file.path}: the time index does not fit it at offset {offset}"
-        segment.mend(reason, patient=patient)
+        segment.mend(reason, may_block=may_block)
     return segment.time_index.floor(timestamp_ms)[1]
 
 
-def confirm_timestamp(segment: "IndexedData", *, patient: bool = True) -> bool:
+def confirm_timestamp(segment: "IndexedData", *, may_block: bool = True) -> bool:
     """Compare the largest timestamp with the data; whether it was another one. Raises OSError;
-    ColdError unless patient."""
-    before = segment.largest_timestamp(patient=patient)
-    if before[0] < 0 or not _is_another(segment, before[1], before[0], patient=patient):
+    NotInPageCache if not may_block."""
+    before = segment.largest_timestamp(may_block=may_block)
+    if before[0] < 0 or not _is_another(segment, before[1], before[0], may_block=may_block):
         return False
     reason = f"{segment.file.path}: its largest timestamp is not {before[0]}"
-    segment.mend(reason, patient=patient)
+    segment.mend(reason, may_block=may_block)
     return segment.largest_timestamp() != before
 
 
@@ -134,7 +134,7 @@ def checked_aborted(segment: "IndexedData", entries: list[AbortedTxn]) -> list[A
 
 def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
     """Whether a transaction's marker is there, or may have been where data are damaged."""
-    found = _batch_at(segment, entry.last_offset, patient=True)
+    found = _batch_at(segment, entry.last_offset, may_block=True)
     if found is None:
         return entry.last_offset <= segment.highest_offset and not ends_whole(segment)
     position, header = found
@@ -144,10 +144,10 @@ def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
     return is_marker or not is_intact(segment.file.fd(), position, header)
 
 
-def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, patient: bool) -> bool:
+def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, may_block: bool) -> bool:
     """Whether the largest timestamp of the batch that holds an offset is another one, or there is
     no such batch; of one whose bytes are damaged that cannot be said."""
-    found = _batch_at(segment, offset, patient=patient)
+    found = _batch_at(segment, offset, may_block=may_block)
     if found is None:
         return True
     position, header = found
@@ -157,10 +157,10 @@ def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, patie
 
 
 def _batch_at(
-    segment: "IndexedData", offset: int, *, patient: bool
+    segment: "IndexedData", offset: int, *, may_block: bool
 ) -> tuple[int, BatchHeader] | None:
     """The first batch that ends at or after an offset, and where it begins."""
-    position = segment.locate(offset, patient=patient)
+    position = segment.locate(offset, may_block=may_block)
     header = header_at(segment.file.fd(), position)
     if header is None or not is_plausible(header, segment.size_bytes - position):
         return None

@@ -1,7 +1,8 @@
 """The data file of a segment with its indexes and its aborted transactions: loaded at first use, or
 made anew from the data if they do not hold together.
 
-What would read the data for long for that raises ColdError instead, unless the caller is patient.
+What would read the data for long for that raises NotInPageCache instead, unless the caller is
+may_block.
 """
 
 import logging
@@ -11,11 +12,11 @@ from typing import Final
 
 from brokerd.limits import INT32_MAX
 from brokerd.log import damage, index_checks, names, txn_index
-from brokerd.log.cold import ColdError
 from brokerd.log.header_page import NO_PAGE
-from brokerd.log.index_build import IndexBuild, IndexSpot
+from brokerd.log.index_build import BackgroundIndexBuild, IndexBuild
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.log.scan import walk_headers
 from brokerd.log.sparse_indexing import SparselyIndexed
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
@@ -65,7 +66,7 @@ class IndexedData(SparselyIndexed):
     def path(self, suffix: str) -> str:
         return names.segment_file(self.directory, self.base_offset, suffix)
 
-    def locate(self, offset: int, *, patient: bool = True, refuse: bool = False) -> int:
+    def locate(self, offset: int, *, may_block: bool = True, refuse: bool = False) -> int:
         """See Segment."""
         raise NotImplementedError
 
@@ -75,15 +76,15 @@ class IndexedData(SparselyIndexed):
     def index(self) -> OffsetIndex:
         return self.offsets() if self._index is None else self._index
 
-    def offsets(self, *, patient: bool = True) -> OffsetIndex:
-        """The offset index. Raises OSError; ColdError unless patient."""
-        return self._load_index(patient=patient) if self._index is None else self._index
+    def offsets(self, *, may_block: bool = True) -> OffsetIndex:
+        """The offset index. Raises OSError; NotInPageCache if not may_block."""
+        return self._load_index(may_block=may_block) if self._index is None else self._index
 
-    def _load_index(self, *, patient: bool) -> OffsetIndex:
+    def _load_index(self, *, may_block: bool) -> OffsetIndex:
         try:
             self._index = index_checks.load_offsets(self)
         except CorruptIndexError as error:
-            self.mend(str(error), patient=patient)
+            self.mend(str(error), may_block=may_block)
         self.hold_index()
         assert self._index is not None
         return self._index
@@ -92,25 +93,25 @@ class IndexedData(SparselyIndexed):
     def time_index(self) -> TimeIndex:
         return self.times() if self._time_index is None else self._time_index
 
-    def times(self, *, patient: bool = True) -> TimeIndex:
-        """The time index. Raises OSError; ColdError unless patient."""
+    def times(self, *, may_block: bool = True) -> TimeIndex:
+        """The time index. Raises OSError; NotInPageCache if not may_block."""
         if self._time_index is None:
             try:
-                loaded = index_checks.load_times(self, patient=patient)
+                loaded = index_checks.load_times(self, may_block=may_block)
                 if self._time_index is None:  # the check may have made one
                     self._time_index = loaded
             except CorruptIndexError as error:
-                self.mend(str(error), patient=patient)
+                self.mend(str(error), may_block=may_block)
         assert self._time_index is not None
         return self._time_index
 
-    def _times_at_hand(self, *, patient: bool = True) -> TimeIndex:
+    def _times_at_hand(self, *, may_block: bool = True) -> TimeIndex:
         """The time index; one that is not loaded is not compared with the data for this."""
         if self._time_index is None:
             try:
                 return TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
             except CorruptIndexError as error:
-                self.mend(str(error), patient=patient)
+                self.mend(str(error), may_block=may_block)
         return self.time_index
 
     def hold_index(self) -> None:
@@ -118,15 +119,15 @@ class IndexedData(SparselyIndexed):
         if self._index is not None:
             self.file.hold(self._index.memory_bytes)
 
-    def mend(self, reason: str, *, patient: bool = True) -> None:
+    def mend(self, reason: str, *, may_block: bool = True) -> None:
         """Make both indexes, and their files, anew from the data, since they do not hold together.
-        Raises OSError: then all is as it was, unless only the files could not be written; ColdError
-        unless patient.
+        Raises OSError: then all is as it was, unless only the files could not be written;
+        NotInPageCache if not may_block.
 
         Or the data do not: then what the offset index knew behind the damage stays known.
         """
-        if not patient:
-            raise ColdError(IndexSpot(self, self._index, reason))
+        if not may_block:
+            raise NotInPageCache(BackgroundIndexBuild(self, self._index, reason))
         known = self._index
         if known is None:
             known = OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
@@ -167,15 +168,15 @@ class IndexedData(SparselyIndexed):
         built.index.replace_file()
         built.time_index.replace_file()
 
-    def read_tail(self, *, patient: bool = True) -> int:
+    def read_tail(self, *, may_block: bool = True) -> int:
         """Learn what an append must know from the batches behind the last index entry; returns the
         offset after the last batch, -1 where the data does not end with a batch. Raises OSError;
-        ColdError unless patient."""
-        index = self.offsets(patient=patient)
-        times = self.times(patient=patient)
+        NotInPageCache if not may_block."""
+        index = self.offsets(may_block=may_block)
+        times = self.times(may_block=may_block)
         start = index.last_position
-        if not patient and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:
-            self.mend(f"{self.file.path}: its index ends too early", patient=False)
+        if not may_block and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:
+            self.mend(f"{self.file.path}: its index ends too early", may_block=False)
         self.largest_timestamp_ms, self.largest_timestamp_offset = times.last
         next_offset = self.base_offset
         end = start
@@ -190,13 +191,13 @@ class IndexedData(SparselyIndexed):
         self._timestamps_known = True
         return next_offset if end == self.size_bytes else -1
 
-    def largest_timestamp(self, *, patient: bool = True) -> tuple[int, int]:
+    def largest_timestamp(self, *, may_block: bool = True) -> tuple[int, int]:
         """(timestamp, offset) of the largest timestamp; from the file's tail if not loaded. Raises
-        OSError; ColdError unless patient."""
+        OSError; NotInPageCache if not may_block."""
         if not self._timestamps_known:
-            last = self._times_at_hand(patient=patient).last
+            last = self._times_at_hand(may_block=may_block).last
             if last[0] == NO_TIMESTAMP:  # true of few files: see what the data say
-                last = self.times(patient=patient).last
+                last = self.times(may_block=may_block).last
             self.largest_timestamp_ms, self.largest_timestamp_offset = last
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset

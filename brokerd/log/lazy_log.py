@@ -9,8 +9,9 @@ Invariants:
 - `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts,
   `heard_synced` when more is durable.
 
-Where the first use takes long (something is damaged) it raises ColdError, unless the caller is
-patient, and another thread reads (`aside`). Not thread-safe: all calls come from one thread.
+If the first use takes long (a file is damaged) and the caller must not block, it raises
+NotInPageCache, and another thread reads (`background_read`). Not thread-safe: all calls come from
+one thread.
 """
 
 import logging
@@ -21,10 +22,10 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot, recovery
-from brokerd.log.aside import AsideSpot, DataAside
-from brokerd.log.cold import ColdError, FilesSpot
+from brokerd.log.background_read import BackgroundRead, SegmentSnapshot
 from brokerd.log.context import LogContext, tells_of_errors
 from brokerd.log.epochs import EpochCache
+from brokerd.log.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment_list import SegmentList
 
@@ -37,11 +38,11 @@ class LazyLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms",
-        "_last_epoch", "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
-        "config", "directory", "heard_cut", "heard_synced", "high_watermark", "is_abandoned",
-        "is_loaded", "log_end_offset", "log_start_offset", "partition", "recovery_point", "topic",
-        "topic_id", "truncations", "warm_offset",
+        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
+        "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
+        "cached_from_offset", "config", "directory", "heard_cut", "heard_synced", "high_watermark",
+        "is_abandoned", "is_loaded", "log_end_offset", "log_start_offset", "partition",
+        "recovery_point", "topic", "topic_id", "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -78,7 +79,7 @@ class LazyLog:
         self.recovery_point = loaded.recovery_point
         self._ready = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
         self.is_loaded = False
-        self.warm_offset = self._mark_offset = loaded.log_end_offset
+        self.cached_from_offset = self._mark_offset = loaded.log_end_offset
         self._since_mark_bytes = 0
         if loaded.truncated_bytes is not None:
             self._event("recovery", truncated_bytes=loaded.truncated_bytes)
@@ -119,33 +120,33 @@ class LazyLog:
 
     # -- first use ---------------------------------------------------------------------------------
 
-    def first_use(self) -> FilesSpot:
+    def first_use(self) -> PendingFilesRead:
         """What `load` will read."""
-        return FilesSpot(self.directory, self._segments.active.base_offset)
+        return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
     @tells_of_errors
-    def load(self, *, patient: bool = True) -> None:
+    def load(self, *, may_block: bool = True) -> None:
         """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR); and
-        ColdError, unless patient, where that takes long."""
-        self.check_end(patient=patient)
-        self._load_producers(patient=patient)
-        self._load_epochs(patient=patient)
+        NotInPageCache if not may_block and it would wait for the disk."""
+        self.check_end(may_block=may_block)
+        self._load_producers(may_block=may_block)
+        self._load_epochs(may_block=may_block)
         self.is_loaded = True
 
     @tells_of_errors
-    def check_end(self, *, patient: bool = True) -> None:
+    def check_end(self, *, may_block: bool = True) -> None:
         """See at first use whether the log ends where it is said to end. Raises as `load`."""
         if self._ready:
             return
         active = self._segments.active
-        if active.read_tail(patient=patient) == self.log_end_offset:
+        if active.read_tail(may_block=may_block) == self.log_end_offset:
             self._ready = True
             return
         snapshot = producer_snapshot.load_before(
             self.directory, self.log_start_offset, active.base_offset
         )
         check = partial(recovery.check_tail, self._parts(snapshot[0]), snapshot)
-        self._read(check, self._take_tail, patient=patient)
+        self._read(check, self._take_tail, may_block=may_block)
 
     def _take_tail(self, tail: recovery.CheckedTail) -> None:
         self._close_epochs()
@@ -162,16 +163,16 @@ class LazyLog:
     @property
     def producers(self) -> ProducerState:
         """The state of idempotent producers, from the last snapshot on at first append."""
-        return self._load_producers(patient=True)
+        return self._load_producers(may_block=True)
 
-    def _load_producers(self, *, patient: bool) -> ProducerState:
+    def _load_producers(self, *, may_block: bool) -> ProducerState:
         if self._producers is None:
             offset, entries = snapshot = producer_snapshot.load_latest(
                 self.directory, self.log_start_offset, self.log_end_offset
             )
             if self.log_end_offset - offset > recovery.REPLAY_MAX:
                 replay = partial(recovery.replayed, self._parts(offset), snapshot)
-                self._read(replay, self._take_producers, patient=patient)
+                self._read(replay, self._take_producers, may_block=may_block)
             else:
                 producers = ProducerState(entries)
                 if offset < self.log_end_offset:
@@ -188,20 +189,20 @@ class LazyLog:
     @property
     @tells_of_errors
     def epochs(self) -> EpochCache:
-        return self._load_epochs(patient=True)
+        return self._load_epochs(may_block=True)
 
     @tells_of_errors
-    def check_epochs(self, *, patient: bool) -> None:
+    def check_epochs(self, *, may_block: bool) -> None:
         """Have the leader epochs read. Raises as `load`."""
-        self._load_epochs(patient=patient)
+        self._load_epochs(may_block=may_block)
 
-    def _load_epochs(self, *, patient: bool) -> EpochCache:
+    def _load_epochs(self, *, may_block: bool) -> EpochCache:
         if self._epochs is None:
             start = self.log_start_offset
             epochs = EpochCache(self.directory, self._context.submit, self._context.failed)
             if epochs.is_damaged or (not epochs.entries and self.size_bytes):
                 read = partial(recovery.epochs_in, self._parts(start), start)
-                self._read(read, partial(self._take_epochs, epochs), patient=patient)
+                self._read(read, partial(self._take_epochs, epochs), may_block=may_block)
             self._epochs = epochs
         return self._epochs
 
@@ -217,14 +218,14 @@ class LazyLog:
         if self._epochs is not None:
             self._epochs.close()
 
-    def _parts(self, offset: int) -> list[DataAside]:
+    def _parts(self, offset: int) -> list[SegmentSnapshot]:
         """The segments from the one on that holds an offset, for any thread."""
-        return [DataAside(each) for each in self._segments.from_offset(offset)]
+        return [SegmentSnapshot(each) for each in self._segments.from_offset(offset)]
 
-    def _read(self, read: Callable[[], T], take: Callable[[T], object], *, patient: bool) -> None:
-        """Take in what the first use reads for long: read on the spot for who is patient, else by
-        another thread (raises ColdError), void once the log is another."""
-        if patient:
+    def _read(self, read: Callable[[], T], take: Callable[[T], object], *, may_block: bool) -> None:
+        """Read for the first use and apply the result: now if `may_block`, else by another thread
+        (raises NotInPageCache); then the result is valid only while the log is the same."""
+        if may_block:
             take(read())
             return
         known = self.truncations, self.log_start_offset, self.log_end_offset
@@ -233,7 +234,7 @@ class LazyLog:
             now = self.truncations, self.log_start_offset, self.log_end_offset
             return self.is_abandoned or now != known
 
-        raise ColdError(AsideSpot(self, read, take, is_void))
+        raise NotInPageCache(BackgroundRead(self, read, take, is_void))
 
     # -- what it says ------------------------------------------------------------------------------
 

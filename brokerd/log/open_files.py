@@ -12,7 +12,7 @@ says so (`is_cut`).
 The system is told not to read ahead by itself: it would do so in whoever touches a page that is
 not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
 or a `sendfile`, and where it reads far ahead (8 MiB on some machines) that takes milliseconds.
-Who reads in order asks for what comes next (`cold`, `scan`).
+Who reads in order asks for what comes next (`page_cache`, `scan`).
 
 With a file goes what a look-up in its segment keeps in memory (2 MiB of index for a gigabyte of
 small batches). Where that comes to more than `held_max_bytes` in all, files are closed for it, too.

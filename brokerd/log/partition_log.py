@@ -17,12 +17,12 @@ from brokerd.limits import INT32_MAX
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.cleanable_log import CleanableLog
-from brokerd.log.cold import ColdError
 from brokerd.log.context import tells_of_errors
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.open_files import FileRange
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
 from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
@@ -152,8 +152,9 @@ class PartitionLog(CleanableLog):
             self._pass_mark()
 
     def _pass_mark(self) -> None:
-        """Some megabytes were appended: have them written in time, and count older ones as cold."""
-        self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
+        """Some megabytes were appended: start writing them to the disk; older ones may leave the
+        page cache."""
+        self.cached_from_offset, self._mark_offset = self._mark_offset, self.log_end_offset
         self._since_mark_bytes = 0
         active = self._segments.active
         active.hold_index()
@@ -183,18 +184,24 @@ class PartitionLog(CleanableLog):
     # -- read --------------------------------------------------------------------------------------
 
     def read(
-        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool, patient: bool = True
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        up_to: int,
+        min_one_batch: bool,
+        may_block: bool = True,
     ) -> FileRange | None:
         """The batches from the one that holds `offset` on, all below the offset `up_to`.
 
         At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
         The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
-        KAFKA_STORAGE_ERROR; and ColdError, unless patient, where it would wait for the disk.
+        KAFKA_STORAGE_ERROR; and NotInPageCache if not may_block and it would wait for the disk.
         """
         try:
             if not self._ready:
-                if not patient:
-                    raise ColdError(self.first_use())
+                if not may_block:
+                    raise NotInPageCache(self.first_use())
                 self.check_end()
             if not self.log_start_offset <= offset <= self.log_end_offset:
                 raise KafkaError(
@@ -205,11 +212,11 @@ class PartitionLog(CleanableLog):
                 return None
             return self._segments.range_from(
                 offset, max_bytes, up_to, self.log_end_offset, min_one_batch=min_one_batch,
-                patient=patient or offset >= self.warm_offset,
+                may_block=may_block or offset >= self.cached_from_offset,
             )  # fmt: skip
-        except ColdError:
+        except NotInPageCache:
             # The system does drop pages of this log: what was written last may have gone, too.
-            self.warm_offset = self._mark_offset = self.log_end_offset
+            self.cached_from_offset = self._mark_offset = self.log_end_offset
             raise
         except OSError as error:
             raise self._context.failed(error) from error
@@ -224,28 +231,29 @@ class PartitionLog(CleanableLog):
 
     @tells_of_errors
     def offset_for_timestamp(
-        self, timestamp_ms: int, *, patient: bool = True
+        self, timestamp_ms: int, *, may_block: bool = True
     ) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the first record at or after a timestamp. Raises
-        KafkaError(KAFKA_STORAGE_ERROR); ColdError, unless patient, where that takes long."""
-        self.check_end(patient=patient)
+        KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait for the
+        disk."""
+        self.check_end(may_block=may_block)
         return search.first_at_or_after(
-            self._segments, timestamp_ms, self.log_start_offset, patient=patient
+            self._segments, timestamp_ms, self.log_start_offset, may_block=may_block
         )
 
     @tells_of_errors
-    def max_timestamp_offset(self, *, patient: bool = True) -> tuple[int, int, int] | None:
+    def max_timestamp_offset(self, *, may_block: bool = True) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp, also one that
         was deleted and is there yet. Raises as `offset_for_timestamp`."""
-        self.check_end(patient=patient)
-        return search.largest(self._segments, patient=patient)
+        self.check_end(may_block=may_block)
+        return search.largest(self._segments, may_block=may_block)
 
     @tells_of_errors
-    def segment_times(self, now_ms: int, *, patient: bool = True) -> list[tuple[int, int]]:
+    def segment_times(self, now_ms: int, *, may_block: bool = True) -> list[tuple[int, int]]:
         """(first offset, ms since the epoch when it was last written) of each segment, oldest
         first, and the log end with `now_ms` if the last segment holds anything. Raises as
         `offset_for_timestamp`."""
-        self.check_end(patient=patient)
+        self.check_end(may_block=may_block)
         start = self.log_start_offset
         times = [
             (max(each.base_offset, start), int(os.stat(each.file.path).st_mtime * 1000))
@@ -283,18 +291,24 @@ class PartitionLog(CleanableLog):
     # -- for people --------------------------------------------------------------------------------
 
     @tells_of_errors
-    def glimpses(self, *, patient: bool = True) -> list[browser.Glimpse]:
+    def glimpses(self, *, may_block: bool = True) -> list[browser.Glimpse]:
         """What `browser.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
-        return browser.glimpses(self._segments, self.log_end_offset, patient=patient)
+        return browser.glimpses(self._segments, self.log_end_offset, may_block=may_block)
 
     @tells_of_errors
     def index_entries(
-        self, base_offset: int, kind: browser.Kind, start: int, limit: int, *, patient: bool = True
+        self,
+        base_offset: int,
+        kind: browser.Kind,
+        start: int,
+        limit: int,
+        *,
+        may_block: bool = True,
     ) -> tuple[int, list[tuple[int, int]]]:
         """How many (offset, position) or (timestamp, offset) entries one segment's index has, and
         some of them. Raises as `offset_for_timestamp`."""
         segment = self._segment(base_offset)
-        return browser.index_entries(segment, kind, start, limit, patient=patient)
+        return browser.index_entries(segment, kind, start, limit, may_block=may_block)
 
     @tells_of_errors
     def data_from(self, base_offset: int, position: int) -> FileRange:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
 from brokerd.log import crash_points, producer_snapshot
-from brokerd.log.aside import DataAside, headers_aside
+from brokerd.log.background_read import SegmentSnapshot, snapshot_headers
 from brokerd.log.context import LogContext
 from brokerd.log.damage import Data, up_to_damage
 from brokerd.log.end_transaction_marker import MARKER_BYTES_MAX, Marker, read_marker
@@ -104,7 +104,7 @@ class CheckedTail(NamedTuple):
     aborted: list[AbortedTxn]
 
 
-def check_tail(parts: Sequence[DataAside], snapshot: Snapshot) -> CheckedTail:
+def check_tail(parts: Sequence[SegmentSnapshot], snapshot: Snapshot) -> CheckedTail:
     """Check the last of these segments, in any thread; those before it, and the producers as of an
     offset in them, matter to its transactions alone. Raises OSError."""
     tail = parts[-1]
@@ -116,7 +116,7 @@ def check_tail(parts: Sequence[DataAside], snapshot: Snapshot) -> CheckedTail:
     if checked.has_transactions:
         offset, entries = snapshot
         producers = ProducerState(entries)
-        for batch in headers_aside(parts, offset):
+        for batch in snapshot_headers(parts, offset):
             is_in_tail = batch[0] is tail
             if is_in_tail and batch[1] >= checked.built.size_bytes:
                 break
@@ -227,7 +227,7 @@ class _CheckedSegment(NamedTuple):
     has_transactions: bool
 
 
-def _check_segment(data: Segment | DataAside) -> _CheckedSegment:
+def _check_segment(data: Segment | SegmentSnapshot) -> _CheckedSegment:
     """Read one segment, in any thread if it is aside. Raises OSError."""
     fd = data.file.fd()
     file_bytes = os.fstat(fd).st_size
@@ -305,20 +305,20 @@ def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
             return
 
 
-def replayed(parts: Sequence[DataAside], snapshot: Snapshot) -> ProducerState:
+def replayed(parts: Sequence[SegmentSnapshot], snapshot: Snapshot) -> ProducerState:
     """The producers behind these segments, in any thread, from those as of an offset in them.
     Raises OSError."""
     offset, entries = snapshot
     producers = ProducerState(entries)
-    producers.replay(with_markers(headers_aside(parts, offset)))
+    producers.replay(with_markers(snapshot_headers(parts, offset)))
     return producers
 
 
-def epochs_in(parts: Sequence[DataAside], offset: int) -> list[tuple[int, int]]:
+def epochs_in(parts: Sequence[SegmentSnapshot], offset: int) -> list[tuple[int, int]]:
     """The leader epochs of the batches from an offset on, with where they begin, in any thread.
     Raises OSError."""
     found: list[tuple[int, int]] = []
-    for _, _, header in headers_aside(parts, offset):
+    for _, _, header in snapshot_headers(parts, offset):
         if not found or found[-1][0] != header.leader_epoch:
             found.append((header.leader_epoch, header.base_offset))
     return found

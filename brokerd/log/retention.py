@@ -30,14 +30,14 @@ class SegmentAge(NamedTuple):
 
 
 def ages(
-    segments: SegmentList, log_end_offset: int, old_before_ms: int, *, patient: bool
+    segments: SegmentList, log_end_offset: int, old_before_ms: int, *, may_block: bool
 ) -> Iterator[SegmentAge]:
     """The segments as retention sees them, oldest first, each looked at only when asked for. A
     timestamp before `old_before_ms`, for which one might go, is compared with the data first.
-    Raises OSError; ColdError unless patient."""
+    Raises OSError; NotInPageCache if not may_block."""
     for number, segment in enumerate(segments):
-        timestamp_ms = segment.largest_timestamp(patient=patient)[0]
-        if timestamp_ms < old_before_ms and confirm_timestamp(segment, patient=patient):
+        timestamp_ms = segment.largest_timestamp(may_block=may_block)[0]
+        if timestamp_ms < old_before_ms and confirm_timestamp(segment, may_block=may_block):
             timestamp_ms = segment.largest_timestamp()[0]
         if timestamp_ms < 0:
             timestamp_ms = int(os.stat(segment.file.path).st_mtime * 1000)

@@ -19,9 +19,9 @@ from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
-from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.page_cache import READS_MAX, NotInPageCache
 from brokerd.log.partition_log import PartitionLog
 from brokerd.topic_partition import TopicPartition
 
@@ -152,12 +152,12 @@ class LogTasks:
         """How many segments were let go."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
-        is_patient = self._unread[log] >= READS_MAX
+        may_block = self._unread[log] >= READS_MAX
         try:
-            deleted = log.apply_retention(now_ms, log.high_watermark, patient=is_patient)
-        except ColdError as error:
+            deleted = log.apply_retention(now_ms, log.high_watermark, may_block=may_block)
+        except NotInPageCache as error:
             self._unread[log] += 1
-            self._context.read(error.spot, lambda: self._read.append(log))
+            self._context.read(error.pending_read, lambda: self._read.append(log))
             return 0
         except KafkaError as error:
             self.storage_event(log, error)

@@ -1,9 +1,9 @@
 """Finding records by timestamp: the one reading of a log that opens batches.
 
 A small batch is walked at once, which takes less than a millisecond; of a large one, or one that
-unpacks to much, another thread does it (`cold`), and what it found is kept until it is asked again.
-A batch whose records do not hold together is still found, as a whole: its base offset stands for
-the record, since a batch that lies inside must not make a log unsearchable.
+unpacks to much, another thread does it (`background_read`), and what it found is kept until it is
+asked again. A batch whose records do not hold together is still found, as a whole: its base offset
+stands for the record, since a batch that lies inside must not make a log unsearchable.
 """
 
 import os
@@ -11,9 +11,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from brokerd.errors import KafkaError
-from brokerd.log.aside import AsideSpot, DataAside, batches_aside
-from brokerd.log.cold import ColdError
+from brokerd.log.background_read import BackgroundRead, SegmentSnapshot, snapshot_batches
 from brokerd.log.index_checks import confirm_timestamp, time_floor
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.log.scan import is_intact
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
@@ -53,58 +53,58 @@ class Walked(NamedTuple):
 
 
 def first_at_or_after(
-    segments: SegmentList, timestamp_ms: int, log_start_offset: int, *, patient: bool
+    segments: SegmentList, timestamp_ms: int, log_start_offset: int, *, may_block: bool
 ) -> Found | None:
     """The first record from the log start on with a timestamp >= `timestamp_ms`. Raises OSError;
-    ColdError, unless patient, where that reads for long."""
+    NotInPageCache if not may_block and it would wait for the disk."""
     for segment in segments:
-        if segment.largest_timestamp(patient=patient)[0] < timestamp_ms:
+        if segment.largest_timestamp(may_block=may_block)[0] < timestamp_ms:
             continue
-        floor = time_floor(segment, timestamp_ms, patient=patient)
-        start = segment.locate(max(floor, log_start_offset), patient=patient)
+        floor = time_floor(segment, timestamp_ms, may_block=may_block)
+        start = segment.locate(max(floor, log_start_offset), may_block=may_block)
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
                 continue
             wanted = Wanted(header, timestamp_ms, max(log_start_offset, header.base_offset))
-            found = _walked(segments, segment, position, wanted, patient=patient).found
+            found = _walked(segments, segment, position, wanted, may_block=may_block).found
             if found is not None:
                 return found
     return None
 
 
-def largest(segments: SegmentList, *, patient: bool) -> Found | None:
+def largest(segments: SegmentList, *, may_block: bool) -> Found | None:
     """The first record that has the largest timestamp of all that lie in the segments, be it before
     the log start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as
     `first_at_or_after`."""
     for _ in range(len(segments) + 1):  # each may turn out to have another one
-        best = _latest_of(segments, patient=patient)
-        if confirm_timestamp(best, patient=patient):
-            best = _latest_of(segments, patient=patient)
+        best = _latest_of(segments, may_block=may_block)
+        if confirm_timestamp(best, may_block=may_block):
+            best = _latest_of(segments, may_block=may_block)
         timestamp_ms, offset = best.largest_timestamp()
         if timestamp_ms < 0:
             return None
-        for position, header in best.batches_from(best.locate(offset, patient=patient)):
+        for position, header in best.batches_from(best.locate(offset, may_block=may_block)):
             if header.max_timestamp >= timestamp_ms:
                 wanted = Wanted(header, timestamp_ms, header.base_offset)
-                walked = _walked(segments, best, position, wanted, patient=patient)
+                walked = _walked(segments, best, position, wanted, may_block=may_block)
                 if not walked.is_intact:
                     break
                 return walked.found
-        spot = _intact_spot(best)
-        if not patient:
-            raise ColdError(spot)
-        spot.warm()
-        spot.release()
+        pending = _intact_read(best)
+        if not may_block:
+            raise NotInPageCache(pending)
+        pending.load()
+        pending.release()
     return None
 
 
-def _latest_of(segments: SegmentList, *, patient: bool) -> Segment:
-    return max(segments, key=lambda segment: segment.largest_timestamp(patient=patient)[0])
+def _latest_of(segments: SegmentList, *, may_block: bool) -> Segment:
+    return max(segments, key=lambda segment: segment.largest_timestamp(may_block=may_block)[0])
 
 
-def _intact_spot(segment: Segment) -> AsideSpot[tuple[int, int]]:
+def _intact_read(segment: Segment) -> BackgroundRead[tuple[int, int]]:
     """What says the largest timestamp of an intact batch."""
-    data = DataAside(segment)
+    data = SegmentSnapshot(segment)
 
     def read() -> tuple[int, int]:
         try:
@@ -115,18 +115,18 @@ def _intact_spot(segment: Segment) -> AsideSpot[tuple[int, int]]:
     def take(largest: tuple[int, int]) -> None:
         segment.largest_timestamp_ms, segment.largest_timestamp_offset = largest
 
-    return AsideSpot(
+    return BackgroundRead(
         segment, read, take,
         lambda: segment.is_abandoned or segment.size_bytes != data.size_bytes,
     )  # fmt: skip
 
 
-def _largest_intact(data: DataAside) -> tuple[int, int]:
+def _largest_intact(data: SegmentSnapshot) -> tuple[int, int]:
     """(timestamp, offset) of the largest one of a batch whose bytes are right, where that which the
     segment goes by is of one that is damaged."""
     damaged: set[int] = set()
     while True:
-        batches = (each for each in batches_aside(data) if each[0] not in damaged)
+        batches = (each for each in snapshot_batches(data) if each[0] not in damaged)
         position, header = max(
             batches, key=lambda each: each[1].max_timestamp, default=(0, None)
         )  # the first of those that have it
@@ -138,12 +138,12 @@ def _largest_intact(data: DataAside) -> tuple[int, int]:
 
 
 def _walked(
-    segments: SegmentList, segment: Segment, position: int, wanted: Wanted, *, patient: bool
+    segments: SegmentList, segment: Segment, position: int, wanted: Wanted, *, may_block: bool
 ) -> Walked:
     known = segments.walked.get(wanted)
     if known is not None:
         return known
-    if patient:
+    if may_block:
         return _walk(segment.file.fd(), position, wanted)
     header = wanted.header
     if header.count <= AT_ONCE_RECORDS_MAX and header.size_bytes <= AT_ONCE_BYTES_MAX:
@@ -151,13 +151,13 @@ def _walked(
             return _walk(segment.file.fd(), position, wanted, UNPACKED_AT_ONCE_BYTES_MAX)
         except TooManyBytes:
             pass
-    raise ColdError(_walk_spot(segments, segment, position, wanted))
+    raise NotInPageCache(_walk_read(segments, segment, position, wanted))
 
 
-def _walk_spot(
+def _walk_read(
     segments: SegmentList, segment: Segment, position: int, wanted: Wanted
-) -> AsideSpot[Walked]:
-    data = DataAside(segment)
+) -> BackgroundRead[Walked]:
+    data = SegmentSnapshot(segment)
 
     def read() -> Walked:
         try:
@@ -165,7 +165,7 @@ def _walk_spot(
         finally:
             data.close()
 
-    return AsideSpot(
+    return BackgroundRead(
         (segment, wanted), read, partial(_keep, segments.walked, wanted),
         lambda: segment.is_abandoned or segment.size_bytes < data.size_bytes,
     )  # fmt: skip

@@ -17,12 +17,12 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.log import crash_points, damage, index_checks, names
-from brokerd.log.cold import require_cached, require_cached_index
 from brokerd.log.files import make_empty
 from brokerd.log.header_page import read_page
 from brokerd.log.indexed_data import IndexedData
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.open_files import OpenFiles
+from brokerd.log.page_cache import require_cached, require_cached_index
 from brokerd.log.time_index import TimeIndex
 from brokerd.protocol.records import LENGTH_OVERHEAD_BYTES
 
@@ -80,10 +80,10 @@ class Segment(IndexedData):
 
     # -- looking up --------------------------------------------------------------------------------
 
-    def locate(self, offset: int, *, patient: bool = True, refuse: bool = False) -> int:
+    def locate(self, offset: int, *, may_block: bool = True, refuse: bool = False) -> int:
         """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
 
-        Raises ColdError, unless patient, where that cannot be said without the disk, and, to
+        Raises NotInPageCache if not may_block and it would wait for the disk, and, to
         `refuse`, KafkaError(CORRUPT_MESSAGE) where the data have been lost there.
         """
         position = self._memo.get(offset)
@@ -93,14 +93,14 @@ class Segment(IndexedData):
         lasts = page.lasts
         if lasts and page.base <= offset <= lasts[-1]:
             return page.positions[bisect_left(lasts, offset)]
-        if self._index is None and not patient:
+        if self._index is None and not may_block:
             require_cached_index(self)
-            self._load_index(patient=False)
-        position = index_checks.start_for(self, offset, patient=patient)
+            self._load_index(may_block=False)
+        position = index_checks.start_for(self, offset, may_block=may_block)
         last = position - 1
         before: int | None = None
         while position < self.size_bytes:
-            if not patient:
+            if not may_block:
                 require_cached(self, position)
             page = read_page(self, position, before)
             self._page = page

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, RangeSpot, is_cached
 from brokerd.log.open_files import FileRange
+from brokerd.log.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
 from brokerd.log.segment import Segment
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
@@ -95,34 +95,34 @@ class SegmentList:
         log_end_offset: int,
         *,
         min_one_batch: bool,
-        patient: bool,
+        may_block: bool,
     ) -> FileRange | None:
         """The batches of one segment from the one that holds `offset` on, all below `up_to`.
 
         Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
-        ColdError, unless patient, where that takes the disk; of a range that does no more than
-        READ_AHEAD_BYTES are asked for.
+        NotInPageCache if not may_block and it would wait for the disk; of a range that does no more
+        than READ_AHEAD_BYTES are asked for.
         """
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
             number = self._number_of(offset)
             segment = self._segments[number]
-        position = segment.locate(offset, patient=patient, refuse=True)
+        position = segment.locate(offset, may_block=may_block, refuse=True)
         while position >= segment.size_bytes:  # a gap at the end of a compacted segment
             if segment is self.active:
                 return None
             number += 1
             segment = self._segments[number]
-            position = segment.locate(offset, patient=patient, refuse=True)
+            position = segment.locate(offset, may_block=may_block, refuse=True)
         end = segment.size_bytes
         if up_to < self.end_of(number, log_end_offset):
-            end = segment.locate(up_to, patient=patient)
+            end = segment.locate(up_to, may_block=may_block)
         if end - position > max_bytes:
             end = min(end, _cut(segment, position, max_bytes, min_one_batch))
         if end <= position:
             return None
-        if patient:
+        if may_block:
             return segment.file.pin(position, end - position)
         return _pin_cached(segment, position, end, min_one_batch)
 
@@ -222,14 +222,14 @@ class SegmentList:
 
 
 def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) -> FileRange:
-    """A range that is in memory; a shorter one, if that is. Raises ColdError."""
+    """A range that is in memory; a shorter one, if that is. Raises NotInPageCache."""
     if is_cached(segment.file.fd(), position, end - position):
         return segment.file.pin(position, end - position)
     if end - position > READ_AHEAD_BYTES:
         end = min(end, _cut(segment, position, READ_AHEAD_BYTES, min_one_batch))
         if is_cached(segment.file.fd(), position, end - position):
             return segment.file.pin(position, end - position)
-    raise ColdError(RangeSpot(segment.file.pin(position, end - position)))
+    raise NotInPageCache(PendingRangeRead(segment.file.pin(position, end - position)))
 
 
 def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:

@@ -107,7 +107,7 @@ class StoredLog(LazyLog):
     def _set_end(self, offset: int) -> None:
         self.truncations += 1
         self.log_end_offset = offset
-        self.warm_offset, self._mark_offset = offset, offset
+        self.cached_from_offset, self._mark_offset = offset, offset
         self.epochs.truncate_end(offset)
         producer_snapshot.remove_after(self.directory, offset)
         self._producers = None
@@ -132,16 +132,17 @@ class StoredLog(LazyLog):
 
     @tells_of_errors
     def apply_retention(
-        self, now_ms: int, high_watermark: int, *, patient: bool = True
+        self, now_ms: int, high_watermark: int, *, may_block: bool = True
     ) -> list[int]:
         """Let go the segments that retention allows; returns their base offsets.
 
-        Raises KafkaError(KAFKA_STORAGE_ERROR); ColdError, unless patient, where that takes long.
+        Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache, if not may_block, where that takes
+        long.
         """
         old_before_ms = now_ms - self.config.retention_ms if self.config.retention_ms >= 0 else -1
         reasons = retention.expired(
             retention.ages(
-                self._segments, self.log_end_offset, old_before_ms, patient=patient
+                self._segments, self.log_end_offset, old_before_ms, may_block=may_block
             ), self.config,
             now_ms=now_ms, log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
             high_watermark=high_watermark,
@@ -149,9 +150,9 @@ class StoredLog(LazyLog):
         if not reasons:
             return []
         if len(reasons) == len(self._segments) and not self.is_loaded:
-            self.load(patient=patient)  # what is closed must end where it is said to end
+            self.load(may_block=may_block)  # what is closed must end where it is said to end
             known_end = min(high_watermark, self.log_end_offset)  # it may have cut what is counted
-            return self.apply_retention(now_ms, known_end, patient=patient)
+            return self.apply_retention(now_ms, known_end, may_block=may_block)
         dropped = self._let_go(len(reasons), now_ms)
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)

@@ -256,11 +256,11 @@ class Partition:
     def follower(self, follower_id: int) -> Follower | None:
         return self._followers.get(follower_id)
 
-    def end_offset_for_epoch(self, epoch: int, *, patient: bool = True) -> tuple[int, int]:
+    def end_offset_for_epoch(self, epoch: int, *, may_block: bool = True) -> tuple[int, int]:
         """The leader's answer to a follower's last epoch: (epoch, where it ended). Raises
-        KafkaError; ColdError, unless patient, where that takes long."""
-        self.log.check_end(patient=patient)
-        self.log.check_epochs(patient=patient)
+        KafkaError; NotInPageCache if not may_block and it would wait for the disk."""
+        self.log.check_end(may_block=may_block)
+        self.log.check_epochs(may_block=may_block)
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset
         found = self.log.end_offset_for_epoch(epoch)

@@ -31,16 +31,16 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Batch, Work, perform
-from brokerd.server.cold_reads import takes_long
+from brokerd.server.pending_reads import takes_long
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
-    from brokerd.server.cold_reads import ColdReads
     from brokerd.server.net.connection import Connection
     from brokerd.server.net.receive_buffers import ReceiveBuffers
+    from brokerd.server.pending_reads import PendingReads
 
 logger = logging.getLogger(__name__)
 
@@ -91,11 +91,11 @@ class _Entry:
 class _Queue:
     """Of one partition: what waits, what is at work, and whose connections are held."""
 
-    __slots__ = ("at_work", "held", "is_cold", "partition", "size_bytes", "waiting")
+    __slots__ = ("at_work", "held", "needs_load", "partition", "size_bytes", "waiting")
 
-    def __init__(self, partition: Partition, is_cold: bool) -> None:
+    def __init__(self, partition: Partition, needs_load: bool) -> None:
         self.partition = partition
-        self.is_cold = is_cold
+        self.needs_load = needs_load
         self.waiting: deque[_Entry] = deque()
         self.at_work: list[_Entry] = []
         self.size_bytes = 0
@@ -120,13 +120,13 @@ class AppendQueues:
     """The queues of all partitions of a broker: those in `by_partition` have something at work, so
     that what comes now for them has to wait."""
 
-    def __init__(self, clock: Clock, memory: ReceiveBuffers, cold_reads: ColdReads) -> None:
+    def __init__(self, clock: Clock, memory: ReceiveBuffers, pending_reads: PendingReads) -> None:
         self._clock = clock
         self._memory = memory
-        self._cold_reads = cold_reads
+        self._pending_reads = pending_reads
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
-        self._cold: deque[_Queue] = deque()
+        self._to_load: deque[_Queue] = deque()
         self._taking_up: asyncio.Task[None] | None = None
         self._loading: set[asyncio.Task[None]] = set()
         self._threads: ThreadPoolExecutor | None = None
@@ -141,11 +141,11 @@ class AppendQueues:
         batches: Sequence[memoryview],
         work: Mapping[int, Work],
         *,
-        is_cold: bool = False,
+        needs_load: bool = False,
     ) -> tuple[Outcome, ...]:
         """Take copies of batches; those without `work` only wait for the ones before them, or, with
-        `is_cold`, for the turn of a partition whose log is used for the first time."""
-        queue = self.by_partition.get(partition) or self._begin(partition, is_cold)
+        `needs_load`, for the turn of a partition whose log is used for the first time."""
+        queue = self.by_partition.get(partition) or self._begin(partition, needs_load)
         entries = [
             _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
         ]
@@ -157,23 +157,23 @@ class AppendQueues:
         if connection not in queue.held and queue.is_filled_to(1):
             queue.held.add(connection)
             connection.hold()
-        if not queue.at_work and not queue.is_cold:
+        if not queue.at_work and not queue.needs_load:
             self._send_out(queue)
         return tuple(entry.outcome for entry in entries)
 
-    def _begin(self, partition: Partition, is_cold: bool) -> _Queue:
-        queue = self.by_partition[partition] = _Queue(partition, is_cold)
+    def _begin(self, partition: Partition, needs_load: bool) -> _Queue:
+        queue = self.by_partition[partition] = _Queue(partition, needs_load)
         self._empty.clear()
-        if is_cold:
-            self._cold.append(queue)
+        if needs_load:
+            self._to_load.append(queue)
             if self._taking_up is None or self._taking_up.done():
-                taking = in_turns(self._cold_ones(), self._take_up)
+                taking = in_turns(self._queues_to_load(), self._take_up)
                 self._taking_up = self._loop.create_task(taking)
         return queue
 
-    def _cold_ones(self) -> Iterator[_Queue]:
-        while self._cold and not self._closed:
-            yield self._cold.popleft()
+    def _queues_to_load(self) -> Iterator[_Queue]:
+        while self._to_load and not self._closed:
+            yield self._to_load.popleft()
 
     def _take_up(self, queue: _Queue) -> None:
         if takes_long(queue.partition.log):
@@ -185,14 +185,14 @@ class AppendQueues:
 
     async def _load(self, queue: _Queue) -> None:
         try:
-            await self._cold_reads.load([queue.partition.log])
+            await self._pending_reads.load_logs([queue.partition.log])
         except Exception:  # whoever waits must hear what the append says
             logger.exception("%s could not be read", queue.partition.log.directory)
         if not self._closed:
             self._go_on(queue)
 
     def _go_on(self, queue: _Queue) -> None:
-        queue.is_cold = False
+        queue.needs_load = False
         if any(entry.work is not None for entry in queue.waiting):
             self._send_out(queue)
             return

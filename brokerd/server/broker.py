@@ -43,7 +43,6 @@ from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cleaner_workers import CleanerWorkers
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
 from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
@@ -56,6 +55,7 @@ from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.net.listeners import BindError
 from brokerd.server.net.network import Network
+from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
 from brokerd.server.scheduler import SECOND_MS, Scheduler, Task
@@ -107,8 +107,8 @@ class Broker:
             lambda: self.cluster.image.names_by_id,
         )
         self.network = Network(config)
-        self.cold_reads = ColdReads()
-        self.appends = AppendQueues(self.clock, self.network.buffers, self.cold_reads)
+        self.pending_reads = PendingReads()
+        self.appends = AppendQueues(self.clock, self.network.buffers, self.pending_reads)
         self.generation = 0
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
@@ -160,7 +160,9 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        self.groups = GroupService(config, self.clock, self.replicas, self.cluster, self.cold_reads)
+        self.groups = GroupService(
+            config, self.clock, self.replicas, self.cluster, self.pending_reads
+        )
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
 
@@ -173,7 +175,7 @@ class Broker:
             defaults=LogConfig.from_properties(config.raw),
             on_event=self.events.add,
             submit=self._disk.submit,
-            read=self.cold_reads.read,
+            read=self.pending_reads.read,
             times=TaskIntervals(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
@@ -241,7 +243,7 @@ class Broker:
             await self.cluster.stop()
         await self._router.finish_tasks(FINISH_TIMEOUT_S)
         await self.appends.drain(FINISH_TIMEOUT_S)
-        await self.cold_reads.stop()
+        await self.pending_reads.stop()
         self.network.close()
         await self.appends.close()
         if self._admin is not None:

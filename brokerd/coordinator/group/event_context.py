@@ -26,15 +26,8 @@ class Groups:
     """The groups of one partition, with their deadlines and writes."""
 
     __slots__ = (
-        "config",
-        "deadlines",
-        "groups",
-        "inflight",
-        "member_memory",
-        "pending_offsets",
-        "store",
-        "sweep",
-        "writes_made",
+        "config", "deadlines", "groups", "inflight", "member_memory", "pending_offsets", "store",
+        "sweep", "writes_made",
     )  # fmt: skip
 
     def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:

@@ -6,16 +6,16 @@ from brokerd.log.partition_log import PartitionLog
 
 
 def dirty_part(
-    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int, *, patient: bool = True
+    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int, *, may_block: bool = True
 ) -> plan.Dirty:
-    """The dirty part below `stable_offset`. Raises OSError, KafkaError; ColdError, unless patient,
-    where that takes long."""
+    """The dirty part below `stable_offset`. Raises OSError, KafkaError; NotInPageCache if not
+    may_block and it would wait for the disk."""
     with_times = plan.needs_timestamps(log.config)
     closed = [
         plan.ClosedSegment(
             each.base_offset, log.end_of_segment(each), each.size_bytes,
             each.first_timestamp() if with_times else -1,
-            each.largest_timestamp(patient=patient)[0] if with_times else -1,
+            each.largest_timestamp(may_block=may_block)[0] if with_times else -1,
         )
         for each in log.closed_segments()
     ]  # fmt: skip

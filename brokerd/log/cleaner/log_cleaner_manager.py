@@ -20,9 +20,9 @@ from brokerd.log import checkpoints, crash_points
 from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
-from brokerd.log.cold import READS_MAX, ColdError, Spot
 from brokerd.log.context import says_nothing_of_disks
 from brokerd.log.manager import LogManager
+from brokerd.log.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.partition_log import PartitionLog
 from brokerd.topic_partition import TopicPartition
 
@@ -169,10 +169,14 @@ class Cleaner:
             return
         try:
             dirty = cleanable_offsets.dirty_part(
-                log, known.checkpoint, log.high_watermark, now_ms, patient=known.reads >= READS_MAX
+                log,
+                known.checkpoint,
+                log.high_watermark,
+                now_ms,
+                may_block=known.reads >= READS_MAX,
             )
-        except ColdError as error:
-            self._read(known, error.spot)
+        except NotInPageCache as error:
+            self._read(known, error.pending_read)
             return
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
@@ -213,7 +217,7 @@ class Cleaner:
         if not self.is_unchanged(known):
             return False
         try:
-            log.load(patient=known.reads >= READS_MAX)
+            log.load(may_block=known.reads >= READS_MAX)
             if not self.is_unchanged(known):
                 return False
             stable_offset = log.last_stable_offset(log.high_watermark)
@@ -227,8 +231,8 @@ class Cleaner:
                 return True
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
-        except ColdError as error:
-            self._read(known, error.spot)
+        except NotInPageCache as error:
+            self._read(known, error.pending_read)
             return False
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
@@ -238,10 +242,10 @@ class Cleaner:
         self.workers.run(job, _Round(self, known, job))
         return True
 
-    def _read(self, known: _Known, spot: Spot) -> None:
+    def _read(self, known: _Known, pending: PendingRead) -> None:
         """Have read by another thread what a look at a log lacks; a later look finds it."""
         known.reads += 1
-        self.logs.read(spot, lambda: None)
+        self.logs.read(pending, lambda: None)
 
     def _job(self, log: PartitionLog, dirty: plan.Dirty, now_ms: int) -> Job:
         config = log.config

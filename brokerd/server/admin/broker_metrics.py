@@ -285,7 +285,7 @@ def _waiting(broker: Broker) -> Iterator[str]:
     yield from family("brokerd_parked_requests", "gauge", "All of them.", [({}, lot.count)])
     yield from family("brokerd_cold_fetches_total", "counter",
                       "Fetches that had to wait for the disk.",
-                      [({}, broker.cold_reads.requests)])  # fmt: skip
+                      [({}, broker.pending_reads.requests)])  # fmt: skip
     yield from family("kafka_server_delayedfetchmetrics_expires_total", "counter",
                       "Long polls whose time ran out.",
                       [({"fetcherType": "consumer"}, lot.expired[FETCH])])  # fmt: skip

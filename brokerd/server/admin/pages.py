@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser
-from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.log.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin.broker_metrics import resident_bytes
 from brokerd.server.admin.exposition import CONTENT_TYPE
@@ -150,13 +150,13 @@ class AdminPages:
         )
 
     async def _read(self, look: Callable[..., Result]) -> Result:
-        """What `look(patient=…)` gives; where that takes long, threads read first."""
+        """What `look(may_block=…)` gives; where that takes long, threads read first."""
         for _ in range(READS_MAX):
             try:
-                return look(patient=False)
-            except ColdError as error:
-                await self._broker.cold_reads.warm([error.spot], lambda: True)
-        return look(patient=True)
+                return look(may_block=False)
+            except NotInPageCache as error:
+                await self._broker.pending_reads.load([error.pending_read], lambda: True)
+        return look(may_block=True)
 
     async def index(self, query: Query) -> Answer:
         kind = query.text("kind")

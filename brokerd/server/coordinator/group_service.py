@@ -19,8 +19,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.coordinator.group_shard import GroupShard
+from brokerd.server.pending_reads import PendingReads
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
@@ -55,14 +55,14 @@ class GroupService:
         clock: Clock,
         replicas: ReplicaManager,
         cluster: ClusterClient,
-        cold_reads: ColdReads,
+        pending_reads: PendingReads,
     ) -> None:
         self._config = config
         self._group_config = group_config(config)
         self._clock = clock
         self._replicas = replicas
         self._cluster = cluster
-        self._cold_reads = cold_reads
+        self._pending_reads = pending_reads
         self._shards: dict[int, GroupShard] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
@@ -146,7 +146,7 @@ class GroupService:
         while True:
             async with self._one_load:
                 started_ms = self._clock.now_ms()
-                await self._cold_reads.load([partition.log])
+                await self._pending_reads.load_logs([partition.log])
                 if await self._read(index, shard, pause_s):
                     break
             await asyncio.sleep(pause_s)

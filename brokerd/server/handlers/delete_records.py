@@ -29,7 +29,7 @@ async def delete_records(broker: Broker, context: RequestContext, request: Any) 
     """Each partition for itself; one write to disk, or two, serves them all."""
     deletions = _Deletions(broker)
     await in_turns(_asked(request), deletions.note)
-    await broker.cold_reads.load(deletions.logs)
+    await broker.pending_reads.load_logs(deletions.logs)
     await in_turns(deletions.wanted.items(), deletions.delete)
     await in_turns_awaited(deletions.deleted, deletions.tell)
     topics = deletions.topics

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
-COLD_ROUNDS_MAX = 4
+READ_ROUNDS_MAX = 4
 AT_ONCE_MAX: Final = 1_000
 """Of more partitions than this a Fetch is served in turns of the loop: a few milliseconds."""
 SLICE = 100
@@ -76,14 +76,14 @@ def serve_fetch(
         )
         return
     if len(fetch.partitions) > AT_ONCE_MAX:
-        broker.cold_reads.begin(_LateFetch(broker, connection, header, request, fetch).serve())
+        broker.pending_reads.begin(_LateFetch(broker, connection, header, request, fetch).serve())
         return
-    attempt = Attempt(broker, request, fetch, patient=False)
+    attempt = Attempt(broker, request, fetch, may_block=False)
     attempt.read(fetch.partitions)
     attempt.end()
-    if attempt.cold:
+    if attempt.pending_reads:
         late = _LateFetch(broker, connection, header, request, fetch)
-        broker.cold_reads.begin(late.serve(attempt))
+        broker.pending_reads.begin(late.serve(attempt))
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
         if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
@@ -187,27 +187,27 @@ class _LateFetch:
             self._connection.close("an unexpected error in the broker")
 
     async def _serve(self, attempt: Attempt | None) -> None:
-        connection, cold_reads = self._connection, self._broker.cold_reads
+        connection, pending_reads = self._connection, self._broker.pending_reads
         time_s = asyncio.get_running_loop().time
-        was_cold = False
+        had_pending_reads = False
         reads = 0
         while True:
             begun_s = time_s()
             if attempt is None:
-                attempt = await self._attempt_in_turns(patient=reads == COLD_ROUNDS_MAX)
+                attempt = await self._attempt_in_turns(may_block=reads == READ_ROUNDS_MAX)
             if connection.closed:
                 attempt.give_up()
                 return
             left_s = self._ends_s - time_s()
-            if attempt.cold:
+            if attempt.pending_reads:
                 attempt.release()
-                cold_reads.requests += not was_cold
-                was_cold = True
-                reads += await cold_reads.warm_for(
-                    connection, attempt.cold, lambda: not connection.closed
+                pending_reads.requests += not had_pending_reads
+                had_pending_reads = True
+                reads += await pending_reads.load_for(
+                    connection, attempt.pending_reads, lambda: not connection.closed
                 )
                 if not connection.closed:
-                    await cold_reads.load(attempt.unloaded)
+                    await pending_reads.load_logs(attempt.unloaded)
             elif attempt.is_enough or left_s <= 0 or not attempt.partitions:
                 await self._send_in_turns(attempt)
                 self._broker.times.answered(connection, self._since)
@@ -260,22 +260,22 @@ class _LateFetch:
         return None
 
     def _go_on(self) -> object:
-        self._broker.cold_reads.begin(self.serve())
+        self._broker.pending_reads.begin(self.serve())
         return LATER
 
-    def _new_attempt(self, *, patient: bool) -> Attempt:
+    def _new_attempt(self, *, may_block: bool) -> Attempt:
         return Attempt(
-            self._broker, self._request, self._fetch, patient=patient, unknown=self._unknown
+            self._broker, self._request, self._fetch, may_block=may_block, unknown=self._unknown
         )
 
     def _attempt(self) -> Attempt:
-        attempt = self._new_attempt(patient=True)
+        attempt = self._new_attempt(may_block=True)
         attempt.read(self._wanted)
         attempt.end()
         return attempt
 
-    async def _attempt_in_turns(self, *, patient: bool) -> Attempt:
-        attempt = self._new_attempt(patient=patient)
+    async def _attempt_in_turns(self, *, may_block: bool) -> Attempt:
+        attempt = self._new_attempt(may_block=may_block)
         try:
             await in_turns(_slices(self._wanted), attempt.read)
         except BaseException:

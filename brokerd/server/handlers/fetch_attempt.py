@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.cold import ColdError
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
@@ -19,8 +19,8 @@ from brokerd.server.refusals import count_refusal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brokerd.log.cold import Spot
     from brokerd.log.open_files import FileRange
+    from brokerd.log.page_cache import PendingRead
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -39,16 +39,16 @@ class Attempt:
 
     It is made by `read`, which may be called for some of its partitions after others, and `end`.
 
-    Unless it is patient, it does not wait for the disk: `cold` is then what must be read before the
-    next try, and `unloaded` are the logs that are used for the first time. `unknown` are the
-    replies of what the cluster does not know, which are the last ones; where the tries before have
-    them, they are given, and what has become unknown since is a failure like any other.
+    Without `may_block` it does not wait for the disk: `pending_reads` must be loaded before the
+    next attempt, and `unloaded` are the logs that are used for the first time. `unknown` are the
+    replies of partitions that the cluster does not know, which come last; they are passed from the
+    earlier attempts, and a partition that has become unknown since is a failure like any other.
     """
 
     __slots__ = (
-        "_broker", "_counts", "_fetch", "_is_first", "_patient", "_request", "_room", "_total",
-        "cold", "failed", "is_enough", "min_bytes", "partitions", "replies", "there", "unknown",
-        "unloaded",
+        "_broker", "_counts", "_fetch", "_is_first", "_may_block", "_request", "_room", "_total",
+        "failed", "is_enough", "min_bytes", "partitions", "pending_reads", "replies", "there",
+        "unknown", "unloaded",
     )  # fmt: skip
 
     def __init__(
@@ -57,20 +57,20 @@ class Attempt:
         request: FetchRequest,
         fetch: Fetch,
         *,
-        patient: bool = True,
+        may_block: bool = True,
         unknown: list[FetchReply] | None = None,
     ) -> None:
         self._broker = broker
         self._request = request
         self._fetch = fetch
-        self._patient = patient
+        self._may_block = may_block
         self._is_first = unknown is None
         self._room = room = min(request.max_bytes, broker.config.fetch_max_bytes)
         self.min_bytes = request.min_bytes if request.min_bytes < room else room
         self._total = 0
         self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
         self._counts: list[tuple[Partition, int]] = []
-        self.cold: list[Spot] = []
+        self.pending_reads: list[PendingRead] = []
         self.unloaded: list[PartitionLog] = []
         self.replies: list[FetchReply] = []
         self.partitions: list[Partition] = []
@@ -86,7 +86,7 @@ class Attempt:
             raise
 
     def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
-        broker, patient, room, total = self._broker, self._patient, self._room, self._total
+        broker, may_block, room, total = self._broker, self._may_block, self._room, self._total
         committed = self._request.isolation_level == READ_COMMITTED
         min_bytes = self.min_bytes
         may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
@@ -94,17 +94,17 @@ class Attempt:
             try:
                 partition = led_partition(broker, wanted)
                 self.partitions.append(partition)
-                if not (patient or partition.log.is_loaded):
+                if not (may_block or partition.log.is_loaded):
                     self.unloaded.append(partition.log)
-                    self.cold.append(partition.log.first_use())
+                    self.pending_reads.append(partition.log.first_use())
                     continue
                 is_full = may_be_full and self._files() >= FILES_MAX
                 reply = _read(
                     partition, wanted, 0 if is_full else room,
-                    first=total == 0 and not is_full, committed=committed, patient=patient,
+                    first=total == 0 and not is_full, committed=committed, may_block=may_block,
                 )  # fmt: skip
-            except ColdError as error:
-                self.cold.append(error.spot)
+            except NotInPageCache as error:
+                self.pending_reads.append(error.pending_read)
                 continue
             except KafkaError as error:
                 self._refuse(wanted, error.code)
@@ -146,7 +146,7 @@ class Attempt:
 
     def _files(self) -> int:
         """Of so many partitions a file is open or will be read."""
-        return len(self._counts) + len(self.cold) - len(self.unloaded)
+        return len(self._counts) + len(self.pending_reads) - len(self.unloaded)
 
     def _refuse(self, wanted: FetchPartition, error: ErrorCode) -> None:
         if error is ErrorCode.UNKNOWN_TOPIC_ID:
@@ -195,10 +195,10 @@ class Attempt:
                 reply.records.release()
 
     def give_up(self) -> None:
-        """The same, and nothing cold is read."""
+        """The same, and the pending reads are not done."""
         self.release()
-        for spot in self.cold:
-            spot.release()
+        for pending in self.pending_reads:
+            pending.release()
 
 
 def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
@@ -224,7 +224,7 @@ def _read(
     *,
     first: bool,
     committed: bool,
-    patient: bool,
+    may_block: bool,
 ) -> FetchReply:
     log = partition.log
     offset = wanted.offset
@@ -243,7 +243,9 @@ def _read(
     up_to = stable if committed else high_watermark
     limit = min(wanted.max_bytes, room)
     if offset < up_to and (limit > 0 or first) and diverging is None:
-        records = log.read(offset, max(limit, 0), up_to=up_to, min_one_batch=first, patient=patient)
+        records = log.read(
+            offset, max(limit, 0), up_to=up_to, min_one_batch=first, may_block=may_block
+        )
         if committed and records is not None:
             try:
                 aborted = log.aborted_transactions(offset, records)

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
-from brokerd.log.cold import ColdError
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest, decode_fetch
 from brokerd.protocol.fetch_response import ResponseTemplate
 
@@ -100,8 +100,8 @@ class FetchMemo:
         (correlation_id,) = _CORRELATION_ID.unpack_from(buffer, position + _CORRELATION_ID_AT)
         try:
             return self._answer(connection, offset, correlation_id)
-        except ColdError as error:  # the general way finds out anew what is cold
-            error.spot.release()
+        except NotInPageCache as error:  # the general path attempts the read again
+            error.pending_read.release()
             return False
         except KafkaError:  # said by the general way
             return False
@@ -115,7 +115,7 @@ class FetchMemo:
         up_to = stable if self.committed else partition.high_watermark
         if not log.is_loaded or not log.log_start_offset <= offset < up_to:
             return False
-        records = log.read(offset, self.max_bytes, up_to=up_to, min_one_batch=True, patient=False)
+        records = log.read(offset, self.max_bytes, up_to=up_to, min_one_batch=True, may_block=False)
         if records is None:
             return False
         aborted = None

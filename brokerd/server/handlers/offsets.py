@@ -49,14 +49,14 @@ def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Reply
     def note(key: TopicPartition) -> None:
         (twice if key in once else once).add(key)
 
-    def answer(topic: str, asked: Any, *, patient: bool) -> Fields:
+    def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
         if (topic, asked.partition_index) in twice:
             return _refused(asked, ErrorCode.INVALID_REQUEST)
-        return _listed(broker, topic, asked, version, committed, patient=patient)
+        return _listed(broker, topic, asked, version, committed, may_block=may_block)
 
     def answer_all() -> Fields | Awaitable[Fields]:
         topics = [(each.name, each.partitions) for each in request.topics]
-        return answer_partitions(broker.cold_reads, context, topics, answer)
+        return answer_partitions(broker.pending_reads, context, topics, answer)
 
     keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
     noted = at_once_or_in_turns(keys, note, None)
@@ -72,7 +72,7 @@ async def _behind(
 
 
 def _listed(
-    broker: Broker, topic: str, asked: Any, version: int, committed: bool, *, patient: bool
+    broker: Broker, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
 ) -> Fields:
     epoch = getattr(asked, "current_leader_epoch", -1)
     try:
@@ -81,7 +81,7 @@ def _listed(
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
         partition = broker.leader_of(topic, asked.partition_index, epoch)
         offset, timestamp_ms, leader_epoch = _offset_at(
-            partition, asked.timestamp, committed, patient=patient
+            partition, asked.timestamp, committed, may_block=may_block
         )
     except KafkaError as error:
         return _refused(asked, error.code)
@@ -99,26 +99,26 @@ def _refused(asked: Any, code: ErrorCode) -> Fields:
 
 
 def _offset_at(
-    partition: Partition, timestamp_ms: int, committed: bool, *, patient: bool
+    partition: Partition, timestamp_ms: int, committed: bool, *, may_block: bool
 ) -> tuple[int, int, int]:
     """(offset, timestamp, leader epoch); all -1 where there is no such record."""
     log = partition.log
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
-        log.check_epochs(patient=patient)
+        log.check_epochs(may_block=may_block)
         return log.log_start_offset, -1, log.epoch_at_start
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
     if committed:
-        log.load(patient=patient)
+        log.load(may_block=may_block)
     else:
-        log.check_end(patient=patient)
+        log.check_end(may_block=may_block)
     end = partition.last_stable_offset if committed else partition.high_watermark
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
-        found = log.max_timestamp_offset(patient=patient)
+        found = log.max_timestamp_offset(may_block=may_block)
     else:
-        found = log.offset_for_timestamp(timestamp_ms, patient=patient)
+        found = log.offset_for_timestamp(timestamp_ms, may_block=may_block)
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found
@@ -128,7 +128,7 @@ def _list_offsets_v0(
     broker: Broker, context: RequestContext, topics: Sequence[RequestedTopic]
 ) -> bytes | Awaitable[bytes]:
     answer = answer_partitions(
-        broker.cold_reads, context, topics, partial(_segment_offsets, broker),
+        broker.pending_reads, context, topics, partial(_segment_offsets, broker),
         encode=list_offsets_v0.encode_partition,
     )  # fmt: skip
     return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
@@ -143,7 +143,7 @@ async def _encode_v0_later(answer: Awaitable[Fields]) -> bytes:
 
 
 def _segment_offsets(
-    broker: Broker, topic: str, asked: RequestedPartition, *, patient: bool
+    broker: Broker, topic: str, asked: RequestedPartition, *, may_block: bool
 ) -> Fields:
     """Where the segments begin that were last written by a time, newest first (Kafka's
     UnifiedLog.legacyFetchOffsetsBefore)."""
@@ -151,7 +151,7 @@ def _segment_offsets(
         if asked.timestamp < EARLIEST:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
         partition = broker.leader_of(topic, asked.partition_index, -1)
-        points = partition.log.segment_times(broker.clock.now_ms(), patient=patient)
+        points = partition.log.segment_times(broker.clock.now_ms(), may_block=may_block)
     except KafkaError as error:
         return {"partition_index": asked.partition_index, "error_code": int(error.code)}
     if asked.timestamp == EARLIEST:
@@ -173,7 +173,7 @@ def offset_for_leader_epoch(
 ) -> Fields | Awaitable[Fields]:
     """Where each epoch asked for ended in the leader's log."""
     return answer_partitions(
-        broker.cold_reads,
+        broker.pending_reads,
         context,
         [(each.topic, each.partitions) for each in request.topics],
         partial(_epoch_end, broker),
@@ -181,10 +181,10 @@ def offset_for_leader_epoch(
     )
 
 
-def _epoch_end(broker: Broker, topic: str, asked: Any, *, patient: bool) -> Fields:
+def _epoch_end(broker: Broker, topic: str, asked: Any, *, may_block: bool) -> Fields:
     try:
         partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
-        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch, patient=patient)
+        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch, may_block=may_block)
     except KafkaError as error:
         return {"partition": asked.partition, "error_code": int(error.code)}
     return {

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.log.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.messages import item_encoder
-from brokerd.server.cold_reads import chunks
+from brokerd.server.pending_reads import chunks
 from brokerd.turns import at_once_or_in_turns, in_turns, uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-    from brokerd.log.cold import Spot
-    from brokerd.server.cold_reads import ColdReads
+    from brokerd.log.page_cache import PendingRead
     from brokerd.server.context import Fields, RequestContext
+    from brokerd.server.pending_reads import PendingReads
 
 Asked = TypeVar("Asked")
 AskedOf = TypeVar("AskedOf", contravariant=True)
@@ -23,10 +23,10 @@ _Place = tuple[list[bytes], str, Asked]
 
 
 class Answer(Protocol[AskedOf]):
-    """The answer for what is asked of a partition. Raises ColdError, unless patient, where that
-    takes long."""
+    """The answer for what is asked of a partition. Raises NotInPageCache if not may_block and it
+    would wait for the disk."""
 
-    def __call__(self, topic: str, asked: AskedOf, /, *, patient: bool) -> Fields: ...
+    def __call__(self, topic: str, asked: AskedOf, /, *, may_block: bool) -> Fields: ...
 
 
 class _Late(NamedTuple):
@@ -39,7 +39,7 @@ class _Late(NamedTuple):
 
 
 def answer_partitions(
-    cold_reads: ColdReads,
+    pending_reads: PendingReads,
     context: RequestContext,
     topics: Sequence[tuple[str, Sequence[Asked]]],
     answer: Answer[Asked],
@@ -57,7 +57,7 @@ def answer_partitions(
     served = at_once_or_in_turns(answers.places(topics), answers.serve, None)
     if served is None and not answers.late:
         return {"topics": answers.topics}
-    return _when_read(served, answers, cold_reads)
+    return _when_read(served, answers, pending_reads)
 
 
 class _Answers(Generic[Asked]):
@@ -82,18 +82,18 @@ class _Answers(Generic[Asked]):
     def serve(self, place: _Place[Asked]) -> None:
         rows, topic, asked = place
         try:
-            rows.append(self._encode(self._answer(topic, asked, patient=False)))
-        except ColdError as error:
-            error.spot.release()  # there may be thousands; some at a time are read later
+            rows.append(self._encode(self._answer(topic, asked, may_block=False)))
+        except NotInPageCache as error:
+            error.pending_read.release()  # there may be thousands; some at a time are read later
             self.late.append(_Late(rows, len(rows), topic, asked))
             rows.append(b"")
 
-    def answer(self, topic: str, asked: Asked, *, patient: bool) -> bytes:
-        return self._encode(self._answer(topic, asked, patient=patient))
+    def answer(self, topic: str, asked: Asked, *, may_block: bool) -> bytes:
+        return self._encode(self._answer(topic, asked, may_block=may_block))
 
 
 async def _when_read(
-    served: Awaitable[None] | None, answers: _Answers[Any], cold_reads: ColdReads
+    served: Awaitable[None] | None, answers: _Answers[Any], pending_reads: PendingReads
 ) -> Fields:
     with uncollected():
         if served is not None:
@@ -101,26 +101,26 @@ async def _when_read(
         for chunk in chunks(answers.late):
             left = chunk
             for rounds_left in range(READS_MAX, -1, -1):
-                left, spots = await _try_again(left, answers.answer, patient=rounds_left == 0)
+                left, pending = await _try_again(left, answers.answer, may_block=rounds_left == 0)
                 if not left:
                     break
-                await cold_reads.warm(spots, lambda: True)
+                await pending_reads.load(pending, lambda: True)
     return {"topics": answers.topics}
 
 
 async def _try_again(
-    late: list[_Late], answer: Callable[..., bytes], *, patient: bool
-) -> tuple[list[_Late], list[Spot]]:
+    late: list[_Late], answer: Callable[..., bytes], *, may_block: bool
+) -> tuple[list[_Late], list[PendingRead]]:
     """Those that lack something yet, and what that is."""
     left: list[_Late] = []
-    spots: list[Spot] = []
+    pending: list[PendingRead] = []
 
     def retry(each: _Late) -> None:
         try:
-            each.rows[each.number] = answer(each.topic, each.asked, patient=patient)
-        except ColdError as error:
+            each.rows[each.number] = answer(each.topic, each.asked, may_block=may_block)
+        except NotInPageCache as error:
             left.append(each)
-            spots.append(error.spot)
+            pending.append(error.pending_read)
 
     await in_turns(late, retry)
-    return left, spots
+    return left, pending

@@ -21,10 +21,10 @@ from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
-from brokerd.server.cold_reads import takes_long
 from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed, Wanted
 from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
+from brokerd.server.pending_reads import takes_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,13 +243,13 @@ class ProduceRound:
             outcomes = self._put_off_first_uses(waiting, dirty, work)
             now = {each: dirty[each] for each in dirty if each not in outcomes}
         for partition, batches in now.items():
-            is_cold = not partition.log.is_loaded and self._takes_long(partition, waiting)
-            if is_cold or work or queues.by_partition:
+            needs_load = not partition.log.is_loaded and self._takes_long(partition, waiting)
+            if needs_load or work or queues.by_partition:
                 todo = work.get(partition)
-                if is_cold or todo or partition in queues.by_partition:
+                if needs_load or todo or partition in queues.by_partition:
                     sender = waiting[0][0]  # of all: see _require_own and can_wait
                     outcomes[partition] = queues.add(
-                        sender, partition, batches, todo or {}, is_cold=is_cold
+                        sender, partition, batches, todo or {}, needs_load=needs_load
                     )
                     continue
             try:
@@ -281,7 +281,7 @@ class ProduceRound:
         if any(each[0] is not sender for each in waiting):
             return {}
         return {
-            each: self._queues.add(sender, each, batches, work.get(each) or {}, is_cold=True)
+            each: self._queues.add(sender, each, batches, work.get(each) or {}, needs_load=True)
             for each, batches in dirty.items()
             if not each.log.is_loaded
         }

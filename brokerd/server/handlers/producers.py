@@ -50,19 +50,19 @@ def describe_producers(
 ) -> Fields | Awaitable[Fields]:
     """The producers that the log of each partition still knows."""
     return answer_partitions(
-        broker.cold_reads,
+        broker.pending_reads,
         context,
         [(each.name, each.partition_indexes) for each in request.topics],
         partial(_partition, broker),
     )
 
 
-def _partition(broker: Broker, topic: str, index: int, *, patient: bool) -> Fields:
+def _partition(broker: Broker, topic: str, index: int, *, may_block: bool) -> Fields:
     answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
     try:
         check_topic_name(topic)
         log = broker.leader_of(topic, index).log
-        log.load(patient=patient)
+        log.load(may_block=may_block)
         entries = log.active_producers()
     except KafkaError as error:
         answer.update(error_code=int(error.code), error_message=error.message)

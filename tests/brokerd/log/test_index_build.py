@@ -10,8 +10,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log.cold import ColdError, Spot
-from brokerd.log.index_build import IndexSpot
+from brokerd.log.index_build import BackgroundIndexBuild
+from brokerd.log.page_cache import NotInPageCache, PendingRead
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen
 
@@ -99,41 +99,41 @@ def test_a_full_disk_leaves_an_index_made_anew_in_memory(
     assert log.offset_for_timestamp(NOW_MS + 7) == (7, NOW_MS + 7, 0)
 
 
-def impatient(log: PartitionLog, offset: int) -> Spot | None:
+def without_blocking(log: PartitionLog, offset: int) -> PendingRead | None:
     """What a read that may not wait needs first; None where it needs nothing."""
     try:
-        found = log.read(offset, 1000, up_to=BATCHES, min_one_batch=True, patient=False)
-    except ColdError as error:
-        return error.spot
+        found = log.read(offset, 1000, up_to=BATCHES, min_one_batch=True, may_block=False)
+    except NotInPageCache as error:
+        return error.pending_read
     assert found is not None
     found.release()
     return None
 
 
-def needing_an_index(directory: Path, *, is_active: bool) -> tuple[PartitionLog, int, Spot]:
+def needing_an_index(directory: Path, *, is_active: bool) -> tuple[PartitionLog, int, PendingRead]:
     """A log in memory, an offset in it, and what makes anew the index that is wanted to read it."""
     log = filled(directory)
     log = reopen(log)
     log.load()
     base_offset = log.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
     spoil_index(log, base_offset)
-    spot = impatient(log, base_offset + 9)
-    assert isinstance(spot, IndexSpot)
-    return log, base_offset + 9, spot
+    pending = without_blocking(log, base_offset + 9)
+    assert isinstance(pending, BackgroundIndexBuild)
+    return log, base_offset + 9, pending
 
 
 @pytest.mark.parametrize("is_active", [True, False])
 def test_who_may_not_wait_has_an_index_made_anew_by_another_thread(
     tmp_path: Path, is_active: bool
 ) -> None:
-    log, offset, spot = needing_an_index(tmp_path, is_active=is_active)
-    thread = Thread(target=spot.warm)
+    log, offset, pending = needing_an_index(tmp_path, is_active=is_active)
+    thread = Thread(target=pending.load)
     thread.start()
     thread.join()
     for number in range(BATCHES, BATCHES + 8):
         log.append([batch(size=100, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
-    spot.release()
-    assert impatient(log, offset) is None
+    pending.release()
+    assert without_blocking(log, offset) is None
     assert [each.offset for each in records(log, offset)] == list(range(offset, BATCHES + 8))
     assert log.max_timestamp_offset() == (BATCHES + 7, NOW_MS + BATCHES + 7, 0)
     log.close()
@@ -148,32 +148,32 @@ def test_who_may_not_wait_has_an_index_made_anew_by_another_thread(
 
 
 def test_an_index_that_nobody_waited_for_is_made_by_the_next(tmp_path: Path) -> None:
-    log, offset, spot = needing_an_index(tmp_path, is_active=False)
-    spot.release()
-    again = impatient(log, offset)
-    assert isinstance(again, IndexSpot)
-    again.warm()
+    log, offset, pending = needing_an_index(tmp_path, is_active=False)
+    pending.release()
+    again = without_blocking(log, offset)
+    assert isinstance(again, BackgroundIndexBuild)
+    again.load()
     again.release()
     again.release()
-    assert impatient(log, offset) is None
+    assert without_blocking(log, offset) is None
 
 
 def test_an_index_of_data_that_were_cut_meanwhile_is_not_taken(tmp_path: Path) -> None:
-    log, offset, spot = needing_an_index(tmp_path, is_active=True)
-    spot.warm()
+    log, offset, pending = needing_an_index(tmp_path, is_active=True)
+    pending.load()
     log.truncate_to(offset)
     for number in range(offset, offset + 3):
         log.append([batch(size=1000, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
-    spot.release()
+    pending.release()
     assert [each.offset for each in records(log)] == list(range(offset + 3))
     log = reopen(log)
     assert log.max_timestamp_offset() == (offset + 2, NOW_MS + offset + 2, 0)
 
 
 def test_an_index_of_a_segment_that_is_gone_is_not_written(tmp_path: Path) -> None:
-    log, _, spot = needing_an_index(tmp_path, is_active=False)
-    spot.warm()
+    log, _, pending = needing_an_index(tmp_path, is_active=False)
+    pending.load()
     log.start_at(BATCHES)
     before = sorted(tmp_path.iterdir())
-    spot.release()
+    pending.release()
     assert sorted(tmp_path.iterdir()) == before

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.cold import ColdError, Spot
+from brokerd.log.page_cache import NotInPageCache, PendingRead
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, segments_of
 from tests.brokerd.log.test_transactions import ABORT, data, end
@@ -102,17 +102,17 @@ def counted_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         yield read_bytes
 
 
-def lacking(log: PartitionLog) -> Spot | None:
+def lacking(log: PartitionLog) -> PendingRead | None:
     try:
-        log.load(patient=False)
-    except ColdError as error:
-        return error.spot
+        log.load(may_block=False)
+    except NotInPageCache as error:
+        return error.pending_read
     return None
 
 
-def warm(spot: Spot) -> None:
+def load(pending: PendingRead) -> None:
     """As another thread does it."""
-    thread = threading.Thread(target=spot.warm)
+    thread = threading.Thread(target=pending.load)
     thread.start()
     thread.join()
 
@@ -120,11 +120,11 @@ def warm(spot: Spot) -> None:
 def settle(log: PartitionLog) -> int:
     """Have a log loaded with the help of another thread; how often that was needed."""
     for count in range(12):
-        spot = lacking(log)
-        if spot is None:
+        pending = lacking(log)
+        if pending is None:
             return count
-        warm(spot)
-        spot.release()
+        load(pending)
+        pending.release()
     raise AssertionError("the first use never ends")
 
 
@@ -158,26 +158,26 @@ def test_what_another_thread_read_is_what_a_patient_first_use_reads(
 ) -> None:
     log_end = filled(tmp_path / "aside")
     damage(tmp_path / "aside")
-    shutil.copytree(tmp_path / "aside", tmp_path / "patient")
-    patient = open_log(tmp_path / "patient", CONFIG, recovery_point=log_end)
-    patient.load()
+    shutil.copytree(tmp_path / "aside", tmp_path / "may_block")
+    may_block = open_log(tmp_path / "may_block", CONFIG, recovery_point=log_end)
+    may_block.load()
     log = open_log(tmp_path / "aside", CONFIG, recovery_point=log_end)
     with counted_reads(monkeypatch) as read_bytes:
         assert settle(log) >= 1
     assert read_bytes[0] < HERE_MAX_BYTES
-    assert told(log) == told(patient)
+    assert told(log) == told(may_block)
 
 
-@pytest.mark.parametrize("is_patient", [True, False])
+@pytest.mark.parametrize("may_block", [True, False])
 def test_bytes_behind_the_last_batch_cost_no_producer_whose_batches_lie_before_the_log_start(
-    tmp_path: Path, is_patient: bool
+    tmp_path: Path, may_block: bool
 ) -> None:
     """The snapshot at the end alone knows them."""
     log_end = filled(tmp_path)
     with last(tmp_path, ".log").open("ab") as file:
         file.write(b"torn")
     log = open_log(tmp_path, CONFIG, recovery_point=log_end, log_start_offset=log_end - 1)
-    if is_patient:
+    if may_block:
         log.load()
     else:
         assert settle(log) == 1
@@ -190,12 +190,12 @@ def test_a_log_that_was_recovered_meanwhile_takes_nothing(tmp_path: Path) -> Non
     log_end = filled(tmp_path)
     torn(tmp_path)
     log = open_log(tmp_path, CONFIG, recovery_point=log_end)
-    spot = lacking(log)
-    assert spot is not None
-    warm(spot)
+    pending = lacking(log)
+    assert pending is not None
+    load(pending)
     (result,) = log.append([batch()], 3, NOW_MS)
     assert result.base_offset == log_end - 1
-    spot.release()
+    pending.release()
     assert log.log_end_offset == log_end
     assert [each.offset for each in records(log)][-2:] == [log_end - 2, log_end - 1]
 
@@ -204,13 +204,13 @@ def test_nothing_is_written_for_a_log_that_was_deleted_meanwhile(tmp_path: Path)
     log_end = filled(tmp_path / "log")
     in_every_way(tmp_path / "log")
     log = open_log(tmp_path / "log", CONFIG, recovery_point=log_end)
-    spot = lacking(log)
-    assert spot is not None
-    warm(spot)
+    pending = lacking(log)
+    assert pending is not None
+    load(pending)
     log.abandon()
     os.rename(tmp_path / "log", tmp_path / "deleted")
     (tmp_path / "log").mkdir()
-    spot.release()
+    pending.release()
     assert not list((tmp_path / "log").iterdir())
 
 
@@ -225,11 +225,11 @@ def test_the_largest_timestamp_of_a_damaged_batch_is_looked_for_by_another_threa
         file.seek(-1, os.SEEK_END)
         file.write(b"\1")
     with counted_reads(monkeypatch) as read_bytes:
-        with pytest.raises(ColdError) as raised:
-            log.max_timestamp_offset(patient=False)
-        warm(raised.value.spot)
-        raised.value.spot.release()
-        found = log.max_timestamp_offset(patient=False)
+        with pytest.raises(NotInPageCache) as raised:
+            log.max_timestamp_offset(may_block=False)
+        load(raised.value.pending_read)
+        raised.value.pending_read.release()
+        found = log.max_timestamp_offset(may_block=False)
     assert found == (BATCHES - 2, NOW_MS + BATCHES - 2, 0)
     assert read_bytes[0] < HERE_MAX_BYTES
 
@@ -243,11 +243,11 @@ def test_a_wrong_time_index_of_a_closed_segment_is_made_anew_by_another_thread(
     log = open_log(tmp_path, CONFIG, recovery_point=log_end)
     log.load()
     with counted_reads(monkeypatch) as read_bytes:
-        with pytest.raises(ColdError) as raised:
-            log.offset_for_timestamp(NOW_MS + 500, patient=False)
-        warm(raised.value.spot)
-        raised.value.spot.release()
-        found = log.offset_for_timestamp(NOW_MS + 500, patient=False)
+        with pytest.raises(NotInPageCache) as raised:
+            log.offset_for_timestamp(NOW_MS + 500, may_block=False)
+        load(raised.value.pending_read)
+        raised.value.pending_read.release()
+        found = log.offset_for_timestamp(NOW_MS + 500, may_block=False)
     assert found == (500, NOW_MS + 500, 0)
     assert read_bytes[0] < HERE_MAX_BYTES
 
@@ -259,10 +259,10 @@ def test_retention_of_all_of_a_log_sees_first_where_it_ends(tmp_path: Path) -> N
     rounds = 0
     while rounds < 12:
         try:
-            deleted = log.apply_retention(NOW_MS + 100_000, log_end, patient=False)
-        except ColdError as error:
-            warm(error.spot)
-            error.spot.release()
+            deleted = log.apply_retention(NOW_MS + 100_000, log_end, may_block=False)
+        except NotInPageCache as error:
+            load(error.pending_read)
+            error.pending_read.release()
             rounds += 1
         else:
             break
@@ -293,11 +293,11 @@ def test_indexes_made_of_what_recovery_cut_meanwhile_are_not_taken(tmp_path: Pat
     data_bytes[len(data_bytes) // 2] ^= 1
     path.write_bytes(data_bytes[:-1])
     log = open_log(tmp_path, CONFIG, recovery_point=log_end)
-    with pytest.raises(ColdError) as raised:
-        log.load(patient=False)
-    warm(raised.value.spot)
+    with pytest.raises(NotInPageCache) as raised:
+        log.load(may_block=False)
+    load(raised.value.pending_read)
     log.load()
     known = last(tmp_path, ".index").read_bytes()
-    raised.value.spot.release()
+    raised.value.pending_read.release()
     assert log.log_end_offset < log_end
     assert last(tmp_path, ".index").read_bytes() == known

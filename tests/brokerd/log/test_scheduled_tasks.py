@@ -10,11 +10,11 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, scheduled_tasks
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.cold import READS_MAX, Spot
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.flush import FlushJob
 from brokerd.log.manager import LogManager
+from brokerd.log.page_cache import READS_MAX, PendingRead
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
 
@@ -81,7 +81,7 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
         log.roll(NOW_MS)
     manager.shutdown()
     (tmp_path / "t-0" / f"{0:020d}.timeindex").write_bytes(b"half")
-    lacking: list[tuple[Spot, Callable[[], object]]] = []
+    lacking: list[tuple[PendingRead, Callable[[], object]]] = []
     manager = LogManager(
         LogDirs([str(tmp_path)], 1), defaults=config, submit=disk.append,
         read=lambda *read: lacking.append(read),
@@ -93,11 +93,11 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
     rounds = 0
     while not manager.tasks.tick_retention(now_ms) and lacking and rounds < 50:
         assert (log.log_start_offset, log.segment_count) == (0, 3)
-        ((spot, done),) = lacking
+        ((pending, done),) = lacking
         lacking.clear()
         if reads:
-            spot.warm()
-        spot.release()
+            pending.load()
+        pending.release()
         done()
         rounds += 1
     assert rounds == (1 if reads else READS_MAX)
@@ -115,7 +115,7 @@ def test_of_damaged_logs_each_is_looked_at_again_when_it_is_read(tmp_path: Path)
     manager.shutdown()
     for topic in "abc":
         (tmp_path / f"{topic}-0" / f"{0:020d}.timeindex").write_bytes(b"half")
-    lacking: list[tuple[Spot, Callable[[], object]]] = []
+    lacking: list[tuple[PendingRead, Callable[[], object]]] = []
     manager = LogManager(
         LogDirs([str(tmp_path)], 1), defaults=config, read=lambda *read: lacking.append(read)
     )
@@ -125,9 +125,9 @@ def test_of_damaged_logs_each_is_looked_at_again_when_it_is_read(tmp_path: Path)
     now_ms = NOW_MS + INITIAL_DELAY_MS
     assert not manager.tasks.tick_retention(now_ms)
     manager.delete("c", 0, now_ms)
-    for spot, done in lacking:
-        spot.warm()
-        spot.release()
+    for pending, done in lacking:
+        pending.load()
+        pending.release()
         done()
         assert not manager.tasks.tick_retention(now_ms)
     assert [log.segment_count for log in manager.all()] == [1, 1]

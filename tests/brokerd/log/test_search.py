@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import search
-from brokerd.log.cold import ColdError
+from brokerd.log.page_cache import NotInPageCache
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch, write_crc
@@ -62,9 +62,9 @@ def many(count: int, size: int = 0, codec: int = Codec.NONE) -> memoryview:
     return memoryview(encode_batch(records, codec=codec))
 
 
-def lacking(log: PartitionLog, timestamp_ms: int) -> ColdError:
-    with pytest.raises(ColdError) as raised:
-        log.offset_for_timestamp(timestamp_ms, patient=False)
+def lacking(log: PartitionLog, timestamp_ms: int) -> NotInPageCache:
+    with pytest.raises(NotInPageCache) as raised:
+        log.offset_for_timestamp(timestamp_ms, may_block=False)
     return raised.value
 
 
@@ -83,15 +83,15 @@ def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
     log.append([large], 5, 0)
     last = log.log_end_offset - 1
     for asked in (NOW_MS + last, NOW_MS + 2):
-        spot = lacking(log, asked).spot
-        thread = Thread(target=spot.warm)
+        pending = lacking(log, asked).pending_read
+        thread = Thread(target=pending.load)
         thread.start()
         thread.join()
-        spot.release()
-        found = log.offset_for_timestamp(asked, patient=False)
+        pending.release()
+        found = log.offset_for_timestamp(asked, may_block=False)
         assert found == (asked - NOW_MS, asked, 5)
-    assert log.max_timestamp_offset(patient=False) == (last, NOW_MS + last, 5)
-    assert log.offset_for_timestamp(NOW_MS + last + 1, patient=False) is None
+    assert log.max_timestamp_offset(may_block=False) == (last, NOW_MS + last, 5)
+    assert log.offset_for_timestamp(NOW_MS + last + 1, may_block=False) is None
     log.delete_records_before(2)
     assert log.offset_for_timestamp(NOW_MS) == (2, NOW_MS + 2, 5)
 
@@ -99,21 +99,21 @@ def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
 def test_a_batch_that_takes_little_to_walk_is_walked_at_once(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(1000, size=20), many(1000, size=200, codec=Codec.ZSTD)], 5, 0)
-    assert log.offset_for_timestamp(NOW_MS + 999, patient=False) == (999, NOW_MS + 999, 5)
+    assert log.offset_for_timestamp(NOW_MS + 999, may_block=False) == (999, NOW_MS + 999, 5)
     log.delete_records_before(1000)
-    assert log.offset_for_timestamp(NOW_MS + 999, patient=False) == (1999, NOW_MS + 999, 5)
+    assert log.offset_for_timestamp(NOW_MS + 999, may_block=False) == (1999, NOW_MS + 999, 5)
 
 
 def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(2000)], 0, 0)
     for number in range(search.KEPT_MAX + 1):
-        spot = lacking(log, NOW_MS + number).spot
-        spot.warm()
-        spot.release()
-        assert log.offset_for_timestamp(NOW_MS + number, patient=False) is not None
-    assert log.offset_for_timestamp(NOW_MS + 1, patient=False) == (1, NOW_MS + 1, 0)
-    lacking(log, NOW_MS).spot.release()
+        pending = lacking(log, NOW_MS + number).pending_read
+        pending.load()
+        pending.release()
+        assert log.offset_for_timestamp(NOW_MS + number, may_block=False) is not None
+    assert log.offset_for_timestamp(NOW_MS + 1, may_block=False) == (1, NOW_MS + 1, 0)
+    lacking(log, NOW_MS).pending_read.release()
 
 
 def test_a_large_batch_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
@@ -123,21 +123,21 @@ def test_a_large_batch_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[1000] ^= 1
     path.write_bytes(data)
-    spot = lacking(log, NOW_MS + 3).spot
-    spot.warm()
-    spot.release()
-    assert log.offset_for_timestamp(NOW_MS + 3, patient=False) == (2000, NOW_MS + 5, 0)
+    pending = lacking(log, NOW_MS + 3).pending_read
+    pending.load()
+    pending.release()
+    assert log.offset_for_timestamp(NOW_MS + 3, may_block=False) == (2000, NOW_MS + 5, 0)
 
 
 def test_nothing_is_taken_of_a_log_that_was_cut_while_it_was_read(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(2000)], 0, 0)
-    spot = lacking(log, NOW_MS + 3).spot
-    spot.warm()
+    pending = lacking(log, NOW_MS + 3).pending_read
+    pending.load()
     log.truncate_to(0)
-    spot.release()
+    pending.release()
     log.append([many(2000)], 0, 0)
-    lacking(log, NOW_MS + 3).spot.release()
+    lacking(log, NOW_MS + 3).pending_read.release()
 
 
 def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:

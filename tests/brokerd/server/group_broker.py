@@ -16,9 +16,9 @@ from brokerd.errors import KafkaError
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import RequestContext
 from brokerd.server.coordinator.group_service import GroupService
+from brokerd.server.pending_reads import PendingReads
 from brokerd.topic_partition import TopicPartition
 
 BROKER_ID = 1
@@ -59,17 +59,17 @@ class GroupBroker:
         self._open()
 
     def _open(self) -> None:
-        self.cold_reads = ColdReads()
+        self.pending_reads = PendingReads()
         self.logs = LogManager.open([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
             self.config, self.clock, self.replicas, cast(ClusterClient, self.cluster),
-            self.cold_reads,
+            self.pending_reads,
         )  # fmt: skip
 
     async def stop(self) -> None:
         await self.groups.stop()
-        await self.cold_reads.stop()
+        await self.pending_reads.stop()
         self.replicas.checkpoint()
         self.logs.shutdown()
 

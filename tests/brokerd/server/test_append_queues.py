@@ -23,8 +23,8 @@ from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.pending_reads import PendingReads
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, records
 from tests.brokerd.replication.support import replica, state
 
@@ -62,7 +62,7 @@ class Bench:
         self.lead(1)
         self.memory = ReceiveBuffers(1 << 20, lambda: None)
         self.client = Client()
-        self.queues = AppendQueues(ManualClock(), self.memory, ColdReads())
+        self.queues = AppendQueues(ManualClock(), self.memory, PendingReads())
 
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
@@ -230,16 +230,18 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
     bench: Bench,
 ) -> None:
     client: Any = bench.client
-    first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
+    first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
     outcomes = [
         *first,
         *bench.add(None),
-        *bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True),
+        *bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True),
     ]
     assert bench.partition.log_end_offset == 0
     assert await bench.results(outcomes) == [(0, None), (1, None), (2, None)]
     assert bench.memory.loaned_bytes == 0
-    again = bench.queues.add(client, bench.partition, [batch(2), batch()], {1: GZIP}, is_cold=True)
+    again = bench.queues.add(
+        client, bench.partition, [batch(2), batch()], {1: GZIP}, needs_load=True
+    )
     assert await bench.results(again) == [(3, None), (5, None)]
 
 
@@ -265,7 +267,7 @@ async def test_what_is_for_a_damaged_log_waits_in_order_until_a_thread_has_read_
 
     monkeypatch.setattr(recovery, "check_tail", check)
     client: Any = bench.client
-    first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
+    first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
     behind = [*bench.add(GZIP), *bench.add(None)]
     assert await asyncio.to_thread(is_reading.wait, 10)
     assert (log.log_end_offset, first[0].result) == (2, None)
@@ -285,6 +287,6 @@ async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nob
     with monkeypatch.context() as patched:
         patched.setattr(PartitionLog, "load", fail)
         client: Any = bench.client
-        first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
+        first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
         assert await bench.results(first) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)]
     assert await bench.results(bench.add(None)) == [(0, None)]

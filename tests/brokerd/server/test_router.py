@@ -20,10 +20,10 @@ from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server import router as router_module
 from brokerd.server.append_queues import AppendQueues
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.handlers import produce_answers
 from brokerd.server.net import network as network_module
 from brokerd.server.net.network import Network
+from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
 from tests.brokerd.replication.support import replica, state
@@ -81,7 +81,7 @@ class Bench:
         self.network = Network(config)
         self.broker: Any = SimpleNamespace(
             metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
-            clock=clock, appends=AppendQueues(clock, self.network.buffers, ColdReads()),
+            clock=clock, appends=AppendQueues(clock, self.network.buffers, PendingReads()),
             leader_of=self._leads_nothing,
         )  # fmt: skip
         self.takes_s = 0.0  # what is answered at once
@@ -148,14 +148,14 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     bench: Bench, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
     monkeypatch.setattr(network_module, "STALLED_S", 0.2)
-    patient = []
+    may_block = []
     large = join(LARGE_BYTES)
     for number in range(2):
         reader, writer = await bench.connect()
         writer.write(join() + large[:together])
         await until(lambda number=number: len(bench.joined) == number + 1)
         writer.write(large[together:])
-        patient.append(reader)
+        may_block.append(reader)
     reader, writer = await bench.connect()
     for _ in range(20):  # what the others have sent is received meanwhile, if it is
         writer.write(HEARTBEAT)
@@ -163,7 +163,7 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     assert bench.network.buffers.loaned_bytes == 0
     assert len(bench.network.connections) == 3
     bench.may_join.set()
-    for reader in patient:
+    for reader in may_block:
         assert await answer(reader)
         assert await answer(reader)
     assert bench.joined == [0, 0, LARGE_BYTES, LARGE_BYTES]

@@ -14,8 +14,8 @@ from brokerd.log import checkpoints
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import PASSING_MAX, Cleaner, Listener
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
-from brokerd.log.cold import Spot
 from brokerd.log.manager import LogManager
+from brokerd.log.page_cache import PendingRead
 from brokerd.log.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
@@ -417,8 +417,8 @@ def test_what_takes_long_to_read_of_a_damaged_log_is_read_by_others_before_it_is
     manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
     partition = manager.create("t", 0, TOPIC_ID, COMPACTED, NOW_MS)
     partition.high_watermark = log_end
-    lacking: list[Spot] = []
-    manager.read = lambda spot, done: lacking.append(spot)
+    lacking: list[PendingRead] = []
+    manager.read = lambda pending, done: lacking.append(pending)
     workers = Later()
     cleaner = Cleaner(manager, workers, lambda: NOW_MS, 0, SMALL)
     rounds = 0
@@ -427,9 +427,9 @@ def test_what_takes_long_to_read_of_a_damaged_log_is_read_by_others_before_it_is
         assert rounds or partition.log_end_offset == log_end  # nothing is read by the look itself
         while lacking:
             rounds += 1
-            spot = lacking.pop()
-            spot.warm()
-            spot.release()
+            pending = lacking.pop()
+            pending.load()
+            pending.release()
             partition.high_watermark = min(log_end, partition.log_end_offset)
         if workers.waiting:
             break

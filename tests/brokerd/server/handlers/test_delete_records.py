@@ -14,8 +14,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server.cold_reads import LOGS_AT_ONCE_MAX, ColdReads
 from brokerd.server.handlers.delete_records import delete_records
+from brokerd.server.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.waiting import wait_until
@@ -178,7 +178,7 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
     for path in tmp_path.glob("t-*/*.index"):
         path.write_bytes(b"half")
     logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    cold_reads = ColdReads()
+    pending_reads = PendingReads()
     pinned = [0]
 
     def leader_of(topic: str, index: int) -> SimpleNamespace:
@@ -192,7 +192,7 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
         return saved
 
     broker: Any = SimpleNamespace(
-        cold_reads=cold_reads, leader_of=leader_of, log_starts=SimpleNamespace(save=save)
+        pending_reads=pending_reads, leader_of=leader_of, log_starts=SimpleNamespace(save=save)
     )
     asked = [SimpleNamespace(partition_index=log.partition, offset=0) for log in logs.all()]
     request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
@@ -204,14 +204,14 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
     (answered,) = serving.result()["topics"]
     assert {each["error_code"] for each in answered["partitions"]} == {0}
     assert 0 < max(pinned) <= LOGS_AT_ONCE_MAX
-    await cold_reads.stop()
+    await pending_reads.stop()
     logs.shutdown()
 
 
 async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order() -> None:
     saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.05, saved.set_result, None)
-    cold_reads = ColdReads()
+    pending_reads = PendingReads()
 
     def leader_of(topic: str, index: int) -> SimpleNamespace:
         if index % 2:
@@ -220,7 +220,7 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
         return SimpleNamespace(log=log, delete_records=lambda offset: offset)
 
     broker: Any = SimpleNamespace(
-        cold_reads=cold_reads, leader_of=leader_of,
+        pending_reads=pending_reads, leader_of=leader_of,
         log_starts=SimpleNamespace(save=lambda *_: saved),
     )  # fmt: skip
     many = 20_000
@@ -240,4 +240,4 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
     assert rows[1]["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert turns > 5
     assert tasks < 10
-    await cold_reads.stop()
+    await pending_reads.stop()

@@ -88,10 +88,10 @@ def test_no_more_partitions_have_records_than_files_may_be_held(
 def test_nor_are_more_read_from_the_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_attempt, "FILES_MAX", 2)
     monkeypatch.setattr(segment_list, "is_cached", lambda *_: False)
-    attempt = bench.attempt(patient=False)
-    assert (len(attempt.cold), len(attempt.replies), bench.pins) == (2, 3, 2)
-    for spot in attempt.cold:
-        spot.release()
+    attempt = bench.attempt(may_block=False)
+    assert (len(attempt.pending_reads), len(attempt.replies), bench.pins) == (2, 3, 2)
+    for pending in attempt.pending_reads:
+        pending.release()
 
 
 @pytest.mark.parametrize("at_a_time", [1, COUNT])
@@ -126,7 +126,7 @@ def test_what_is_cut_for_its_files_or_its_first_read_is_not_waited_for(
     assert not bench.attempt(min_bytes=COUNT * each + 1).is_enough
     monkeypatch.setattr(segment_list, "READ_AHEAD_BYTES", 500)
     monkeypatch.setattr(segment_list, "is_cached", lambda _fd, _at, size_bytes: size_bytes < 500)
-    attempt = bench.attempt(min_bytes=COUNT * each, patient=False)
+    attempt = bench.attempt(min_bytes=COUNT * each, may_block=False)
     assert sum(reply.records.size_bytes for reply in attempt.replies) < COUNT * 500
     assert attempt.is_enough
     monkeypatch.undo()

@@ -18,11 +18,11 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers.fetch import AT_ONCE_MAX
 from brokerd.server.net.network import Network
+from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log
@@ -43,12 +43,12 @@ class Bench:
         self.partition = Partition("t", 0, 1, open_log(directory))
         self.partition.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
         self.network = Network(config)
-        cold_reads, times = ColdReads(), RequestTimes(metrics, 1.0)
+        pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
         broker: Any = SimpleNamespace(
             metrics=metrics, times=times, config=config, generation=0, clock=clock,
-            appends=AppendQueues(clock, self.network.buffers, cold_reads), cold_reads=cold_reads,
-            leader_of=self._leader_of, fetch_sessions=FetchSessions(10, lambda: 5),
-            purgatory=Purgatory(times), cluster=SimpleNamespace(image=MetadataImage()),
+            appends=AppendQueues(clock, self.network.buffers, pending_reads),
+            pending_reads=pending_reads, leader_of=self._leader_of, fetch_sessions=FetchSessions(10,
+            lambda: 5), purgatory=Purgatory(times), cluster=SimpleNamespace(image=MetadataImage()),
             replicas=SimpleNamespace(get=lambda *_: None),
         )  # fmt: skip
         self.broker = broker
@@ -80,7 +80,7 @@ class Bench:
         for writer in self._writers:
             writer.transport.abort()
         self.network.close()
-        await self.broker.cold_reads.stop()
+        await self.broker.pending_reads.stop()
 
 
 class Client:

@@ -17,11 +17,11 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers import fetch as fetch_module
 from brokerd.server.handlers.fetch import serve_fetch
+from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
@@ -45,7 +45,7 @@ class Bench:
         self.broker: Any = SimpleNamespace(
             metrics=metrics, times=times, clock=ManualClock(), purgatory=Purgatory(times),
             config=SimpleNamespace(fetch_max_bytes=1 << 20), leader_of=self._leader_of,
-            cold_reads=ColdReads(), fetch_sessions=FetchSessions(0, lambda: 1), generation=0,
+            pending_reads=PendingReads(), fetch_sessions=FetchSessions(0, lambda: 1), generation=0,
             cluster=SimpleNamespace(image=None),
         )  # fmt: skip
 

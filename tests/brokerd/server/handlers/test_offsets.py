@@ -20,9 +20,9 @@ async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_orde
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     count = 300
-    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, patient: (epoch, 42))
+    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, may_block: (epoch, 42))
     broker: Any = SimpleNamespace(
-        leader_of=lambda topic, index, epoch: ends, cold_reads=None
+        leader_of=lambda topic, index, epoch: ends, pending_reads=None
     )  # fmt: skip
     many = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
@@ -49,7 +49,7 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
         looked_up.append(topic)
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    broker: Any = SimpleNamespace(leader_of=leader_of, cold_reads=None)
+    broker: Any = SimpleNamespace(leader_of=leader_of, pending_reads=None)
     names = [*(f"t-{number}" for number in range(3_000)), "twice", "twice"]
     asked = [SimpleNamespace(partition_index=0, current_leader_epoch=-1, timestamp=-1)]
     topics = [SimpleNamespace(name=name, partitions=asked) for name in names]
@@ -73,7 +73,7 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
 
 def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     def end_of(index: int) -> Any:
-        def end_offset_for_epoch(epoch: int, *, patient: bool) -> tuple[int, int]:
+        def end_offset_for_epoch(epoch: int, *, may_block: bool) -> tuple[int, int]:
             if index == 0:
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
             return epoch, 42
@@ -81,7 +81,7 @@ def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
         return SimpleNamespace(end_offset_for_epoch=end_offset_for_epoch)
 
     broker: Any = SimpleNamespace(
-        leader_of=lambda topic, index, epoch: end_of(index), cold_reads=None
+        leader_of=lambda topic, index, epoch: end_of(index), pending_reads=None
     )  # fmt: skip
     asked = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable
 from typing import Any
 
-from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.log.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
-from brokerd.server.cold_reads import LOGS_AT_ONCE_MAX, ColdReads
 from brokerd.server.context import Fields
 from brokerd.server.handlers.partition_answers import answer_partitions
+from brokerd.server.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
 from tests.brokerd.server.group_broker import context
 
 PARTITIONS = 300
@@ -21,31 +21,31 @@ def decoded(answer: Fields) -> Any:
     return decode_response(ApiKey.LIST_OFFSETS, VERSION, bytes(5) + body).topics
 
 
-class Spot:
+class PendingRead:
     """What a partition lacks; it counts as open until it is released."""
 
     subject: object | None = None
     open = most_open = 0
 
-    def __init__(self, warmed: set[int], partition: int) -> None:
-        self._warmed = warmed
+    def __init__(self, loaded: set[int], partition: int) -> None:
+        self._loaded = loaded
         self._partition = partition
-        Spot.open += 1
-        Spot.most_open = max(Spot.most_open, Spot.open)
+        PendingRead.open += 1
+        PendingRead.most_open = max(PendingRead.most_open, PendingRead.open)
 
-    def warm(self) -> None:
-        self._warmed.add(self._partition)
+    def load(self) -> None:
+        self._loaded.add(self._partition)
 
     def release(self) -> None:
-        Spot.open -= 1
+        PendingRead.open -= 1
 
 
 async def test_answers_that_wait_come_in_their_places_with_few_files_open_at_a_time() -> None:
-    reads, warmed = ColdReads(), set[int]()
+    reads, loaded = PendingReads(), set[int]()
 
-    def answer(topic: str, asked: int, *, patient: bool) -> Fields:
-        if asked % 3 and asked not in warmed:
-            raise ColdError(Spot(warmed, asked))
+    def answer(topic: str, asked: int, *, may_block: bool) -> Fields:
+        if asked % 3 and asked not in loaded:
+            raise NotInPageCache(PendingRead(loaded, asked))
         return {"partition_index": asked, "offset": len(topic)}
 
     topics = [("t", range(PARTITIONS)), ("uu", [1])]
@@ -56,17 +56,17 @@ async def test_answers_that_wait_come_in_their_places_with_few_files_open_at_a_t
         for topic in decoded(await answered)
     ]
     assert told == [("t", [(each, 1) for each in range(PARTITIONS)]), ("uu", [(1, 2)])]
-    assert (Spot.open, Spot.most_open) == (0, LOGS_AT_ONCE_MAX)
+    assert (PendingRead.open, PendingRead.most_open) == (0, LOGS_AT_ONCE_MAX)
     await reads.stop()
 
 
 async def test_what_cannot_be_read_is_waited_for_after_some_tries() -> None:
-    reads, tries = ColdReads(), []
+    reads, tries = PendingReads(), []
 
-    def answer(topic: str, asked: int, *, patient: bool) -> Fields:
-        tries.append(patient)
-        if not patient:
-            raise ColdError(Spot(set(), asked))
+    def answer(topic: str, asked: int, *, may_block: bool) -> Fields:
+        tries.append(may_block)
+        if not may_block:
+            raise NotInPageCache(PendingRead(set(), asked))
         return {"offset": 42}
 
     answered = answer_partitions(reads, CONTEXT, [("t", [1])], answer)

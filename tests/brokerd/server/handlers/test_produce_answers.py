@@ -19,11 +19,11 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
-from brokerd.server.cold_reads import ColdReads
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
@@ -75,7 +75,7 @@ class Bench:
         self.client = client
         self.partitions = [self._led(directory, index, settings) for index in range(count)]
         metrics, clock = BrokerMetrics(), ManualClock()
-        self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None), ColdReads())
+        self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None), PendingReads())
         times = RequestTimes(metrics, 60.0)
         self.broker: Any = SimpleNamespace(
             metrics=metrics, times=times, config=CONFIG, generation=0, clock=clock,

@@ -1,5 +1,5 @@
-"""Reading that takes long, by any thread while logs are used. It opens files of its own and writes
-none; what it found is taken in where logs are used, if it still counts by then.
+"""Long reads of logs by any thread while the logs are in use. A thread opens files of its own and
+writes none; its result is applied in the thread that uses the log, unless the log has changed.
 """
 
 import logging
@@ -21,11 +21,11 @@ logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
 
-class AsideSpot(Generic[Found]):
-    """What `read` finds in any thread, for `take`. See `cold.Spot`.
+class BackgroundRead(Generic[Found]):
+    """A `page_cache.PendingRead`: a thread calls `read`, then the user of the log `take`.
 
-    `is_void` says where logs are used whether it counts no more. Who waits for the same `subject`
-    waits for the same reading.
+    `is_void` returns whether the result is no longer valid. Requests that need the same `subject`
+    share one read.
     """
 
     __slots__ = ("_found", "_is_void", "_read", "_take", "subject")
@@ -43,26 +43,26 @@ class AsideSpot(Generic[Found]):
         self._is_void = is_void
         self._found: list[Found] = []
 
-    def warm(self) -> None:
+    def load(self) -> None:
         """Read. Raises OSError."""
         self._found = [self._read()]
 
     def release(self) -> None:
-        """Hand over what was found. A second call does nothing."""
+        """Apply the result. A second call does nothing."""
         found, self._found = self._found, []
         if not found or self._is_void():
             return
         try:
             self._take(found[0])
-        except (OSError, KafkaError) as error:  # whoever looks next is told
-            logger.warning("what was read of a log cannot be taken in: %s", error)
+        except (OSError, KafkaError) as error:  # the next attempt gets it
+            logger.warning("a result of a background read cannot be applied: %s", error)
 
 
-class DataAside:
-    """The data of a segment up to where they end now, as `damage.Data`.
+class SegmentSnapshot:
+    """The data of a segment up to its present end, as `damage.Data`.
 
-    They are read by a descriptor of their own, opened at the first read; or by that of `pinned`,
-    which whoever pinned it releases.
+    It has a file descriptor of its own, opened at the first read, or that of `pinned`, which its
+    owner releases.
     """
 
     def __init__(self, segment: "IndexedData", pinned: "FileRange | None" = None) -> None:
@@ -90,21 +90,21 @@ class DataAside:
             os.close(fd)
 
 
-def batches_aside(data: DataAside) -> Iterator[damage.Placed]:
+def snapshot_batches(data: SegmentSnapshot) -> Iterator[damage.Placed]:
     """The batches of a segment, past damaged ones. Raises OSError."""
     path = names.segment_file(data.directory, data.base_offset, names.INDEX)
     known = OffsetIndex.salvage(path, data.base_offset)
     return damage.sound_batches(data, known, 0)
 
 
-def headers_aside(
-    parts: Sequence[DataAside], offset: int
-) -> Iterator[tuple[DataAside, int, BatchHeader]]:
+def snapshot_headers(
+    parts: Sequence[SegmentSnapshot], offset: int
+) -> Iterator[tuple[SegmentSnapshot, int, BatchHeader]]:
     """(data, position, header) of the batches from the one that holds `offset` on, in segments that
     follow each other. Raises OSError."""
     for data in parts:
         try:
-            for position, header in batches_aside(data):
+            for position, header in snapshot_batches(data):
                 if header.last_offset >= offset:
                     yield data, position, header
         finally:

@@ -1,4 +1,5 @@
-"""What is not in memory is said instead of waited for, and is there after it was warmed."""
+"""Bytes that are not in memory are reported instead of waited for, and are in memory after the
+read."""
 
 import ctypes
 import mmap
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, is_cached, read_through
 from brokerd.log.open_files import FileRange
+from brokerd.log.page_cache import READ_AHEAD_BYTES, NotInPageCache, is_cached, read_through
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.support.waiting import WAIT_S, wait_until
@@ -102,9 +103,9 @@ def finds_missing(look: Callable[[], bool], path: Path) -> bool:
     return not look() or pages_in_memory(path) > in_memory
 
 
-def read(log: PartitionLog, offset: int, max_bytes: int, *, patient: bool) -> FileRange:
+def read(log: PartitionLog, offset: int, max_bytes: int, *, may_block: bool) -> FileRange:
     found = log.read(
-        offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True, patient=patient
+        offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True, may_block=may_block
     )
     assert found is not None
     return found
@@ -117,15 +118,15 @@ def content(found: FileRange) -> bytes:
         found.release()
 
 
-def warmed(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, int]:
-    """What an impatient reader gets in the end, and how often it had to come again."""
+def loaded(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, int]:
+    """What a reader that does not block gets in the end, and how often it had to come again."""
     rounds = 0
     while True:
         try:
-            return read(log, offset, max_bytes, patient=False), rounds
-        except ColdError as error:
-            error.spot.warm()
-            error.spot.release()
+            return read(log, offset, max_bytes, may_block=False), rounds
+        except NotInPageCache as error:
+            error.pending_read.load()
+            error.pending_read.release()
         if not log.is_loaded:
             log.load()
         rounds += 1
@@ -135,17 +136,17 @@ def warmed(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, i
 def test_an_impatient_reader_gets_the_same_as_a_patient_one_only_later(tmp_path: Path) -> None:
     log = written(tmp_path, SMALL, 400)
     for offset in (0, 150, 399):
-        data = content(warmed(log, offset, 100_000)[0])
-        assert data == content(read(log, offset, 100_000, patient=True))
+        data = content(loaded(log, offset, 100_000)[0])
+        assert data == content(read(log, offset, 100_000, may_block=True))
 
 
 @in_some_try
 def test_each_step_of_a_cold_read_is_said_before_it_would_wait(tmp_path: Path) -> None:
     log = written(tmp_path, SMALL, 400)
-    found, rounds = warmed(log, 10, 100_000)
+    found, rounds = loaded(log, 10, 100_000)
     found.release()
     assert rounds >= 2  # the first use of the log, then what an old record takes
-    found, rounds = warmed(log, 12, 100_000)
+    found, rounds = loaded(log, 12, 100_000)
     found.release()
     assert rounds == 0
 
@@ -155,9 +156,9 @@ def test_of_a_large_cold_range_a_piece_is_read_at_a_time(tmp_path: Path) -> None
     log = written(tmp_path, LARGE, 900)
     log.load()
     evict(tmp_path)
-    assert 0 < len(content(warmed(log, 0, 8 << 20)[0])) <= READ_AHEAD_BYTES
+    assert 0 < len(content(loaded(log, 0, 8 << 20)[0])) <= READ_AHEAD_BYTES
     next(tmp_path.glob("*.log")).read_bytes()
-    assert len(content(warmed(log, 0, 8 << 20)[0])) > READ_AHEAD_BYTES
+    assert len(content(loaded(log, 0, 8 << 20)[0])) > READ_AHEAD_BYTES
 
 
 def test_a_batch_larger_than_a_piece_comes_whole(tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ def test_a_batch_larger_than_a_piece_comes_whole(tmp_path: Path) -> None:
     log.append([batch(size=2 << 20)], 0, NOW_MS)
     log = reopen(log)
     evict(tmp_path)
-    assert len(content(warmed(log, 0, 100)[0])) == log.size_bytes > READ_AHEAD_BYTES
+    assert len(content(loaded(log, 0, 100)[0])) == log.size_bytes > READ_AHEAD_BYTES
 
 
 @in_some_try
@@ -173,14 +174,14 @@ def test_what_was_appended_lately_is_read_without_asking(tmp_path: Path) -> None
     log = open_log(tmp_path, LARGE)
     log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
     evict(tmp_path)
-    assert len(content(read(log, 0, 100, patient=False))) == log.size_bytes
+    assert len(content(read(log, 0, 100, may_block=False))) == log.size_bytes
     for _ in range(1700):  # two marks of 8 MiB
         log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
     evict(tmp_path)
-    assert content(read(log, log.log_end_offset - 1, 100, patient=False))
-    with pytest.raises(ColdError) as cold:
-        read(log, 0, 100, patient=False)
-    cold.value.spot.release()
+    assert content(read(log, log.log_end_offset - 1, 100, may_block=False))
+    with pytest.raises(NotInPageCache) as cold:
+        read(log, 0, 100, may_block=False)
+    cold.value.pending_read.release()
 
 
 @in_some_try
@@ -191,19 +192,19 @@ def test_who_finds_older_records_cold_asks_for_what_was_appended_lately_too(tmp_
     evict(tmp_path)
     last = log.log_end_offset - 1
     for offset in (0, last):
-        with pytest.raises(ColdError) as cold:
-            read(log, offset, 100, patient=False)
-        cold.value.spot.release()
+        with pytest.raises(NotInPageCache) as cold:
+            read(log, offset, 100, may_block=False)
+        cold.value.pending_read.release()
     log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
     evict(tmp_path)
-    assert content(read(log, last + 1, 100, patient=False))
+    assert content(read(log, last + 1, 100, may_block=False))
 
 
 @in_some_try
 def test_a_look_at_a_page_has_no_others_read_by_whoever_looks(tmp_path: Path) -> None:
     log = written(tmp_path, LARGE, 900)
     log.load()
-    found = read(log, 0, 1, patient=True)
+    found = read(log, 0, 1, may_block=True)
     fd = found.fd
     evict(tmp_path)
     assert not is_cached(fd, 0, 1)
@@ -217,7 +218,7 @@ def test_who_reads_on_finds_what_follows(tmp_path: Path) -> None:
     log = written(tmp_path, LARGE, 900)
     log.load()
     evict(tmp_path)
-    found, _ = warmed(log, 0, 1 << 20)
+    found, _ = loaded(log, 0, 1 << 20)
     size_bytes = found.size_bytes
     found.release()
     wait_until(lambda: is_cached(found.fd, size_bytes, 1 << 20), "the next reply is there")
@@ -228,13 +229,13 @@ def test_who_reads_on_needs_nothing_of_what_was_read_before(tmp_path: Path) -> N
     for _ in range(100):
         log.append([batch(10, size=RECORD_BYTES)], 0, NOW_MS)
     log = reopen(log)
-    found = read(log, 500, 1 << 20, patient=True)
-    read(log, 0, 100, patient=True).release()  # of the headers the latest page is kept
+    found = read(log, 500, 1 << 20, may_block=True)
+    read(log, 0, 100, may_block=True).release()  # of the headers the latest page is kept
     evict(tmp_path)
     assert len(content(found)) == found.size_bytes
     data = next(tmp_path.glob("*.log"))
     in_memory = pages_in_memory(data)
-    again = read(log, 500, 1 << 20, patient=False)
+    again = read(log, 500, 1 << 20, may_block=False)
     again.release()
     assert (again.position_bytes, again.size_bytes) == (found.position_bytes, found.size_bytes)
     assert pages_in_memory(data) == in_memory
@@ -245,16 +246,16 @@ def test_the_batch_that_an_entry_points_to_is_not_waited_for(tmp_path: Path) -> 
     for size_bytes in (9000, 3800, 9000):  # the second has an entry, and a page of its own
         log.append([batch(size=size_bytes)], 0, NOW_MS)
     log = reopen(log)
-    found = read(log, 2, 100, patient=True)
-    read(log, 0, 100, patient=True).release()
+    found = read(log, 2, 100, may_block=True)
+    read(log, 0, 100, may_block=True).release()
     evict(tmp_path)
     assert content(found)
 
     def is_found() -> bool:
         try:
-            read(log, 2, 100, patient=False).release()
-        except ColdError as cold:
-            cold.spot.release()
+            read(log, 2, 100, may_block=False).release()
+        except NotInPageCache as cold:
+            cold.pending_read.release()
             return False
         return True
 

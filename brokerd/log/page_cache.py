@@ -1,13 +1,13 @@
-"""What must be read from the disk before it can be served: found out without waiting for the disk.
+"""Whether bytes are in the page cache, and reads of bytes that are not.
 
-A read of pages that are not in memory takes milliseconds, and so does sendfile; on an event loop
-everybody would wait for them. A look-up that is asked not to wait raises ColdError instead. Its
-`spot` brings the bytes into memory in any thread; then the same look-up is done again.
+A read of pages that are not in memory takes milliseconds, and so does sendfile; on the event loop
+all clients would wait. A call with `may_block=False` raises NotInPageCache instead. Its
+`pending_read` is loaded by a thread; then the same call is made again.
 
-Whether bytes are in memory is asked of the system (preadv with RWF_NOWAIT). Such a look has a page
-read that is not there, so the next look finds it: a small range, of which a look-up will read all,
-is asked for as a whole, a larger one at every so many bytes, since what is being read ahead arrives
-piece by piece and in any order. Where the system cannot say, they count as cold.
+The system says whether bytes are in memory (preadv with RWF_NOWAIT). This call also starts reading
+the page, so the next call finds it: of a small range all pages are asked for, of a larger one a
+byte in every 64 KiB, since read-ahead arrives piece by piece and in any order. On systems without
+RWF_NOWAIT all bytes count as not in memory.
 """
 
 import os
@@ -25,43 +25,44 @@ READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
 AHEAD_FACTOR: Final = 4
 READS_MAX: Final = 12
-"""What a look-up lacks is found piece by piece: so often a thread reads, then the look-up waits for
-the disk."""
+"""Each attempt finds the next bytes that are not in memory. After so many reads by threads, the
+next attempt waits for the disk."""
 _SMALL_BYTES: Final = 64 << 10
 _PROBE_BYTES: Final = 64 << 10
 _ADVICE_BYTES: Final = 256 << 10
-"""The system reads ahead what it is asked for at once without giving up the processor: 2 MiB of
-pages take it 0.4 ms, for which another thread would wait."""
+"""The system starts a read-ahead without yielding the processor: for 2 MiB of pages it takes 0.4
+ms, for which another thread would wait."""
 _SOON: Final = os.POSIX_FADV_WILLNEED
 _NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _one_byte = [bytearray(1)]
 _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 
-class Spot(Protocol):
-    """Where the bytes lie. `warm` may be called in any thread, then `release` where logs are used.
+class PendingRead(Protocol):
+    """A read of bytes that are not in memory. `load` may be called in any thread, then `release` in
+    the thread that uses the log.
 
-    Where it does more than read it has a `subject`: one at a time is warmed for whoever waits.
+    A read that also computes something has a `subject`: requests with the same subject share it.
     """
 
     @property
     def subject(self) -> object | None: ...
 
-    def warm(self) -> None: ...
+    def load(self) -> None: ...
 
     def release(self) -> None: ...
 
 
-class ColdError(Exception):
-    """The answer would have to wait for the disk. The spot must be released."""
+class NotInPageCache(Exception):
+    """The call would wait for the disk. The caller must release `pending_read`."""
 
-    def __init__(self, spot: Spot) -> None:
+    def __init__(self, pending_read: PendingRead) -> None:
         super().__init__("bytes that are not in memory")
-        self.spot = spot
+        self.pending_read = pending_read
 
 
-class RangeSpot:
-    """A range of a data file; what follows it is asked for, too, for who reads on."""
+class PendingRangeRead:
+    """A range of a data file; the system reads ahead after it, for the next Fetch."""
 
     __slots__ = ("_range",)
     subject: object | None = None
@@ -69,7 +70,7 @@ class RangeSpot:
     def __init__(self, pinned: "FileRange") -> None:
         self._range = pinned
 
-    def warm(self) -> None:
+    def load(self) -> None:
         """Read the range. Raises OSError."""
         pinned = self._range
         end = pinned.position_bytes + pinned.size_bytes
@@ -80,13 +81,13 @@ class RangeSpot:
         read_through(pinned.fd, pinned.position_bytes, end)
 
     def release(self) -> None:
-        """Let go of the file. A second call does nothing."""
+        """Unpin the file. A second call does nothing."""
         self._range.release()
 
 
-class FilesSpot:
-    """The files of one segment but its data, of which the tail alone is read, and those of the log
-    as a whole: what the first use of an index, or of the log, reads."""
+class PendingFilesRead:
+    """The files that the first use of a log reads: those of one segment (of the data only the tail)
+    and those of the whole log."""
 
     __slots__ = ("_base_offset", "_directory")
     subject: object | None = None
@@ -95,8 +96,8 @@ class FilesSpot:
         self._directory = directory
         self._base_offset = base_offset
 
-    def warm(self) -> None:
-        """A file that is not there (any more) is passed over."""
+    def load(self) -> None:
+        """Read the files; those that do not exist are left out."""
         for name in os.listdir(self._directory):
             parsed = names.parse_segment_file(name)
             is_wanted = name == names.EPOCH_CHECKPOINT
@@ -107,21 +108,21 @@ class FilesSpot:
                     _read_tail(f"{self._directory}/{name}")
 
     def release(self) -> None:
-        """Nothing is held."""
+        """No file is pinned."""
 
 
 def require_cached_index(segment: "IndexedData") -> None:
-    """Raises ColdError where the offset index is not in memory."""
+    """Raises NotInPageCache if the offset index is not in memory."""
     if not is_file_cached(segment.path(names.INDEX)):
-        raise ColdError(FilesSpot(segment.directory, segment.base_offset))
+        raise NotInPageCache(PendingFilesRead(segment.directory, segment.base_offset))
 
 
 def require_cached(segment: "IndexedData", position: int) -> None:
-    """Raises ColdError where the headers at a position are not in memory."""
+    """Raises NotInPageCache if the headers at a position are not in memory."""
     size_bytes = min(CHUNK_BYTES, segment.size_bytes - position)
     if not is_cached(segment.file.fd(), position, size_bytes):
         ahead = min(READ_AHEAD_BYTES, segment.size_bytes - position)
-        raise ColdError(RangeSpot(segment.file.pin(position, ahead)))
+        raise NotInPageCache(PendingRangeRead(segment.file.pin(position, ahead)))
 
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
@@ -142,7 +143,7 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 
 
 def is_file_cached(path: str) -> bool:
-    """The same of a whole file; one that is not there need not be waited for."""
+    """The same for a whole file; a file that does not exist counts as read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -155,10 +156,10 @@ def is_file_cached(path: str) -> bool:
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
-    """Have a range read: afterwards it is in memory. Raises OSError.
+    """Read a range into memory. Raises OSError.
 
-    It is sent to nowhere, which waits for the pages and copies nothing: 20 us a MiB instead of 140,
-    of a processor that the event loop could use.
+    sendfile to /dev/null waits for the pages and copies nothing: it takes 20 µs of the processor
+    per MiB, a read takes 140 µs.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     try:

@@ -1,0 +1,183 @@
+"""Threads that do pending reads, so that the event loop never waits for the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from brokerd.errors import KafkaError
+from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.scheduling import work_aside
+from brokerd.turns import expect_busy_threads, in_turns
+
+if TYPE_CHECKING:
+    from brokerd.log.page_cache import PendingRead
+    from brokerd.log.partition_log import PartitionLog
+
+logger = logging.getLogger(__name__)
+
+THREADS = 4
+LOGS_AT_ONCE_MAX = 64
+"""The number of logs whose files one request keeps open for threads."""
+
+Item = TypeVar("Item")
+
+
+class PendingReads:
+    """See the module. Its methods are called on the event loop. `requests` counts the requests that
+    waited for the disk."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, "disk-read", work_aside)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._shared: dict[object, asyncio.Future[None]] = {}
+        self._clients: dict[object, asyncio.Future[None]] = {}
+        self.requests = 0
+
+    def read(self, pending: PendingRead, done: Callable[[], object]) -> None:
+        """Do a read that no request waits for; then call `done`."""
+        task = asyncio.ensure_future(self.load([pending], lambda: True))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: done())
+
+    def begin(self, serving: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine that serves a request, until the broker stops."""
+        task = asyncio.ensure_future(serving)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def load(self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
+        """Until the bytes are in memory or could not be read; the next attempt to read them gets
+        the error.
+
+        The reads are released when no thread uses them any more. A thread calls `is_wanted` before
+        each read, and leaves it out if the client is gone, but for a read with a subject, for which
+        other requests may wait.
+        """
+        reads = [self._share(each, each.subject) for each in pending if each.subject is not None]
+        if len(reads) < len(pending):
+            plain = [each for each in pending if each.subject is None]
+            reads.append(self._read(plain, is_wanted))
+        if reads:
+            await asyncio.wait(reads)  # to give up waiting stops no thread
+        for read in reads:
+            read.result()
+
+    async def load_for(
+        self, client: object, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]
+    ) -> bool:
+        """As `load`, for one request of a client at a time; False if it waited for the reads of
+        another request of the client instead.
+
+        Each read also reads ahead, often just the bytes that the client needs next. Several threads
+        that read them at once only take the processor from each other and from the event loop.
+        """
+        reading = self._clients.get(client)
+        if reading is not None:
+            release(pending)
+            await asyncio.wait([reading])
+            return False
+        done = self._clients[client] = asyncio.get_running_loop().create_future()
+        try:
+            await self.load(pending, is_wanted)
+        finally:
+            del self._clients[client]
+            done.set_result(None)
+        return True
+
+    def _read(
+        self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]
+    ) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        reading = loop.run_in_executor(self._threads, _load, pending, is_wanted)
+        reading.add_done_callback(lambda _: release(pending))
+        return reading
+
+    def _share(self, pending: PendingRead, subject: object) -> asyncio.Future[None]:
+        """The read of that subject that is under way, else this one."""
+        reading = self._shared.get(subject)
+        if reading is not None:
+            pending.release()
+            return reading
+        expect_busy_threads()
+        reading = self._shared[subject] = self._read([pending], lambda: True)
+        reading.add_done_callback(lambda _: self._shared.pop(subject))
+        return reading
+
+    async def load_logs(self, logs: Sequence[PartitionLog]) -> None:
+        """Do the first use of logs; the next use of a log that cannot be read gets the error. If it
+        takes long, threads do it, for some logs at once."""
+        late: list[PartitionLog] = []
+        await in_turns(logs, partial(_begin_load, late))
+        for chunk in chunks(late):
+            await asyncio.gather(*map(self._load, chunk))
+
+    async def _load(self, log: PartitionLog) -> None:
+        for _ in range(READS_MAX):
+            pending = _lacking(log)
+            if pending is None:
+                return
+            await self.load([pending], lambda: True)
+
+    async def stop(self) -> None:
+        """Ends what is served and waits for the threads."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self._threads.shutdown)
+
+
+def _load(pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
+    for each in pending:
+        if not is_wanted():
+            return
+        try:
+            each.load()
+        except (OSError, MemoryError) as error:
+            logger.info("reading ahead failed: %s", error)
+
+
+def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items, LOGS_AT_ONCE_MAX at a time."""
+    left = iter(items)
+    while chunk := list(islice(left, LOGS_AT_ONCE_MAX)):
+        yield chunk
+
+
+def takes_long(log: PartitionLog) -> bool:
+    """Whether the first use of a log needs `load_logs`; else the first use is done now."""
+    pending = _lacking(log)
+    if pending is not None:
+        pending.release()
+    return pending is not None
+
+
+def _begin_load(late: list[PartitionLog], log: PartitionLog) -> None:
+    if takes_long(log):
+        late.append(log)
+
+
+def _lacking(log: PartitionLog) -> PendingRead | None:
+    """The read that is needed before a log can be used, if it takes long; else the read is done."""
+    if not log.is_loaded and not log.is_abandoned:
+        try:
+            log.load(may_block=False)
+        except NotInPageCache as error:
+            return error.pending_read
+        except KafkaError as error:
+            logger.info("the first use of a log failed: %s", error.message)
+        except Exception:  # such as no memory: the next use gets it, other logs are loaded
+            logger.exception("%s could not be used", log.directory)
+    return None
+
+
+def release(pending: Sequence[PendingRead]) -> None:
+    """Release the files and results of reads."""
+    for each in pending:
+        each.release()
