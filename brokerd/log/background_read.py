@@ -90,7 +90,7 @@ class SegmentSnapshot:
             os.close(fd)
 
 
-def snapshot_batches(data: SegmentSnapshot) -> Iterator[damage.Placed]:
+def snapshot_batches(data: SegmentSnapshot) -> Iterator[damage.PositionedBatch]:
     """The batches of a segment, past damaged ones. Raises OSError."""
     path = names.segment_file(data.directory, data.base_offset, names.INDEX)
     known = OffsetIndex.salvage(path, data.base_offset)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 TOLD_MAX: Final = 100
 """Of one segment the damaged batches that are named in the log."""
 
-Placed = tuple[int, BatchHeader]
+PositionedBatch = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
 
 
@@ -53,7 +53,7 @@ class Data(Protocol):
 
 def sound_batches(
     segment: Data, index: OffsetIndex, position: int, before: int | None = None
-) -> Iterator[Placed]:
+) -> Iterator[PositionedBatch]:
     """The batches of a segment from a position on at which one begins, or should, without those
     that are damaged, of which one line in the log each tells. Raises OSError.
 
@@ -64,12 +64,12 @@ def sound_batches(
     return _in_order(segment, index, batches, before)
 
 
-def up_to_damage(segment: Data, batches: Iterator[Placed]) -> Iterator[Placed]:
+def up_to_damage(segment: Data, batches: Iterator[PositionedBatch]) -> Iterator[PositionedBatch]:
     """Batches whose CRCs are right, up to the first one whose offsets cannot be. Of two that
     overlap that is the earlier one if offsets are missing before it: no CRC guards a base offset.
     """
     next_offset = segment.base_offset
-    held: Placed | None = None
+    held: PositionedBatch | None = None
     for each in batches:
         header = each[1]
         if not next_offset <= header.base_offset <= header.last_offset <= segment.highest_offset:
@@ -136,7 +136,7 @@ def refuse_blank(segment: Data, position: int) -> None:
         )
 
 
-def _chain(segment: Data, index: OffsetIndex, position: int, end: int) -> Iterator[Placed]:
+def _chain(segment: Data, index: OffsetIndex, position: int, end: int) -> Iterator[PositionedBatch]:
     """The batches that their lengths, or the index, lead to, whatever offsets they claim."""
     fd = segment.file.fd()
     last = position - 1
@@ -187,12 +187,12 @@ def _fits(segment: Data, last_offset: int, position: int, end: int) -> bool:
 
 
 def _in_order(
-    segment: Data, index: OffsetIndex, batches: Iterator[Placed], before: int | None
-) -> Iterator[Placed]:
+    segment: Data, index: OffsetIndex, batches: Iterator[PositionedBatch], before: int | None
+) -> Iterator[PositionedBatch]:
     """Those batches whose offsets rise; see `sound_batches`."""
     last_offset = segment.base_offset - 1
     next_offset = None if before is None else before + 1
-    held: Placed | None = None
+    held: PositionedBatch | None = None
     for each in batches:
         header = each[1]
         if not last_offset < header.base_offset <= header.last_offset <= segment.highest_offset:
@@ -213,7 +213,7 @@ def _in_order(
         yield held
 
 
-def _is_believed(segment: Data, index: OffsetIndex, batch: Placed) -> bool:
+def _is_believed(segment: Data, index: OffsetIndex, batch: PositionedBatch) -> bool:
     """Whether nothing but the offsets of the batch behind it speaks against a batch."""
     position, header = batch
     known = index.offset_behind(position)
@@ -222,7 +222,7 @@ def _is_believed(segment: Data, index: OffsetIndex, batch: Placed) -> bool:
     return is_possible and is_first and is_intact(segment.file.fd(), position, header)
 
 
-def _tell_of_offsets(segment: Data, batch: Placed) -> None:
+def _tell_of_offsets(segment: Data, batch: PositionedBatch) -> None:
     offset = batch[1].base_offset
     _tell(segment, batch[0], f"it claims to begin at offset {offset}, which cannot be")
 

@@ -37,7 +37,7 @@ class Found(NamedTuple):
     leader_epoch: int
 
 
-class Wanted(NamedTuple):
+class TimestampSearch(NamedTuple):
     """The first record of a batch at or after a timestamp and an offset."""
 
     header: BatchHeader
@@ -65,8 +65,10 @@ def first_at_or_after(
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
                 continue
-            wanted = Wanted(header, timestamp_ms, max(log_start_offset, header.base_offset))
-            found = _walked(segments, segment, position, wanted, may_block=may_block).found
+            search = TimestampSearch(
+                header, timestamp_ms, max(log_start_offset, header.base_offset)
+            )
+            found = _walked(segments, segment, position, search, may_block=may_block).found
             if found is not None:
                 return found
     return None
@@ -85,8 +87,8 @@ def largest(segments: SegmentList, *, may_block: bool) -> Found | None:
             return None
         for position, header in best.batches_from(best.locate(offset, may_block=may_block)):
             if header.max_timestamp >= timestamp_ms:
-                wanted = Wanted(header, timestamp_ms, header.base_offset)
-                walked = _walked(segments, best, position, wanted, may_block=may_block)
+                search = TimestampSearch(header, timestamp_ms, header.base_offset)
+                walked = _walked(segments, best, position, search, may_block=may_block)
                 if not walked.is_intact:
                     break
                 return walked.found
@@ -138,54 +140,59 @@ def _largest_intact(data: SegmentSnapshot) -> tuple[int, int]:
 
 
 def _walked(
-    segments: SegmentList, segment: Segment, position: int, wanted: Wanted, *, may_block: bool
+    segments: SegmentList,
+    segment: Segment,
+    position: int,
+    search: TimestampSearch,
+    *,
+    may_block: bool,
 ) -> Walked:
-    known = segments.walked.get(wanted)
+    known = segments.walked.get(search)
     if known is not None:
         return known
     if may_block:
-        return _walk(segment.file.fd(), position, wanted)
-    header = wanted.header
+        return _walk(segment.file.fd(), position, search)
+    header = search.header
     if header.count <= AT_ONCE_RECORDS_MAX and header.size_bytes <= AT_ONCE_BYTES_MAX:
         try:
-            return _walk(segment.file.fd(), position, wanted, UNPACKED_AT_ONCE_BYTES_MAX)
+            return _walk(segment.file.fd(), position, search, UNPACKED_AT_ONCE_BYTES_MAX)
         except TooManyBytes:
             pass
-    raise NotInPageCache(_walk_read(segments, segment, position, wanted))
+    raise NotInPageCache(_walk_read(segments, segment, position, search))
 
 
 def _walk_read(
-    segments: SegmentList, segment: Segment, position: int, wanted: Wanted
+    segments: SegmentList, segment: Segment, position: int, search: TimestampSearch
 ) -> BackgroundRead[Walked]:
     data = SegmentSnapshot(segment)
 
     def read() -> Walked:
         try:
-            return _walk(data.fd(), position, wanted)
+            return _walk(data.fd(), position, search)
         finally:
             data.close()
 
     return BackgroundRead(
-        (segment, wanted), read, partial(_keep, segments.walked, wanted),
+        (segment, search), read, partial(_keep, segments.walked, search),
         lambda: segment.is_abandoned or segment.size_bytes < data.size_bytes,
     )  # fmt: skip
 
 
-def _keep(kept: dict[Wanted, Walked], wanted: Wanted, walked: Walked) -> None:
-    kept[wanted] = walked
+def _keep(kept: dict[TimestampSearch, Walked], search: TimestampSearch, walked: Walked) -> None:
+    kept[search] = walked
     if len(kept) > KEPT_MAX:
         del kept[next(iter(kept))]
 
 
-def _walk(fd: int, position: int, wanted: Wanted, max_bytes: int | None = None) -> Walked:
+def _walk(fd: int, position: int, search: TimestampSearch, max_bytes: int | None = None) -> Walked:
     """May be called in any thread. Raises OSError; TooManyBytes where `max_bytes` are too few."""
-    header = wanted.header
+    header = search.header
     if not is_intact(fd, position, header):
         return Walked(None, is_intact=False)  # nobody can read it, and its time may be any
     batch = memoryview(os.pread(fd, header.size_bytes, position))
     try:
         records = decompress(header.codec, batch[HEADER_BYTES:], max_bytes)
-        found = first_record(header, records, wanted.timestamp_ms, wanted.min_offset)
+        found = first_record(header, records, search.timestamp_ms, search.min_offset)
     except KafkaError as error:
         if isinstance(error, TooManyBytes) and max_bytes is not None:
             raise

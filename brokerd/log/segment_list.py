@@ -14,7 +14,7 @@ from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.search import Walked, Wanted
+    from brokerd.log.search import TimestampSearch, Walked
 
 
 class SegmentList:
@@ -27,7 +27,7 @@ class SegmentList:
         self._bases = [segment.base_offset for segment in segments]
         self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
         self.active = segments[-1]
-        self.walked: dict[Wanted, Walked] = {}  # see `search`
+        self.walked: dict[TimestampSearch, Walked] = {}  # see `search`
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._segments)

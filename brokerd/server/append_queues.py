@@ -52,20 +52,20 @@ JOB_MAX = 128
 """Batches that go out together: one way there and back for many small ones."""
 
 
-class Outcome:
-    """What became of a queued batch: `result` once it is known; then `told` is called."""
+class AppendFuture:
+    """The result of a queued batch: `result` is set when it is known, then `on_done` is called."""
 
-    __slots__ = ("result", "told")
+    __slots__ = ("on_done", "result")
 
     def __init__(self) -> None:
         self.result: AppendResult | KafkaError | None = None
-        self.told: Callable[[], None] | None = None
+        self.on_done: Callable[[], None] | None = None
 
-    def tell(self, result: AppendResult | KafkaError) -> None:
-        """The result is known; raises what `told` raises."""
+    def set_result(self, result: AppendResult | KafkaError) -> None:
+        """Set the result; raises what `on_done` raises."""
         self.result = result.alone() if isinstance(result, KafkaError) else result
-        if self.told is not None:
-            self.told()
+        if self.on_done is not None:
+            self.on_done()
 
 
 class _Entry:
@@ -76,13 +76,13 @@ class _Entry:
         self.batch = batch
         self.size_bytes = len(batch)
         self.work = work
-        self.outcome = Outcome()
+        self.outcome = AppendFuture()
 
-    def tell(self, result: AppendResult | KafkaError) -> None:
-        """What became of it. Where its request cannot be answered the connection ends: the reply
-        will never come, nor any behind it; the others must hear of theirs."""
+    def set_result(self, result: AppendResult | KafkaError) -> None:
+        """Set the result. If its request cannot be answered, the connection ends: neither this
+        reply nor a later one could be sent; the other requests still get their results."""
         try:
-            self.outcome.tell(result)
+            self.outcome.set_result(result)
         except Exception:
             logger.exception("a queued request could not be answered")
             self.connection.close("an unexpected error in the broker")
@@ -142,7 +142,7 @@ class AppendQueues:
         work: Mapping[int, Work],
         *,
         needs_load: bool = False,
-    ) -> tuple[Outcome, ...]:
+    ) -> tuple[AppendFuture, ...]:
         """Take copies of batches; those without `work` only wait for the ones before them, or, with
         `needs_load`, for the turn of a partition whose log is used for the first time."""
         queue = self.by_partition.get(partition) or self._begin(partition, needs_load)
@@ -235,7 +235,7 @@ class AppendQueues:
             if not self.by_partition:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
-            entry.tell(result)
+            entry.set_result(result)
             entry.connection.produces_open -= 1
             entry.connection.go_on_if_done()
         self._memory.repay(size_bytes)

@@ -36,11 +36,11 @@ from brokerd.server.dispatch import (
 )
 from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
-from brokerd.server.handlers.produce import ProduceRound
+from brokerd.server.handlers.produce import ProduceBatcher
 from brokerd.server.handlers.produce_answers import refuse_old_produce
+from brokerd.server.net.loop_tick import LoopTick
 from brokerd.server.net.output import HELD_BYTES_MAX
 from brokerd.server.net.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
-from brokerd.server.net.turn import Turn
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ class Router:
         self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)
         self._broker = broker
         self._handlers = handlers
-        self._round = ProduceRound(broker)
-        self.turn = Turn(broker.metrics.loop, broker.times, self._round)
-        self._round.commit_turn = self.turn.commit
+        self._batcher = ProduceBatcher(broker)
+        self.tick = LoopTick(broker.metrics.loop, broker.times, self._batcher)
+        self._batcher.commit_tick = self.tick.commit
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def holds_receives(self) -> bool:
         """Whether what was received is still to be appended: its bytes must stay as they are."""
-        return bool(self._round.waiting)
+        return bool(self._batcher.waiting)
 
     def frames(
         self,
@@ -106,29 +106,29 @@ class Router:
 
         Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
         """
-        waiting = self._round.waiting
+        waiting = self._batcher.waiting
         try:
             if waiting and waiting[0][0] is connection:  # once more in a turn: others came between
-                self.turn.commit()
+                self.tick.commit()
             position = self._frames(connection, buffer, view, start, end)
-            if self._round.waiting and not (
+            if self._batcher.waiting and not (
                 may_wait
                 and position - start <= TOGETHER_BYTES_MAX
-                and self.turn.has_others
-                and self._round.can_wait
+                and self.tick.has_others
+                and self._batcher.can_wait
             ):
-                self.turn.commit()
+                self.tick.commit()
             return position
         except BaseException:
-            self._round.discard()
+            self._batcher.discard()
             self.times.discard()
-            self.turn.fail()
+            self.tick.fail()
             raise
 
     def _frames(
         self, connection: Connection, buffer: bytearray, view: memoryview, start: int, end: int
     ) -> int:
-        position, produces = start, self._round
+        position, produces = start, self._batcher
         others_bytes = produced = others = others_max = 0
         while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
             size, api_key, version = _unpack_head(buffer, position)
@@ -142,15 +142,15 @@ class Router:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 produced += count
                 if count == 1 and position < end and self._is_over(connection):
-                    self.turn.commit()
+                    self.tick.commit()
                     break
             else:
                 if produces.waiting:
-                    self.turn.commit()
+                    self.tick.commit()
                 if connection.produces_open:
                     connection.hold_until_done()
                     break
-                others_max = others_max or max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
+                others_max = others_max or max(OTHERS_MAX // self.tick.waiting, OTHERS_MIN)
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
@@ -170,7 +170,7 @@ class Router:
         """Whether it has been served for as long as its share of a turn is; not asked within a run
         of Produces, which were not opened."""
         served_s = monotonic() - connection.active_at
-        return served_s > SERVED_MIN_S and served_s * self.turn.waiting > SERVED_S
+        return served_s > SERVED_MIN_S and served_s * self.tick.waiting > SERVED_S
 
     def _count(self, produces: int, produces_bytes: int, others: int, others_bytes: int) -> None:
         self.metrics.requests += produces + others
@@ -188,9 +188,9 @@ class Router:
         waits_for_produces = not (
             api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
         )
-        if waits_for_produces and self._round.waiting:
+        if waits_for_produces and self._batcher.waiting:
             # whether its Produces are safe is known only then, and whether it ends by one of them
-            self.turn.commit()
+            self.tick.commit()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):
             connection.hold_until_done()
             return True

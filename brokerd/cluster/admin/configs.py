@@ -33,7 +33,7 @@ CONFIG_BYTES_MAX = 512 * 1024
 NOTHING = -1
 _RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
 
-Wanted = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
+ConfigUpdate = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
 """The config that is wanted, of the one that is there. Raises KafkaError."""
 
 
@@ -59,15 +59,15 @@ class ConfigAdmin:
         self._progress = progress
         self._followed = followed
 
-    async def alter(self, entity: str, wanted_of: Wanted, *, validate_only: bool) -> None:
+    async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
         """Changes the config at `/config/<entity>` and returns when this broker knows it.
 
-        Raises what `wanted_of` raises, and KafkaError where ZooKeeper cannot be reached or the
+        Raises what `update` raises, and KafkaError where ZooKeeper cannot be reached or the
         node holds something else.
         """
         for _ in range(ATTEMPTS_MAX):
             try:
-                number = await self._attempt(entity, wanted_of, validate_only)
+                number = await self._attempt(entity, update, validate_only)
             except MultiError as error:
                 if not isinstance(error.cause, _RACES):
                     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
@@ -81,11 +81,11 @@ class ConfigAdmin:
         message = f"The config of '{entity}' changes all the time, try again."
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
 
-    async def _attempt(self, entity: str, wanted_of: Wanted, validate_only: bool) -> int:
+    async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
         """The number of the config change; NOTHING where there was none to be made."""
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
-        wanted = wanted_of(decode_config(path, node[0]) if node else {})
+        wanted = update(decode_config(path, node[0]) if node else {})
         if inspect.isawaitable(wanted):
             wanted = await wanted
         if validate_only:

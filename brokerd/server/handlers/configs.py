@@ -34,7 +34,7 @@ from brokerd.server.live_settings import check_listeners
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.cluster.admin.configs import Wanted
+    from brokerd.cluster.admin.configs import ConfigUpdate
     from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.server.broker import Broker
 
@@ -147,14 +147,14 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
 
 
 async def _write_broker(
-    broker: Broker, request: Any, resource: Any, wanted_of: Callable[[Held], dict[str, str]]
+    broker: Broker, request: Any, resource: Any, update: Callable[[Held], dict[str, str]]
 ) -> None:
     """Of this broker, or of all."""
     name = str(broker.config.broker_id) if resource.resource_name else ""
     named = {each.name for each in resource.configs} if name else None
 
     async def wanted(held: Held) -> dict[str, str]:
-        config = wanted_of(held)
+        config = update(held)
         after = check_change(broker.settings.now, name, held, config)
         await check_listeners(after, broker, named)
         return config
@@ -162,8 +162,8 @@ async def _write_broker(
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
 
 
-async def _write(broker: Broker, request: Any, entity: str, wanted_of: Wanted) -> None:
-    await broker.cluster.configs.alter(entity, wanted_of, validate_only=request.validate_only)
+async def _write(broker: Broker, request: Any, entity: str, update: ConfigUpdate) -> None:
+    await broker.cluster.configs.alter(entity, update, validate_only=request.validate_only)
 
 
 def _list_default(name: str) -> str | None:

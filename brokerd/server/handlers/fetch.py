@@ -7,7 +7,7 @@ once, but for partitions that the cluster does not know: others are waited for a
 only where there are no others is it told at once (KafkaApis.handleFetchRequest).
 
 What would have to come from the disk is first brought into memory by a thread, and what names many
-partitions is tried, told and encoded in turns of the loop or by a thread (`_LateFetch`): who asks
+partitions is tried, told and encoded in turns of the loop or by a thread (`DelayedFetch`): who asks
 for old records, or for much, holds up nobody but himself.
 """
 
@@ -34,7 +34,7 @@ from brokerd.server.fetch_sessions import partition_key
 from brokerd.server.handlers.fetch_attempt import Attempt
 from brokerd.server.handlers.fetch_leaders import endpoints_of, with_leader
 from brokerd.server.handlers.fetch_memo import memo_of
-from brokerd.server.handlers.fetch_wait import WaitedFor
+from brokerd.server.handlers.min_bytes_tracker import MinBytesTracker
 from brokerd.turns import in_thread, in_turns, uncollected
 
 if TYPE_CHECKING:
@@ -76,20 +76,20 @@ def serve_fetch(
         )
         return
     if len(fetch.partitions) > AT_ONCE_MAX:
-        broker.pending_reads.begin(_LateFetch(broker, connection, header, request, fetch).serve())
+        broker.pending_reads.begin(DelayedFetch(broker, connection, header, request, fetch).serve())
         return
     attempt = Attempt(broker, request, fetch, may_block=False)
     attempt.read(fetch.partitions)
     attempt.end()
     if attempt.pending_reads:
-        late = _LateFetch(broker, connection, header, request, fetch)
+        late = DelayedFetch(broker, connection, header, request, fetch)
         broker.pending_reads.begin(late.serve(attempt))
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
         if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
             connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
     else:
-        late = _LateFetch(broker, connection, header, request, fetch)
+        late = DelayedFetch(broker, connection, header, request, fetch)
         late.delay(attempt, request.max_wait_ms / 1000)
 
 
@@ -112,7 +112,7 @@ async def serve_large_fetch(
         connection.deliver(slot, refused)
         broker.times.answered(connection, since)
         return
-    await _LateFetch(broker, connection, header, request, fetch, slot, since).serve()
+    await DelayedFetch(broker, connection, header, request, fetch, slot, since).serve()
 
 
 def _answer(
@@ -134,18 +134,18 @@ def _answer(
     return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
 
 
-class _LateFetch:
+class DelayedFetch:
     """A Fetch that is answered later; its place among the replies is kept.
 
-    It waits for threads that read from the disk: each round brings in what the try before it
-    lacked, first the indexes, then where the batch begins, then the records. What was brought in
-    may be gone again by the next try, so the last one waits for the disk. Then it waits for records
-    as long as the client wants.
+    It waits for threads that read from the disk. Each round loads what the attempt before it did
+    not find in memory: first the indexes, then the header of the batch, then the records. Loaded
+    pages may leave the memory before the next attempt, so the last attempt waits for the disk. Then
+    it waits for records until `max_wait_ms` is over.
     """
 
     __slots__ = (
-        "_broker", "_connection", "_ends_s", "_fetch", "_header", "_request", "_since", "_slot",
-        "_unknown", "_waited_for", "_wanted",
+        "_broker", "_connection", "_ends_s", "_fetch", "_header", "_min_bytes", "_request",
+        "_since", "_slot", "_unknown", "_wanted",
     )  # fmt: skip
 
     def __init__(
@@ -166,7 +166,7 @@ class _LateFetch:
         self._fetch = fetch
         self._wanted = fetch.partitions
         self._unknown: list[FetchReply] | None = None
-        self._waited_for: WaitedFor | None = None
+        self._min_bytes: MinBytesTracker | None = None
         self._ends_s = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
         self._since = since or broker.times.leaves(connection, ApiKey.FETCH)
         self._slot = slot or connection.output.reserve()
@@ -230,15 +230,15 @@ class _LateFetch:
             self._wanted = [each for each in self._wanted if partition_key(each) not in unknown]
         partitions: Iterable[Partition] = attempt.partitions
         if attempt.min_bytes > 1:
-            self._waited_for = WaitedFor(self._broker, self._request, self._wanted, attempt)
-            partitions = self._waited_for.partitions
+            self._min_bytes = MinBytesTracker(self._broker, self._request, self._wanted, attempt)
+            partitions = self._min_bytes.partitions
         self._broker.purgatory.delay(
             self._connection, partitions, timeout_s, self._check, self._expire,
             ApiKey.FETCH, self._since,
         )  # fmt: skip
 
     def _check(self, moved: Collection[Partition]) -> object:
-        waited_for = self._waited_for
+        waited_for = self._min_bytes
         if waited_for is not None and not waited_for.may_be_there(moved):
             return False
         if self._is_long:

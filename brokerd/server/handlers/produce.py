@@ -21,7 +21,12 @@ from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
-from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed, Wanted
+from brokerd.server.handlers.produce_answers import (
+    ACKS_ALL,
+    PartitionRequest,
+    PartitionResult,
+    ProduceState,
+)
 from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.pending_reads import takes_long
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
     from brokerd.protocol.batch_work import Work
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
-    from brokerd.server.append_queues import Outcome
+    from brokerd.server.append_queues import AppendFuture
     from brokerd.server.broker import Broker
     from brokerd.server.net.connection import Connection
 
@@ -48,21 +53,21 @@ turns of the loop."""
 _SIZE = Struct(">i")
 
 Dirty = dict["Partition", list[memoryview]]
-Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
+Outcomes = dict["Partition", "list[AppendResult] | tuple[AppendFuture, ...] | KafkaError"]
 _Run = tuple["Connection", "ProduceMemo", list[int], int]
 """Requests that were recognised: their correlation ids, and the place of the first one's batch."""
 Place = KafkaError | tuple["Partition", "int | KafkaError"]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
-_One = tuple["Connection", Pending, list[Place]]
+_One = tuple["Connection", ProduceState, list[Place]]
 
 
-class ProduceRound:
-    """The Produces between `add_run` and `commit`: of one receive, or of several clients' receives
-    whose bytes stay where they are until then."""
+class ProduceBatcher:
+    """The Produces between `add_run` and `commit`: of one receive, or of the receives of several
+    clients, whose bytes stay in the buffer until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_loop", "_memos", "_queues", "_work", "commit_turn", "waiting",
+        "_broker", "_dirty", "_loop", "_memos", "_queues", "_work", "commit_tick", "waiting",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
@@ -73,8 +78,8 @@ class ProduceRound:
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
         self.waiting: list[Any] = []  # of each: _Run or _One
-        self.commit_turn: Callable[[], None] = self.commit
-        """Commits where others may wait, too; a `net.turn.Turn` notes who is answered."""
+        self.commit_tick: Callable[[], None] = self.commit
+        """Commits the Produces of all clients of the tick; set by the router (`net.loop_tick`)."""
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
@@ -120,7 +125,7 @@ class ProduceRound:
         """Only requests that were recognised share an append with those of other clients: what goes
         through a queue holds the client that sent it, and no other."""
         if self.waiting and self.waiting[0][0] is not connection:
-            self.commit_turn()
+            self.commit_tick()
 
     def _take_and_open(
         self,
@@ -154,14 +159,14 @@ class ProduceRound:
             header = parse_header(frame)
             request = decode_produce(frame, header.body_position, header.api_version)
         except KafkaError as error:
-            self.commit_turn()
+            self.commit_tick()
             connection.end(str(error))
             return
         connection.last_header = header
         if len(request.partitions) > 1:
             request = _without_repeats(request)
         places = [self._place(request, wanted, header) for wanted in request.partitions]
-        self.waiting.append((connection, Pending.of(header, request), places))
+        self.waiting.append((connection, ProduceState.of(header, request), places))
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
@@ -331,11 +336,11 @@ class ProduceRound:
             connection.output.add(b"".join(frames))
 
     def _answer_one(
-        self, connection: Connection, pending: Pending, places: list[Place], outcomes: Outcomes
+        self, connection: Connection, state: ProduceState, places: list[Place], outcomes: Outcomes
     ) -> None:
         if not connection.closed:
-            placed = [_placed(place, outcomes) for place in places]
-            pending.answer(self._broker, connection, placed)
+            results = [_placed(place, outcomes) for place in places]
+            state.answer(self._broker, connection, results)
 
 
 def _without_repeats(request: ProduceRequest) -> ProduceRequest:
@@ -346,19 +351,21 @@ def _without_repeats(request: ProduceRequest) -> ProduceRequest:
 
 def _general(
     memo: ProduceMemo, correlation_id: int, dirty: Dirty, index: int
-) -> tuple[Pending, list[Place]]:
+) -> tuple[ProduceState, list[Place]]:
     """The same request as one that was not recognised."""
     partition = memo.partition
-    wanted = [Wanted(memo.topic, partition.index, len(dirty[partition][index]))]
-    pending = Pending(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
-    return pending, [(partition, index)]
+    wanted = [PartitionRequest(memo.topic, partition.index, len(dirty[partition][index]))]
+    state = ProduceState(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
+    return state, [(partition, index)]
 
 
-def _placed(place: Place, outcomes: Outcomes) -> Placed:
+def _placed(place: Place, outcomes: Outcomes) -> PartitionResult:
     if isinstance(place, KafkaError):
-        return Placed(None, place)
+        return PartitionResult(None, place)
     partition, index = place
     if isinstance(index, KafkaError):
-        return Placed(partition, index)
+        return PartitionResult(partition, index)
     outcome: Any = outcomes[partition]
-    return Placed(partition, outcome if isinstance(outcome, KafkaError) else outcome[index])
+    return PartitionResult(
+        partition, outcome if isinstance(outcome, KafkaError) else outcome[index]
+    )

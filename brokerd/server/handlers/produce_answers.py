@@ -18,7 +18,7 @@ from brokerd.protocol.produce import (
     encode_produce_response,
 )
 from brokerd.protocol.record_walk import RefusedRecords
-from brokerd.server.append_queues import Outcome
+from brokerd.server.append_queues import AppendFuture
 from brokerd.server.refusals import count_refusal
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SYNC_TIMEOUT_S = 60.0
 PARTITION_BYTES = 500
 """What a request that waits counts as for each partition but the first: its answer, and what it
 waits for."""
-_TOLD_LOG_START = frozenset(
+_WITH_LOG_START = frozenset(
     {
         ErrorCode.INVALID_RECORD,
         ErrorCode.INVALID_TIMESTAMP,
@@ -46,29 +46,29 @@ _TOLD_LOG_START = frozenset(
         ErrorCode.UNKNOWN_SERVER_ERROR,
     }
 )
-"""Errors with which Kafka tells where the log starts, as with success."""
+"""Errors with which Kafka answers the log start offset, as without an error."""
 
 
-class Placed(NamedTuple):
-    """What became of one partition's records: an AppendResult, a refusal, or it is not known yet.
+class PartitionResult(NamedTuple):
+    """The result of one partition: an AppendResult, an error, or a future.
 
-    `partition` is None where there is none that this broker leads.
+    `partition` is None if this broker does not lead it.
     """
 
     partition: Partition | None
-    outcome: AppendResult | KafkaError | Outcome
+    outcome: AppendResult | KafkaError | AppendFuture
 
 
-class Wanted(NamedTuple):
-    """What a request asked for one partition, without the records."""
+class PartitionRequest(NamedTuple):
+    """One partition of a request, without the records."""
 
     topic: str
     partition: int
     size_bytes: int
 
 
-class Pending:
-    """A request under way: what its answer needs of it."""
+class ProduceState:
+    """The state of a Produce that is not answered yet: what its answer needs."""
 
     __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
 
@@ -78,7 +78,7 @@ class Pending:
         correlation_id: int,
         acks: int,
         timeout_ms: int,
-        wanted: Sequence[PartitionRecords | Wanted],
+        wanted: Sequence[PartitionRecords | PartitionRequest],
     ) -> None:
         self.version = version
         self.correlation_id = correlation_id
@@ -87,7 +87,7 @@ class Pending:
         self.wanted = wanted
 
     @classmethod
-    def of(cls, header: RequestHeader, request: ProduceRequest) -> Pending:
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> ProduceState:
         """Before anything is appended."""
         return cls(
             header.api_version, header.correlation_id, request.acks, request.timeout_ms,
@@ -97,24 +97,28 @@ class Pending:
     def forget_records(self) -> None:
         """They are appended or copied, and the request waits: it must not hold its frame, whose
         memory is counted nowhere by then."""
-        self.wanted = [Wanted(each.topic, each.partition, each.size_bytes) for each in self.wanted]
+        self.wanted = [
+            PartitionRequest(each.topic, each.partition, each.size_bytes) for each in self.wanted
+        ]
 
     def reserve(self, connection: Connection) -> Slot:
         """The place of its answer, which counts as what it holds."""
         return connection.output.reserve(PARTITION_BYTES * (len(self.wanted) - 1))
 
-    def answer(self, broker: Broker, connection: Connection, placed: list[Placed]) -> None:
+    def answer(
+        self, broker: Broker, connection: Connection, results: list[PartitionResult]
+    ) -> None:
         """Replies, or waits for what has to be waited for."""
-        if any(isinstance(each.outcome, Outcome) for each in placed):
-            AwaitAppends(broker, connection, self, placed)
+        if any(isinstance(each.outcome, AppendFuture) for each in results):
+            AwaitAppends(broker, connection, self, results)
         else:
-            self.answer_appended(broker, connection, placed)
+            self.answer_appended(broker, connection, results)
 
     def answer_appended(
         self,
         broker: Broker,
         connection: Connection,
-        placed: list[Placed],
+        results: list[PartitionResult],
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
@@ -126,7 +130,7 @@ class Pending:
         """
         replies: list[PartitionReply] = []
         behind: dict[int, tuple[Partition, int]] = {}
-        for wanted, each in zip(self.wanted, placed, strict=True):
+        for wanted, each in zip(self.wanted, results, strict=True):
             reply, last_offset = _reply(wanted, each)
             if reply.error:
                 count_refusal(
@@ -165,36 +169,40 @@ def _tell_by_closing(connection: Connection, replies: list[PartitionReply]) -> N
 class AwaitAppends:
     """A request some of whose batches are still in their partitions' queues."""
 
-    __slots__ = ("_broker", "_connection", "_left", "_pending", "_placed", "_since", "_slot")
+    __slots__ = ("_broker", "_connection", "_left", "_results", "_since", "_slot", "_state")
 
     def __init__(
-        self, broker: Broker, connection: Connection, pending: Pending, placed: list[Placed]
+        self,
+        broker: Broker,
+        connection: Connection,
+        state: ProduceState,
+        results: list[PartitionResult],
     ) -> None:
         self._broker = broker
         self._connection = connection
-        self._pending = pending
-        self._placed = placed
-        pending.forget_records()
-        self._slot = pending.reserve(connection) if pending.acks else None
+        self._state = state
+        self._results = results
+        state.forget_records()
+        self._slot = state.reserve(connection) if state.acks else None
         self._since = broker.times.leaves(connection, ApiKey.PRODUCE)
         self._left = 0
-        for each in placed:
-            if isinstance(each.outcome, Outcome):
+        for each in results:
+            if isinstance(each.outcome, AppendFuture):
                 self._left += 1
-                each.outcome.told = self._told
+                each.outcome.on_done = self._on_done
 
-    def _told(self) -> None:
+    def _on_done(self) -> None:
         self._left -= 1
         if self._left or self._connection.closed:
             return
-        known = [Placed(partition, _known(outcome)) for partition, outcome in self._placed]
-        self._pending.answer_appended(
-            self._broker, self._connection, known, self._slot, self._since
-        )
+        known = [
+            PartitionResult(partition, _known(outcome)) for partition, outcome in self._results
+        ]
+        self._state.answer_appended(self._broker, self._connection, known, self._slot, self._since)
 
 
-def _known(outcome: AppendResult | KafkaError | Outcome) -> AppendResult | KafkaError:
-    if not isinstance(outcome, Outcome):
+def _known(outcome: AppendResult | KafkaError | AppendFuture) -> AppendResult | KafkaError:
+    if not isinstance(outcome, AppendFuture):
         return outcome
     assert outcome.result is not None
     return outcome.result
@@ -212,37 +220,37 @@ class AwaitDurable:
     With acks=0 there is no answer, but what the client asks behind it waits for the disk as well.
     """
 
-    __slots__ = ("_behind", "_broker", "_connection", "_pending", "_replies", "_slot")
+    __slots__ = ("_behind", "_broker", "_connection", "_replies", "_slot", "_state")
 
     def __init__(
         self,
         broker: Broker,
         connection: Connection,
-        pending: Pending,
+        state: ProduceState,
         replies: list[PartitionReply],
         behind: dict[int, tuple[Partition, int]],
         slot: Slot | None,
     ) -> None:
         self._broker = broker
         self._connection = connection
-        self._pending = pending
+        self._state = state
         self._replies = replies
         self._behind = behind
-        pending.forget_records()
-        self._slot = slot or pending.reserve(connection)
+        state.forget_records()
+        self._slot = slot or state.reserve(connection)
 
     def delay(self, since: Since | None) -> None:
         """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
 
         Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
         """
-        pending = self._pending
-        timeout_s = pending.timeout_ms / 1000
+        state = self._state
+        timeout_s = state.timeout_ms / 1000
         self._connection.produces_open += 1
         self._broker.purgatory.delay(
             self._connection,
             {partition for partition, _ in self._behind.values()},
-            timeout_s if pending.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
+            timeout_s if state.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
             self._check,
             lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
             ApiKey.PRODUCE,
@@ -253,7 +261,7 @@ class AwaitDurable:
         for place, (partition, last_offset) in list(self._behind.items()):
             if not partition.is_leader:
                 self._fail(place, self._why_not_led(partition))
-            elif _reached(partition, self._pending.acks) > last_offset:
+            elif _reached(partition, self._state.acks) > last_offset:
                 del self._behind[place]
         if self._behind:
             return False
@@ -274,16 +282,18 @@ class AwaitDurable:
     def _finish(self, error: ErrorCode) -> None:
         for place in list(self._behind):
             self._fail(place, error)
-        answer = [self._pending.frame(self._replies)] if self._pending.acks else []
+        answer = [self._state.frame(self._replies)] if self._state.acks else []
         self._connection.deliver(self._slot, answer)
         self._connection.produces_open -= 1
         self._connection.go_on_if_done()
 
 
-def _reply(wanted: PartitionRecords | Wanted, placed: Placed) -> tuple[PartitionReply, int]:
+def _reply(
+    wanted: PartitionRecords | PartitionRequest, result: PartitionResult
+) -> tuple[PartitionReply, int]:
     """One partition's reply, and the last offset that it stands for (-1 for none)."""
-    partition, outcome = placed
-    assert not isinstance(outcome, Outcome)
+    partition, outcome = result
+    assert not isinstance(outcome, AppendFuture)
     if isinstance(outcome, KafkaError):
         error, message = outcome.code, str(outcome)
     elif outcome.error is not None:
@@ -295,8 +305,8 @@ def _reply(wanted: PartitionRecords | Wanted, placed: Placed) -> tuple[Partition
             partition.log_start_offset,
         )  # fmt: skip
         return reply, outcome.last_offset
-    is_told = error in _TOLD_LOG_START and not isinstance(outcome, NoBatchError)
-    log_start = partition.log_start_offset if partition and is_told else -1
+    has_log_start = error in _WITH_LOG_START and not isinstance(outcome, NoBatchError)
+    log_start = partition.log_start_offset if partition and has_log_start else -1
     records = outcome.records if isinstance(outcome, RefusedRecords) else ()
     return (
         PartitionReply(
@@ -321,4 +331,4 @@ def refuse_old_produce(connection: Connection, header: RequestHeader, frame: mem
         PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))
         for wanted in request.partitions
     ]
-    connection.output.add(Pending.of(header, request).frame(replies))
+    connection.output.add(ProduceState.of(header, request).frame(replies))

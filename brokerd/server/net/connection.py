@@ -121,7 +121,7 @@ class Connection(Sender):
             return
         if self._kept:
             self._planned = True
-            self._router.turn.kept += 1
+            self._router.tick.kept += 1
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
@@ -132,7 +132,7 @@ class Connection(Sender):
 
     def _serve_kept(self) -> None:
         self._planned = False
-        self._router.turn.kept -= 1
+        self._router.tick.kept -= 1
         if not (self._writing or self._holds or self.closed):
             if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()
@@ -175,7 +175,7 @@ class Connection(Sender):
             return
         self.active_at = start_s = monotonic()
         router = self._router
-        router.turn.begin()
+        router.tick.begin()
         self._receiving = True
         try:
             if self._frame is None:
@@ -189,11 +189,11 @@ class Connection(Sender):
         finally:
             self._receiving = False
         if router.holds_receives:
-            router.turn.wait(self, start_s)
+            router.tick.wait(self, start_s)
         else:
             if self.output.unsent:
                 if self.output.held_bytes < REPLIES_TOGETHER_BYTES_MAX:
-                    router.turn.send(self)
+                    router.tick.send(self)
                 else:
                     self.flush()
             router.times.receive_ends(self, start_s)
@@ -235,7 +235,7 @@ class Connection(Sender):
         if not self._router.holds_receives:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
-            self._router.turn.commit()
+            self._router.tick.commit()
             return 0
         return self._buffers.shared_end
 
@@ -331,7 +331,7 @@ class Connection(Sender):
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
         if self._router.holds_receives:
-            self._router.turn.commit()  # its Produces may be among those that wait for the turn
+            self._router.tick.commit()  # its Produces may be among those that wait for the turn
         self.tasks_open += 1
         self.hold_until_done()
         self._drop_frame()

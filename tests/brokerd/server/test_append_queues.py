@@ -22,7 +22,7 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
-from brokerd.server.append_queues import AppendQueues, Outcome
+from brokerd.server.append_queues import AppendFuture, AppendQueues
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from brokerd.server.pending_reads import PendingReads
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, records
@@ -67,12 +67,12 @@ class Bench:
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
 
-    def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[Outcome, ...]:
+    def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[AppendFuture, ...]:
         client: Any = self.client
         todo = {} if work is None else {at: work}
         return self.queues.add(client, self.partition, batches or (batch(),), todo)
 
-    async def results(self, outcomes: Sequence[Outcome]) -> list[tuple[int, ErrorCode | None]]:
+    async def results(self, outcomes: Sequence[AppendFuture]) -> list[tuple[int, ErrorCode | None]]:
         """(base offset, error) of each, when all are done."""
         await self.queues.drain(10)
         return [told(outcome.result) for outcome in outcomes]
@@ -178,7 +178,7 @@ async def test_whoever_fills_a_queue_is_held_until_half_of_it_is_done(
 ) -> None:
     monkeypatch.setattr(append_queues, "QUEUED_MAX", 10)
     monkeypatch.setattr(append_queues, "JOB_MAX", 2)
-    outcomes: list[Outcome] = []
+    outcomes: list[AppendFuture] = []
     for number in range(11):
         assert bench.client.holds == 0, number
         outcomes += bench.add(GZIP)
@@ -186,8 +186,8 @@ async def test_whoever_fills_a_queue_is_held_until_half_of_it_is_done(
     outcomes += bench.add(GZIP)
     assert bench.client.holds == 1
     held_at = []
-    outcomes[6].told = lambda: held_at.append(bench.client.holds)
-    outcomes[-1].told = lambda: held_at.append(bench.client.holds)
+    outcomes[6].on_done = lambda: held_at.append(bench.client.holds)
+    outcomes[-1].on_done = lambda: held_at.append(bench.client.holds)
     await bench.results(outcomes)
     assert held_at == [1, 0]
 
@@ -196,7 +196,7 @@ async def test_one_outcome_that_cannot_be_told_ends_its_connection_and_silences_
     bench: Bench,
 ) -> None:
     outcomes = bench.add(GZIP, batch(), batch())
-    outcomes[0].told = lambda: 1 // 0
+    outcomes[0].on_done = lambda: 1 // 0
     assert await bench.results(outcomes) == [(0, None), (1, None)]
     assert bench.client.closed == ["an unexpected error in the broker"]
     assert bench.client.produces_open == 0

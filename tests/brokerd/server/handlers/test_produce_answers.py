@@ -20,7 +20,7 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.delayed_operations import Purgatory
-from brokerd.server.handlers.produce import ProduceRound
+from brokerd.server.handlers.produce import ProduceBatcher
 from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from brokerd.server.pending_reads import PendingReads
@@ -82,7 +82,7 @@ class Bench:
             appends=self.appends, purgatory=Purgatory(times), leader_of=self._leader_of,
             replicas=SimpleNamespace(offline=(), get=lambda *_: None),
         )  # fmt: skip
-        self._round = ProduceRound(self.broker)
+        self._round = ProduceBatcher(self.broker)
 
     def _led(self, directory: Path, index: int, settings: LogConfig) -> Partition:
         one = Partition("t", index, 1, open_log(directory / str(index), settings))

@@ -16,7 +16,7 @@ from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server.handlers.produce import ProduceRound
+from brokerd.server.handlers.produce import ProduceBatcher
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, MEMOS_MAX, ProduceMemos
 from brokerd.server.net.output import OutputQueue
 from tests.brokerd.replication.support import replica, state
@@ -46,7 +46,7 @@ class Served:
             leader_of=self._leader_of,
         )  # fmt: skip
         self._partition = partition
-        self._round = ProduceRound(broker)
+        self._round = ProduceBatcher(broker)
         self.looked_up = 0  # Produces that were not recognised
 
     def _leader_of(self, topic: str, index: int) -> Any:

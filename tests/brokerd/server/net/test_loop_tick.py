@@ -1,10 +1,10 @@
-"""What a turn of the loop does at its end: appends and replies of the clients that it served."""
+"""What a tick of the loop does at its end: appends and replies of the clients that it served."""
 
 import asyncio
 from typing import Any
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.net.turn import Turn
+from brokerd.server.net.loop_tick import LoopTick
 
 
 class Client:
@@ -41,101 +41,101 @@ class Appends:
         self._done.append(f"timed since {start_s}")
 
 
-def turn_of(ready: int) -> tuple[Turn, list[str]]:
+def tick_of(ready: int) -> tuple[LoopTick, list[str]]:
     loop = LoopTimes()
     loop.waking = ready
     done: list[str] = []
     appends: Any = Appends(done)
-    return Turn(loop, appends, appends), done
+    return LoopTick(loop, appends, appends), done
 
 
-def serve(turn: Turn, name: str, done: list[str]) -> None:
+def serve(tick: LoopTick, name: str, done: list[str]) -> None:
     client: Any = Client(name, done)
-    turn.begin()
-    turn.send(client)
+    tick.begin()
+    tick.send(client)
 
 
-def receive(turn: Turn, name: str, start_s: float, done: list[str]) -> None:
+def receive(tick: LoopTick, name: str, start_s: float, done: list[str]) -> None:
     """Produces that wait."""
     client: Any = Client(name, done)
-    turn.begin()
-    turn.wait(client, start_s)
+    tick.begin()
+    tick.wait(client, start_s)
 
 
 async def test_a_lone_client_is_answered_at_once() -> None:
-    turn, done = turn_of(1)
-    serve(turn, "a", done)
+    tick, done = tick_of(1)
+    serve(tick, "a", done)
     assert done == ["a"]
 
 
 async def test_several_are_answered_in_order_when_the_last_was_served() -> None:
-    turn, done = turn_of(3)
-    serve(turn, "a", done)
-    serve(turn, "b", done)
+    tick, done = tick_of(3)
+    serve(tick, "a", done)
+    serve(tick, "b", done)
     assert done == []
-    serve(turn, "c", done)
+    serve(tick, "c", done)
     assert done == ["a", "b", "c"]
 
 
 async def test_one_that_has_nothing_to_say_does_not_hold_the_others_up() -> None:
-    turn, done = turn_of(2)
-    serve(turn, "a", done)
-    turn.begin()
+    tick, done = tick_of(2)
+    serve(tick, "a", done)
+    tick.begin()
     await asyncio.sleep(0)
     assert done == ["a"]
 
 
 async def test_nobody_waits_where_no_selector_counts() -> None:
-    turn, done = turn_of(0)
+    tick, done = tick_of(0)
     for name in "ab":
-        serve(turn, name, done)
+        serve(tick, name, done)
     assert done == ["a", "b"]
 
 
 async def test_what_is_sent_in_the_next_turn_is_sent_once() -> None:
-    turn, done = turn_of(2)
-    serve(turn, "a", done)
-    serve(turn, "b", done)
+    tick, done = tick_of(2)
+    serve(tick, "a", done)
+    serve(tick, "b", done)
     await asyncio.sleep(0)
     assert done == ["a", "b"]
 
 
 async def test_what_waits_is_appended_once_timed_from_the_first_and_then_answered() -> None:
-    turn, done = turn_of(3)
-    receive(turn, "a", 1.0, done)
-    receive(turn, "b", 2.0, done)
+    tick, done = tick_of(3)
+    receive(tick, "a", 1.0, done)
+    receive(tick, "b", 2.0, done)
     await asyncio.sleep(0)
     assert done == ["appended", "timed since 1.0", "a", "b"]
 
 
 async def test_the_last_client_of_a_turn_brings_what_waits_to_its_end() -> None:
-    turn, done = turn_of(2)
-    receive(turn, "a", 1.0, done)
-    turn.begin()
-    turn.commit()
+    tick, done = tick_of(2)
+    receive(tick, "a", 1.0, done)
+    tick.begin()
+    tick.commit()
     client: Any = Client("b", done)
-    turn.send(client)
+    tick.send(client)
     await asyncio.sleep(0)
     assert done == ["appended", "timed since 1.0", "a", "b"]
 
 
 async def test_what_waits_with_what_cannot_be_served_is_told_by_closing() -> None:
-    turn, done = turn_of(2)
-    receive(turn, "a", 1.0, done)
-    turn.fail()
+    tick, done = tick_of(2)
+    receive(tick, "a", 1.0, done)
+    tick.fail()
     await asyncio.sleep(0)
     assert done == ["a closed: an unexpected error in the broker"]
 
 
 async def test_those_that_only_wait_for_their_replies_get_them_though_another_fails() -> None:
-    turn, done = turn_of(9)
-    serve(turn, "a", done)
-    receive(turn, "b", 1.0, done)
-    turn.commit()
-    serve(turn, "c", done)
-    receive(turn, "d", 2.0, done)
-    turn.fail()
-    receive(turn, "e", 3.0, done)
+    tick, done = tick_of(9)
+    serve(tick, "a", done)
+    receive(tick, "b", 1.0, done)
+    tick.commit()
+    serve(tick, "c", done)
+    receive(tick, "d", 2.0, done)
+    tick.fail()
+    receive(tick, "e", 3.0, done)
     await asyncio.sleep(0)
     assert done == [
         "appended", "timed since 1.0", "d closed: an unexpected error in the broker",
@@ -148,21 +148,21 @@ async def test_a_turn_that_could_not_be_ended_leaves_nobody_to_wait() -> None:
     loop.waking = 9
     done: list[str] = []
     appends: Any = Appends(done)
-    turn = Turn(loop, appends, appends)
-    serve(turn, "a", done)
-    receive(turn, "b", 1.0, done)
+    tick = LoopTick(loop, appends, appends)
+    serve(tick, "a", done)
+    receive(tick, "b", 1.0, done)
     appends.fails = True
     await asyncio.sleep(0)
     assert done == ["b closed: an unexpected error in the broker", "a"]
     appends.fails = False
-    receive(turn, "c", 2.0, done)
+    receive(tick, "c", 2.0, done)
     await asyncio.sleep(0)
     assert done[2:] == ["appended", "timed since 2.0", "c"]
 
 
 async def test_one_that_cannot_be_sent_to_does_not_keep_the_others_from_their_replies() -> None:
-    turn, done = turn_of(9)
+    tick, done = tick_of(9)
     for name in ("a", "bad", "c"):
-        serve(turn, name, done)
+        serve(tick, name, done)
     await asyncio.sleep(0)
     assert done == ["a", "bad closed: an unexpected error in the broker", "c"]

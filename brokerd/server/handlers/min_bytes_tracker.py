@@ -1,7 +1,7 @@
-"""What a Fetch with `min_bytes` above 1 waits for: so many bytes of all its partitions together.
+"""A Fetch with `min_bytes` above 1 waits for so many bytes of all its partitions together.
 
-Each append to one of them wakes it, so only those that have moved are looked at again: who waits
-for much of thousands of partitions must not cost everybody's Produces the reading of them all.
+Each append to one of them wakes it, and only the partitions that have changed are looked at again:
+a Fetch of thousands of partitions must not cost each Produce a read of all of them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 
-class WaitedFor:
-    """What there is of it: as much as the last attempt saw, and what came since."""
+class MinBytesTracker:
+    """The bytes that the last attempt found, and those that were appended since."""
 
     __slots__ = ("_broker", "_committed", "_least", "_there", "_total", "partitions")
 

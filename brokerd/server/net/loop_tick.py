@@ -1,10 +1,11 @@
-"""What one turn of the event loop does for all clients that it finds ready, at its end.
+"""One tick of the event loop: appends and sends that are shared by all connections that are ready.
 
 Small Produces of several clients are appended together: one write for each partition, however many
-clients sent to it. And the replies to several clients leave together: a reply wakes its client,
-which on a machine with few cores takes the processor from the broker, or has an idle core woken,
-each time anew. When all that was received is served first, the first reply wakes them and the
-others find them awake. A client that is alone in its turn is served and answered at once.
+clients sent to it. The replies to several clients are sent together at the end: a reply wakes its
+client, which on a machine with few cores takes the processor from the broker, or has to wake an
+idle core, once per reply. When all receives are served first, the first reply wakes the clients and
+the other replies find them awake. A client that is alone in its tick is served and answered at
+once.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 class Appends(Protocol):
-    """What was taken in and is not appended yet (`handlers.produce.ProduceRound`)."""
+    """The Produces that are not appended yet (`handlers.produce.ProduceBatcher`)."""
 
     def commit(self) -> None:
-        """Appends it and answers."""
+        """Append and answer them."""
 
 
-class Turn:
-    """The connections that were served in the turn under way and have something to wait for."""
+class LoopTick:
+    """The connections that were served in this tick and wait for its end."""
 
     __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times", "kept")
 
@@ -40,10 +41,10 @@ class Turn:
         self._connections: list[Connection] = []
         self._answered = 0  # so many of them, from the first, only wait to be sent to
         self._since: tuple[Connection, float] | None = None
-        self.kept = 0  # so many connections have requests that are served in the next turn
+        self.kept = 0  # so many connections have requests that are served in the next tick
 
     def begin(self) -> None:
-        """One of the connections that are ready in this turn is served now."""
+        """One of the connections that are ready in this tick is served now."""
         self._loop.waking -= 1
 
     @property
@@ -81,7 +82,7 @@ class Turn:
         connection.flush()
 
     def fail(self) -> None:
-        """What waits will not be appended, so its clients are told by closing; the others keep
+        """The Produces that wait are not appended: their connections are closed; the others keep
         their replies."""
         self._since = None
         waiting = self._connections[self._answered :]
@@ -90,7 +91,7 @@ class Turn:
             connection.close("an unexpected error in the broker")
 
     def _add(self, connection: Connection) -> None:
-        if not self._connections:  # those others may turn out not to be connections
+        if not self._connections:  # those others may tick out not to be connections
             asyncio.get_running_loop().call_soon(self._end)
         self._connections.append(connection)
 
