@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("console", "monitoring", "stack", "templates", "tests/console", "tests/monitoring",
-           "tests/stack", "docs", "README.md", "CONTRIBUTING.md")  # fmt: skip
-SKIPPED = ("docs/decisions", "docs/glossary.md", "/migrations/")
+FOLDERS = ("bench", "brokerd", "console", "monitoring", "stack", "templates", "tests", "docs",
+           "README.md", "CONTRIBUTING.md")  # fmt: skip
+SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md", "/migrations/")
 
 RETIRED = {
     "console.messages": "console.records",
@@ -105,15 +105,64 @@ RETIRED = {
     "monitoring.reports.run": "monitoring.reports.tasks.run",
     "monitoring.pipeline.refresh": "monitoring.pipeline.tasks.refresh",
     "monitoring.pipeline.roll_up": "monitoring.pipeline.tasks.roll_up",
+    "brokerd.config_catalog": "brokerd.config.catalog",
+    "brokerd.config_docs": "brokerd.config.docs",
+    "brokerd.config_dynamic": "brokerd.config.dynamic",
+    "brokerd.config_listeners": "brokerd.config.listeners",
+    "brokerd.config_reach": "brokerd.config.listener_changes",
+    "brokerd.config_tls": "brokerd.config.tls",
+    "brokerd.config_values": "brokerd.config.values",
+    "brokerd.log.log_config": "brokerd.config.log_config",
+    "brokerd.groups": "brokerd.coordinator.group",
+    "brokerd.transactions": "brokerd.coordinator.transaction",
+    "brokerd/groups": "brokerd/coordinator/group",
+    "brokerd.log.compaction": "brokerd.log.cleaner",
+    "log/compaction": "log/cleaner",
+    "Settling": "StartupEpochWait",
+    "unharmed": "cleanly_stopped",
+    "LeaderReadiness": "NewPartitionWait",
+    "ParkingLot": "Purgatory",
+    "Parked": "DelayedOperation",
+    "Duties": "Scheduler",
+    "Duty": "Task",
+    "Housekeeping": "LogTasks",
+    "DutyTimes": "TaskIntervals",
+    "ClusterSurvey": "ClusterCounts",
+    "ColdError": "NotInPageCache",
+    "ColdReads": "PendingReads",
+    "cold_reads": "pending_reads",
+    "RangeSpot": "PendingRangeRead",
+    "FilesSpot": "PendingFilesRead",
+    "Spot": "PendingRead",
+    "AsideSpot": "BackgroundRead",
+    "IndexSpot": "BackgroundIndexBuild",
+    "DataAside": "SegmentSnapshot",
+    "warm_offset": "cached_from_offset",
+    "ProduceRound": "ProduceBatcher",
+    "_LateFetch": "DelayedFetch",
+    "WaitedFor": "MinBytesTracker",
+    "commit_turn": "commit_tick",
 }
-_ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
-_WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")
+RETIRED_IN_BROKERD = {
+    "patient": "may_block",
+}
+"""Words that have their usual meaning elsewhere."""
 
 
-def find(text: str) -> Iterator[tuple[int, str]]:
+def _pattern(names: Iterable[str]) -> "re.Pattern[str]":
+    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w./])(?:{any_name})(?!\w)")
+
+
+_WORD = _pattern(RETIRED)
+_WORD_IN_BROKERD = _pattern(RETIRED | RETIRED_IN_BROKERD)
+
+
+def find(text: str, *, in_brokerd: bool = False) -> Iterator[tuple[int, str]]:
     """(line number, retired name) for each in the text."""
+    pattern = _WORD_IN_BROKERD if in_brokerd else _WORD
     for number, line in enumerate(text.splitlines(), start=1):
-        for match in _WORD.finditer(line):
+        for match in pattern.finditer(line):
             yield number, match[0]
 
 
@@ -132,10 +181,12 @@ def main() -> int:
     for path in tracked(FOLDERS):
         if not path.is_file():
             continue
-        for number, name in find(path.read_text(errors="ignore")):
+        file = path.relative_to(ROOT)
+        in_brokerd = file.parts[0] == "brokerd"
+        for number, name in find(path.read_text(errors="ignore"), in_brokerd=in_brokerd):
             found += 1
-            place = f"{path.relative_to(ROOT)}:{number}"
-            print(f"{place}: “{name}” was replaced: write “{RETIRED[name]}”")
+            instead = RETIRED.get(name) or RETIRED_IN_BROKERD[name]
+            print(f"{file}:{number}: “{name}” was replaced: write “{instead}”")
     return 1 if found else 0
 
 
