@@ -23,7 +23,7 @@ Fields = Mapping[str, Any]
 REQUEST_TIMEOUT_S = 30.0
 CALL_TIMEOUT_S = 60.0
 BOOTSTRAP_TIMEOUT_S = 10.0
-"""For brokers that are just starting; where none listens a minute is too long to be told so."""
+"""For brokers that are just starting; if none listens, a minute is too long to wait."""
 RETRY_PAUSE_S = 0.1
 RESPONSE_BYTES_MAX = 100 << 20
 

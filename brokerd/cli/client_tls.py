@@ -55,7 +55,7 @@ def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
     given |= {key: properties[key] for key in _PLAIN if key in properties}
     if _IDENTIFICATION in given:
         given[_IDENTIFICATION] = given[_IDENTIFICATION] or "none"
-    told = {
+    given_settings = {
         "ssl.ca.location": settings.truststore.location,
         "ssl.ca.pem": pem(settings.truststore.certificates),
         "ssl.certificate.location": settings.keystore.location,
@@ -63,4 +63,4 @@ def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
         "ssl.certificate.pem": pem(settings.keystore.certificates),
         "ssl.key.pem": pem(settings.keystore.key),
     }
-    return given | {key: value for key, value in told.items() if value}
+    return given | {key: value for key, value in given_settings.items() if value}

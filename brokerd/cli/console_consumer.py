@@ -128,8 +128,8 @@ def _run(options: Options) -> int:
             return 0
         ours = _OURS | {"allow.auto.create.topics": options.include is None}
         consumer = librdkafka.make(Consumer, options, ours, translated)
-        told = settings | translated.settings
-        topics = _begin(consumer, options, pattern, told)
+        given = settings | translated.settings
+        topics = _begin(consumer, options, pattern, given)
         return _consume(consumer, formatter, options, ended, topics, crcs) or ended.exit_code
     finally:
         try:
@@ -224,9 +224,9 @@ def _formatter(options: Options) -> RecordFormatter | None:
 
 def _settings(options: Options) -> dict[str, str]:
     """By the names of Java's consumer, which 3.9's tool merges in this order."""
-    told = librdkafka.told(getattr(options, "consumer.config"), options.consumer_property)
+    given = librdkafka.read_settings(getattr(options, "consumer.config"), options.consumer_property)
     _check_groups(options)
-    settings = librdkafka.merged({"client.id": "console-consumer"} | told, options, _MERGED)
+    settings = librdkafka.merged({"client.id": "console-consumer"} | given, options, _MERGED)
     reset = settings.setdefault(_RESET, "earliest" if options.from_beginning else "latest")
     if options.from_beginning and reset != "earliest":
         raise CliError(

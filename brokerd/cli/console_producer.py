@@ -75,8 +75,8 @@ def _run(options: Options) -> int:
     librdkafka.bootstrap(options)
     if has(options, "line-reader") and not options.line_reader.endswith("LineMessageReader"):
         raise CliError(f"{options.line_reader} is not built in; LineMessageReader is")
-    told = read_properties(options.reader_config)
-    reader = LineReader(told | librdkafka.pairs(options.property))
+    properties = read_properties(options.reader_config)
+    reader = LineReader(properties | librdkafka.pairs(options.property))
     from confluent_kafka import Producer
 
     settings = java_settings.producer(for_librdkafka(_settings(options)))
@@ -102,10 +102,14 @@ def _run(options: Options) -> int:
 
 def _settings(options: Options) -> dict[str, str]:
     """By the names of Java's producer, which 3.9's tool merges in this order."""
-    told = librdkafka.told(getattr(options, "producer.config"), options.producer_property)
-    given = has(options, "compression-codec")  # goes before whatever was told
-    told["compression.type"] = text_of(options, "compression-codec") or "gzip" if given else "none"
-    return librdkafka.merged({"client.id": "console-producer"} | told, options, _MERGED)
+    properties = librdkafka.read_settings(
+        getattr(options, "producer.config"), options.producer_property
+    )
+    given = has(options, "compression-codec")  # goes before all other settings
+    properties["compression.type"] = (
+        text_of(options, "compression-codec") or "gzip" if given else "none"
+    )
+    return librdkafka.merged({"client.id": "console-producer"} | properties, options, _MERGED)
 
 
 class LeftOut(Enum):
@@ -180,7 +184,7 @@ class _FirstBatch:
         return self._chosen
 
     def _led(self) -> list[int]:
-        """The partitions that have a leader; none where that cannot be told soon."""
+        """The partitions that have a leader; none if no broker answers soon."""
         from confluent_kafka import KafkaException
 
         try:

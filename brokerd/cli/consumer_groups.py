@@ -189,8 +189,8 @@ def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
         return []
     committed = group_calls.committed(client, group.group_id)
     partitions = {*committed, *(each for member in group.members for each in member.assignment)}
-    told = admin.list_offsets(client, dict.fromkeys(partitions, admin.LATEST))
-    ends = {each: end for each, end in told.items() if isinstance(end, int)}
+    offsets = admin.list_offsets(client, dict.fromkeys(partitions, admin.LATEST))
+    ends = {each: end for each, end in offsets.items() if isinstance(end, int)}
     return group_lines.offset_rows(group, committed, ends)
 
 

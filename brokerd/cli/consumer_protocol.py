@@ -24,14 +24,14 @@ def subscription_json(data: bytes) -> dict[str, Any]:
     """A subscription as Kafka's dump tool shows it. Raises KafkaError."""
     reader = Reader(memoryview(data), 0, flexible=False)
     version = _version(reader)
-    told: dict[str, Any] = {"topics": _array(reader, _text), "userData": _bytes(reader)}
+    fields: dict[str, Any] = {"topics": _array(reader, _text), "userData": _bytes(reader)}
     if version >= 1:
-        told["ownedPartitions"] = _array(reader, _topic_partitions)
+        fields["ownedPartitions"] = _array(reader, _topic_partitions)
     if version >= 2:
-        told["generationId"] = reader.struct(FRAME_SIZE)[0]
+        fields["generationId"] = reader.struct(FRAME_SIZE)[0]
     if version >= 3:
-        told["rackId"] = reader.text()
-    return told
+        fields["rackId"] = reader.text()
+    return fields
 
 
 def assignment_json(data: bytes) -> dict[str, Any]:

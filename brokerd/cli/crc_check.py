@@ -1,8 +1,9 @@
 """Whether batches are as they were written, for a consumer that cannot be asked.
 
 librdkafka looks at CRCs, too (`check.crcs`), but behind a batch whose CRC is wrong it goes on in
-the middle of something, where an assertion may end the process before it has told what came before.
-So it is told not to look, and the batches of the records that it brings are read once more here.
+the middle of something, where an assertion may end the process before it has delivered the records
+before it. So its check is disabled, and the batches of the records that it brings are read once
+more here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,8 +65,8 @@ class CrcCheck:
     def _fetch(self, place: TopicPartition, offset: int) -> bytes:
         topic, index = place
         if place not in self._leaders:
-            (told,) = self._client.metadata([topic]).topics
-            self._leaders |= {(topic, p.partition_index): p.leader_id for p in told.partitions}
+            (described,) = self._client.metadata([topic]).topics
+            self._leaders |= {(topic, p.partition_index): p.leader_id for p in described.partitions}
         partition = {
             "partition": index, "fetch_offset": offset, "partition_max_bytes": FETCH_BYTES,
         }  # fmt: skip

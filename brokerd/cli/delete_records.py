@@ -81,11 +81,11 @@ def parse(text: str) -> dict[TopicPartition, int]:
     return wanted
 
 
-def _entry(told: Any) -> tuple[TopicPartition, int]:
-    topic = told.get("topic") if isinstance(told, dict) else None
+def _entry(entry: Any) -> tuple[TopicPartition, int]:
+    topic = entry.get("topic") if isinstance(entry, dict) else None
     if not isinstance(topic, str):
-        raise CliError(f"An entry of partitions has no valid topic: {json.dumps(told)}")
-    return (topic, field(told, "partition", 32)), field(told, "offset", 64)
+        raise CliError(f"An entry of partitions has no valid topic: {json.dumps(entry)}")
+    return (topic, field(entry, "partition", 32)), field(entry, "offset", 64)
 
 
 def _delete(

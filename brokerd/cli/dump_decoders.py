@@ -141,42 +141,42 @@ def _value(record: Record, decoded: GroupsRecord) -> str:
 
 def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
     """What an offset value of that version says, by Kafka's names and in its order."""
-    told: dict[str, Any] = {"offset": value.offset}
+    fields: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
-        told["leaderEpoch"] = value.leader_epoch
-    told |= {"metadata": value.metadata, "commitTimestamp": value.committed_at_ms}
+        fields["leaderEpoch"] = value.leader_epoch
+    fields |= {"metadata": value.metadata, "commitTimestamp": value.committed_at_ms}
     if version == 1:
-        told["expireTimestamp"] = -1 if value.expire_at_ms is None else value.expire_at_ms
-    return told
+        fields["expireTimestamp"] = -1 if value.expire_at_ms is None else value.expire_at_ms
+    return fields
 
 
 def group_fields(value: GroupValue, version: int, *, opened: bool = True) -> dict[str, Any]:
     """What a group value of that version says; `opened` shows what consumers say to each other
     instead of its base64."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "protocolType": value.protocol_type,
         "generation": value.generation,
         "protocol": value.protocol,
         "leader": value.leader,
     }
     if version >= 2:
-        told["currentStateTimestamp"] = value.state_since_ms
+        fields["currentStateTimestamp"] = value.state_since_ms
     is_consumer = opened and value.protocol_type == _CONSUMER
-    told["members"] = [_member(member, version, is_consumer) for member in value.members]
-    return told
+    fields["members"] = [_member(member, version, is_consumer) for member in value.members]
+    return fields
 
 
 def _member(member: MemberValue, version: int, is_consumer: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {"memberId": member.member_id}
+    fields: dict[str, Any] = {"memberId": member.member_id}
     if version >= 3:
-        told["groupInstanceId"] = member.instance_id
-    told |= {"clientId": member.client_id, "clientHost": member.client_host}
+        fields["groupInstanceId"] = member.instance_id
+    fields |= {"clientId": member.client_id, "clientHost": member.client_host}
     if version >= 1:
-        told["rebalanceTimeout"] = member.rebalance_timeout_ms
-    told["sessionTimeout"] = member.session_timeout_ms
-    told["subscription"] = _embedded(member.subscription, subscription_json, is_consumer)
-    told["assignment"] = _embedded(member.assignment, assignment_json, is_consumer)
-    return told
+        fields["rebalanceTimeout"] = member.rebalance_timeout_ms
+    fields["sessionTimeout"] = member.session_timeout_ms
+    fields["subscription"] = _embedded(member.subscription, subscription_json, is_consumer)
+    fields["assignment"] = _embedded(member.assignment, assignment_json, is_consumer)
+    return fields
 
 
 def _embedded(data: bytes, read: Callable[[bytes], dict[str, Any]], is_consumer: bool) -> Any:
@@ -189,6 +189,6 @@ def _embedded(data: bytes, read: Callable[[bytes], dict[str, Any]], is_consumer:
     return b64encode(data).decode()
 
 
-def _json(label: str, data: bytes | None, told: dict[str, Any]) -> str:
-    shown = {label: str(version_of(data)), "data": told}
+def _json(label: str, data: bytes | None, fields: dict[str, Any]) -> str:
+    shown = {label: str(version_of(data)), "data": fields}
     return json.dumps(shown, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""`brokerd dump-log`: what lies in the files of a log, as Kafka's DumpLogSegments tells it.
+"""`brokerd dump-log`: what lies in the files of a log, as Kafka's DumpLogSegments prints it.
 
 Files of Kafka and of brokerd alike. Where Kafka's tool ends at something that is damaged, this one
 names it on standard error, goes on with what can still be read, and ends with 1.

@@ -67,13 +67,15 @@ def describe(client: Client, group_id: str) -> Group:
     return at_coordinator(client, group_id, ask)
 
 
-def _member(told: Any) -> Member:
+def _member(described: Any) -> Member:
     try:
-        partitions = tuple(assigned_partitions(told.member_assignment))
+        partitions = tuple(assigned_partitions(described.member_assignment))
     except (KafkaError, IndexError):  # not a consumer's assignment
         partitions = ()
-    instance_id = getattr(told, "group_instance_id", None) or ""
-    return Member(told.member_id, instance_id, told.client_host, told.client_id, partitions)
+    instance_id = getattr(described, "group_instance_id", None) or ""
+    return Member(
+        described.member_id, instance_id, described.client_host, described.client_id, partitions
+    )
 
 
 def committed(client: Client, group_id: str) -> dict[TopicPartition, int]:

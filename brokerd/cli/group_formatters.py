@@ -27,8 +27,8 @@ class OffsetsFormatter:
             return b""
         key = {"group": decoded.group_id, "topic": decoded.topic, "partition": decoded.partition}
         version, value = version_of(record.value), decoded.value
-        told = None if value is None else offset_fields(value, version)
-        return versioned_json(record, key, told)
+        fields = None if value is None else offset_fields(value, version)
+        return versioned_json(record, key, fields)
 
 
 class GroupsFormatter:
@@ -40,8 +40,8 @@ class GroupsFormatter:
         if not isinstance(decoded, GroupRecord):
             return b""
         version, value = version_of(record.value), decoded.value
-        told = None if value is None else group_fields(value, version, opened=False)
-        return versioned_json(record, {"group": decoded.group_id}, told)
+        fields = None if value is None else group_fields(value, version, opened=False)
+        return versioned_json(record, {"group": decoded.group_id}, fields)
 
 
 class OffsetLinesFormatter:

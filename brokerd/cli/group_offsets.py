@@ -1,4 +1,4 @@
-"""What --reset-offsets is told, read: partitions, moments, durations and files. Pure."""
+"""The arguments of --reset-offsets: partitions, moments, durations and files. Pure."""
 
 import csv
 import re

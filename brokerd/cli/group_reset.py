@@ -140,10 +140,10 @@ def _since(client: Client, partitions: Iterable[TopicPartition], timestamp_ms: i
 def _offsets(
     client: Client, partitions: Iterable[TopicPartition], which: int = admin.LATEST
 ) -> Plan:
-    """The offset of each; the first that cannot be told raises its KafkaError."""
+    """The offset of each; the first without an answer raises its KafkaError."""
     found: Plan = {}
-    for each, told in admin.list_offsets(client, dict.fromkeys(partitions, which)).items():
-        if not isinstance(told, int):
-            raise told
-        found[each] = told
+    for each, answer in admin.list_offsets(client, dict.fromkeys(partitions, which)).items():
+        if not isinstance(answer, int):
+            raise answer
+        found[each] = answer
     return found

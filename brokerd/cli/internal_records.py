@@ -14,10 +14,10 @@ def version_of(data: bytes | None) -> int:
 
 def versioned_json(record: Shown, key: Any, value: Any) -> bytes:
     """A record in the shape of Kafka's ApiMessageFormatter; a `value` of None is shown as null."""
-    told = {"key": {"version": version_of(record.key), "data": key}, "value": value}
+    fields = {"key": {"version": version_of(record.key), "data": key}, "value": value}
     if value is not None:
-        told["value"] = {"version": version_of(record.value), "data": value}
-    return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
+        fields["value"] = {"version": version_of(record.value), "data": value}
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def damaged(record: Shown, topic: str, error: ValueError) -> CliError:

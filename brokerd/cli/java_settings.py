@@ -244,27 +244,27 @@ _OF_PYTHON = frozenset({
 """What confluent_kafka takes besides librdkafka: functions and the like, never a text."""
 
 
-def producer(told: Mapping[str, str]) -> Translated:
+def producer(given: Mapping[str, str]) -> Translated:
     """A producer's settings. Raises CliError for one that cannot be."""
-    ours = _translated(told, PRODUCER, CONSUMER)
+    ours = _translated(given, PRODUCER, CONSUMER)
     settings = ours.settings
     linger_ms = int(settings.get("linger.ms", 0))
-    if "delivery.timeout.ms" in told:
-        timeout_ms = int(told["delivery.timeout.ms"])
+    if "delivery.timeout.ms" in given:
+        timeout_ms = int(given["delivery.timeout.ms"])
         if timeout_ms < linger_ms + int(settings.get("request.timeout.ms", 0)):
             raise CliError(
                 "delivery.timeout.ms should be equal to or larger than linger.ms +"
                 " request.timeout.ms"
             )
     else:
-        timeout_ms = int(told.get("max.block.ms", MAX_BLOCK_MS))
+        timeout_ms = int(given.get("max.block.ms", MAX_BLOCK_MS))
     # librdkafka has one clock for both, which runs from the moment a record is queued
     settings.setdefault("message.timeout.ms", str(min(max(timeout_ms, linger_ms + 1), INT32_MAX)))
     settings.setdefault("message.max.bytes", str(MAX_REQUEST_BYTES))
-    level = told.get(f"compression.{told.get('compression.type', 'none')}.level")
+    level = given.get(f"compression.{given.get('compression.type', 'none')}.level")
     if level is not None:
         settings["compression.level"] = str(_within(int(level), _LEVELS))
-    if told.get("partitioner.ignore.keys", "").strip().lower() == "true":
+    if given.get("partitioner.ignore.keys", "").strip().lower() == "true":
         settings.setdefault("partitioner", "random")
     settings.setdefault("enable.idempotence", str(_may_be_idempotent(settings)).lower())
     return ours
@@ -279,9 +279,9 @@ def _may_be_idempotent(settings: Mapping[str, str]) -> bool:
     )
 
 
-def consumer(told: Mapping[str, str]) -> Translated:
+def consumer(given: Mapping[str, str]) -> Translated:
     """A consumer's settings. Raises CliError for one that cannot be."""
-    ours = _translated(told, CONSUMER, PRODUCER)
+    ours = _translated(given, CONSUMER, PRODUCER)
     settings = ours.settings
     session_ms = int(settings.get("session.timeout.ms", _SESSION_TIMEOUT_MS))
     if int(settings.get("heartbeat.interval.ms", _HEARTBEAT_MS)) >= session_ms:
@@ -295,14 +295,14 @@ def consumer(told: Mapping[str, str]) -> Translated:
 
 
 def _translated(
-    told: Mapping[str, str], known: Mapping[str, Setting], of_others: Iterable[str]
+    java: Mapping[str, str], known: Mapping[str, Setting], of_others: Iterable[str]
 ) -> Translated:
     """What only the other client has says nothing here. Names of neither stay, behind the others:
     they may be librdkafka's own."""
-    given: dict[str, str] = {}
+    unknown: dict[str, str] = {}
     ours = Translated({})
-    with_sasl = told.get("security.protocol", "").upper().startswith("SASL_")
-    for name, value in told.items():
+    with_sasl = java.get("security.protocol", "").upper().startswith("SASL_")
+    for name, value in java.items():
         if name in known:
             checked = _checked(name, known[name], value)
             if known[name].name is not None:
@@ -310,9 +310,9 @@ def _translated(
         elif name in _OF_PYTHON:
             ours.unused.append(name)
         elif name not in of_others and (with_sasl or not name.startswith("sasl.")):
-            given[name] = value
+            unknown[name] = value
     _match_pairs(ours.settings)
-    ours.settings |= given
+    ours.settings |= unknown
     return ours
 
 

@@ -33,7 +33,7 @@ def bootstrap(options: Options) -> str:
     return ",".join(map(name, parse_addresses(text)))
 
 
-def told(file: str | None, given: list[str] | None) -> dict[str, str]:
+def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
     """The settings of a file and those of the command line, which go before them."""
     return read_properties(file) | pairs(given)
 
@@ -55,7 +55,7 @@ def merged(
 
 def make(kind: Any, options: Options, ours: Mapping[str, Any], translated: Translated) -> Any:
     """A producer or consumer at the brokers of the command line, whatever a file names; `ours`
-    stands where nothing else was told. CliError for a setting that cannot be; those that nobody
+    is used if no other is given. CliError for a setting that cannot be; those that nobody
     knows are named and passed over, as by Kafka's clients."""
     from confluent_kafka import KafkaException
 

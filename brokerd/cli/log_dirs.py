@@ -74,8 +74,12 @@ def document(answers: Mapping[int, Sequence[Any]], topics: set[str]) -> str:
     return json.dumps(_map(version=1, brokers=brokers), separators=(",", ":"))
 
 
-def _directory(told: Any, topics: set[str]) -> dict[str, Any]:
-    error = as_java(refusal(int(told.error_code))).partition(":")[0] if told.error_code else None
+def _directory(described: Any, topics: set[str]) -> dict[str, Any]:
+    error = (
+        as_java(refusal(int(described.error_code))).partition(":")[0]
+        if described.error_code
+        else None
+    )
     partitions = [
         _map(
             partition=f"{topic.name}-{each.partition_index}",
@@ -83,11 +87,11 @@ def _directory(told: Any, topics: set[str]) -> dict[str, Any]:
             offsetLag=each.offset_lag,
             isFuture=each.is_future_key,
         )
-        for topic in told.topics
+        for topic in described.topics
         if not topics or topic.name in topics
         for each in topic.partitions
     ]
-    return _map(logDir=told.log_dir, error=error, partitions=partitions)
+    return _map(logDir=described.log_dir, error=error, partitions=partitions)
 
 
 def _map(**members: Any) -> dict[str, Any]:

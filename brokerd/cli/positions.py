@@ -38,7 +38,7 @@ def resolver(settings: Mapping[str, str]) -> Assigned | None:
 
 def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list[Any], list[Any]]:
     """The committed offsets, or where there are none, or their records are deleted, those of
-    `auto.offset.reset`; and which are of the latter kind. Where no broker tells them, librdkafka
+    `auto.offset.reset`; and which are of the latter kind. If no broker returns them, librdkafka
     finds them in its own time."""
     from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaException
 
@@ -60,8 +60,8 @@ def _ask(consumer: Any, partitions: Sequence[Any], place: int) -> dict[TopicPart
     from confluent_kafka import OFFSET_INVALID, TopicPartition
 
     asked = [TopicPartition(each.topic, each.partition, place) for each in partitions]
-    told = consumer.offsets_for_times(asked, timeout=ASK_S)
-    return {_key(each): each.offset if each.error is None else OFFSET_INVALID for each in told}
+    answers = consumer.offsets_for_times(asked, timeout=ASK_S)
+    return {_key(each): each.offset if each.error is None else OFFSET_INVALID for each in answers}
 
 
 def _key(partition: Any) -> TopicPartition:

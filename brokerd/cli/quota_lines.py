@@ -91,8 +91,8 @@ def quota_line(entry: Any) -> str:
         if kind in names
     )
     values = {each.key: each.value for each in entry.values}
-    told = ", ".join(f"{key}={java_double(values[key])}" for key in _in_order(values))
-    return f"Quota configs for {who} are {told}"
+    values_text = ", ".join(f"{key}={java_double(values[key])}" for key in _in_order(values))
+    return f"Quota configs for {who} are {values_text}"
 
 
 def _in_order(values: Mapping[str, float]) -> list[str]:

@@ -58,8 +58,8 @@ def _salted(mechanism: str, password: str, salt: bytes, iterations: int) -> byte
 def line(result: Any) -> str:
     """A user's credentials, a result of DescribeUserScramCredentials."""
     names = {number: name for name, number in MECHANISMS.items()}
-    told = ", ".join(
+    credentials_text = ", ".join(
         f"{names.get(each.mechanism, 'UNKNOWN')}=iterations={each.iterations}"
         for each in result.credential_infos
     )
-    return f"SCRAM credential configs for user-principal '{result.user}' are {told}"
+    return f"SCRAM credential configs for user-principal '{result.user}' are {credentials_text}"

@@ -1,6 +1,6 @@
 """Settings of brokers that do not run, shown and changed in ZooKeeper itself, as by Kafka's
 ConfigCommand with --zookeeper: one that cannot start with what was set while it ran is mended so,
-and so is one that runs and lets nobody in, which applies what it is told of there.
+and so is one that runs and lets nobody in, which applies a change that it finds there.
 
 Nobody knows its properties file here, so that each setting is checked by itself alone.
 """
@@ -76,9 +76,9 @@ class StoppedBroker:
             change.create(self._path, data, zookeeper.acl_for(self._client, self._path))
         else:
             change.set_data(self._path, data, self._version)
-        told = codecs.encode_config_change(self._entity)
+        notification = codecs.encode_config_change(self._entity)
         acl = zookeeper.acl_for(self._client, paths.CONFIG_CHANGE_PREFIX)
-        change.create(paths.CONFIG_CHANGE_PREFIX, told, acl, sequence=True)
+        change.create(paths.CONFIG_CHANGE_PREFIX, notification, acl, sequence=True)
         for result in change.commit():
             if isinstance(result, KazooException):
                 raise CliError(f"{self._path} was changed by another at the same time, try again")

@@ -89,7 +89,10 @@ def topics(arguments: Sequence[str]) -> int:
     parser.flag("at-min-isr-partitions", "Only these.")
     parser.flag("unavailable-partitions", "Only those without a live leader.")
     parser.option(
-        "partition-size-limit-per-response", "Taken and not needed: Metadata tells all.", "N", int32
+        "partition-size-limit-per-response",
+        "Taken and not needed: Metadata returns all.",
+        "N",
+        int32,
     )
     return run(parser, _run, arguments)
 

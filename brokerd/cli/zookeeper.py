@@ -1,4 +1,4 @@
-"""A session with ZooKeeper, for the few commands that can be told to look there.
+"""A session with ZooKeeper, for the few commands that can read and write there.
 
 Where ZooKeeper wants to know who asks, KAFKA_OPTS names a JAAS file, as for Kafka's tools.
 """
@@ -28,7 +28,7 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
     client = Client(connect, round(TIMEOUT_S * 1000), credentials=_credentials())
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there is no such chroot is told below
+            warnings.simplefilter("ignore")  # that there is no such chroot is reported below
             client.start(timeout=TIMEOUT_S)
         yield client
     except KazooTimeoutError:

@@ -1,7 +1,7 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
 One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop
-only, by the client alone; everyone else reads. What changed is told as an ImageDelta.
+only, by the client alone; everyone else reads. A change returns an ImageDelta.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ SETTLED = -1
 @dataclass(slots=True, kw_only=True)
 class TopicInfo:
     """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
-    making: what was told before it cannot be about it. `announced` is the entry of the feed that
+    making: an earlier entry cannot be about it. `announced` is the entry of the feed that
     told of its newest partitions, SETTLED once their leaders need not be waited for."""
 
     name: str
@@ -134,9 +134,9 @@ class MetadataImage:
         """Applies the states that a change entry of this zxid and number tells.
 
         A state counts if its topic id is the known one and its version is higher. An unknown topic
-        id counts only with a new partition, told later than the known topic of that name was made:
-        then that one was deleted and this is its successor. `configs` holds the config of each
-        topic that may be new.
+        id counts only with a new partition, that is later than the known topic of that name was
+        made: then that one was deleted and this is its successor. `configs` holds the config of
+        each topic that may be new.
         """
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
@@ -200,7 +200,7 @@ class MetadataImage:
 
     def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
         """Takes over the dynamic configs of brokers by name: an id or `<default>`. What is the same
-        is told too: a file that it names may be another one."""
+        is in it, too: a file that it names may be another one."""
         self.broker_configs = dict(configs)
         return ImageDelta(broker_configs=True)
 

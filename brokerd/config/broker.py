@@ -161,11 +161,11 @@ class BrokerConfig:
     def with_bound_ports(self, ports: Mapping[str, int]) -> "BrokerConfig":
         """The same settings with the ports that the system chose for port 0, by listener name."""
         bound = tuple(replace(each, port=ports[each.name]) for each in self.listeners)
-        told = {
+        advertised = {
             name: replace(each, port=each.port or ports[name])
             for name, each in self.advertised_listeners.items()
         }
-        return replace(self, listeners=bound, advertised_listeners=told)
+        return replace(self, listeners=bound, advertised_listeners=advertised)
 
     def with_changes(self, texts: Mapping[str, str], problems: list[str]) -> "BrokerConfig":
         """The same settings with these on top: plain ones, each of which `parse_setting` takes, and
@@ -223,7 +223,7 @@ _UNITS = {
 
 
 INTERNAL = frozenset({"producer.id.expiration.check.interval.ms"})
-"""Settings that Kafka reads but tells nobody of (ConfigDef.defineInternal)."""
+"""Settings that Kafka reads but does not list (ConfigDef.defineInternal)."""
 
 
 @cache
@@ -340,7 +340,7 @@ def _plain_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
 def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
     """The four settings of listeners; each is read as far as the ones before it allow."""
 
-    def told(key: str, read: Callable[[], T]) -> T | None:
+    def parsed(key: str, read: Callable[[], T]) -> T | None:
         try:
             return read()
         except ValueError as error:
@@ -348,11 +348,11 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
             return None
 
     def listeners(key: str, default: str) -> tuple[Listener, ...] | None:
-        return told(key, lambda: parse_listeners(texts.get(key, default), protocols or {}))
+        return parsed(key, lambda: parse_listeners(texts.get(key, default), protocols or {}))
 
     key = "listener.security.protocol.map"
     text = texts.get(key, DEFAULT_PROTOCOL_MAP)
-    protocols = told(key, lambda: parse_protocol_map(text))
+    protocols = parsed(key, lambda: parse_protocol_map(text))
     if protocols is None:
         return {}
     bound = listeners("listeners", "PLAINTEXT://127.0.0.1:9092")
@@ -361,7 +361,7 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
         problems.append("listeners: it names no listener")
     names = None
     if bound and advertised is not None:
-        names = told("advertised.listeners", lambda: advertise(bound, advertised))
+        names = parsed("advertised.listeners", lambda: advertise(bound, advertised))
     known = listener_names(texts) if names is None else set(names)
     inner = texts.get("inter.broker.listener.name", "").upper()
     if inner and inner not in known:
@@ -369,8 +369,8 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if names is None or bound is None:
         return {"listeners": bound or _unplaced(texts, protocols)}
     if not inner:
-        told_names = [each.name for each in bound if each.name in known]
-        inner = "PLAINTEXT" if "PLAINTEXT" in known else told_names[0]
+        bound_names = [each.name for each in bound if each.name in known]
+        inner = "PLAINTEXT" if "PLAINTEXT" in known else bound_names[0]
     return {
         "listeners": bound,
         "advertised_listeners": names,

@@ -1,9 +1,9 @@
 """Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
 
 What this broker honours is in `broker`; the names here are for the rest of it: the types that
-DescribeConfigs tells, and which names of Kafka are refused, taken or kept without effect when
+DescribeConfigs returns, and which names of Kafka are refused, taken or kept without effect when
 somebody changes a broker's settings (KIP-226, DynamicBrokerConfig). A name that is not here is
-nobody's: Kafka keeps it for plug-ins, and tells it as a secret.
+nobody's: Kafka keeps it for plug-ins, and returns it as a secret.
 """
 
 import re

@@ -26,7 +26,7 @@ _LOCAL = "localhost"
 def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
     """What is wrong with listeners that somebody wants in the place of those of the file, as far as
     it can be said without looking up names."""
-    found = [*_changed(file, wanted), *_added(file, wanted), *_told(file, wanted)]
+    found = [*_changed(file, wanted), *_added(file, wanted), *_advertised_elsewhere(file, wanted)]
     return [f"{'; '.join(found)}. {IN_THE_FILE}"] if found else []
 
 
@@ -37,9 +37,10 @@ def _changed(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
             yield f"listeners: {each} is of the properties file and stays as it is there"
         elif not _asks_as_much(wanted.tls.get(each.name), file.tls.get(each.name)):
             yield f"listener.name.{each.name.lower()}.ssl: who may come in stays as in the file"
-    for name, told in file.advertised_listeners.items():
-        if wanted.advertised_listeners.get(name) != told:
-            yield f"advertised.listeners: {told} is of the properties file and stays as it is there"
+    for name, advertised in file.advertised_listeners.items():
+        if wanted.advertised_listeners.get(name) != advertised:
+            unchanged = "is of the properties file and stays as it is there"
+            yield f"advertised.listeners: {advertised} {unchanged}"
 
 
 def _added(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
@@ -53,12 +54,12 @@ def _added(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
             yield f"listeners: {each} has a name that no listener of the properties file has"
 
 
-def _told(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
-    told = file.advertised_listeners
-    hosts = {each.host for each in (*file.listeners, *told.values())}
+def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    advertised = file.advertised_listeners
+    hosts = {each.host for each in (*file.listeners, *advertised.values())}
     bound = {each.name: each for each in wanted.listeners}
     for name, each in wanted.advertised_listeners.items():
-        if name in told:
+        if name in advertised:
             continue
         at = bound[name]
         is_host = each.host in hosts or (address(at.host) and each.host == at.host)
@@ -136,11 +137,11 @@ def with_listener_of(config: BrokerConfig, other: BrokerConfig, name: str) -> Br
     """The settings with this listener as it is in others: without it, where they have none."""
     kept: list[Listener] = [each for each in config.listeners if each.name != name]
     kept += [each for each in other.listeners if each.name == name]
-    told, tls = dict(config.advertised_listeners), dict(config.tls)
-    told.pop(name, None)
+    advertised, tls = dict(config.advertised_listeners), dict(config.tls)
+    advertised.pop(name, None)
     tls.pop(name, None)
     if name in other.advertised_listeners:
-        told[name] = other.advertised_listeners[name]
+        advertised[name] = other.advertised_listeners[name]
     if name in other.tls:
         tls[name] = other.tls[name]
-    return replace(config, listeners=tuple(kept), advertised_listeners=told, tls=tls)
+    return replace(config, listeners=tuple(kept), advertised_listeners=advertised, tls=tls)

@@ -110,5 +110,5 @@ class BackgroundIndexBuild:
             behind = damage.sound_batches(segment, self._known, self._data.size_bytes)
             built.take(behind)
             segment.take_over(built)
-        except OSError as error:  # whoever looks next is told
+        except OSError as error:  # the next look-up gets it
             logger.warning("the indexes of %s cannot be written: %s", segment.file.path, error)

@@ -6,7 +6,7 @@ tasks are in `scheduled_tasks`. Slow disk work goes through `submit` (see `conte
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
 is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
-comes up, is noted and told to `on_failing`; `take_failed` then takes the log directory offline.
+comes up, is noted and passed to `on_failing`; `take_failed` then takes the log directory offline.
 """
 
 import logging

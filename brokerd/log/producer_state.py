@@ -12,7 +12,7 @@ duplicate and answers the old offset; else its first sequence number must follow
 
 A transactional batch opens a transaction unless one is open, a marker ends it. What lies behind the
 first offset of an open one, or of one whose marker is not below the high watermark yet, is not
-stable: `first_unstable` tells where that begins.
+stable: `first_unstable` is where that begins.
 
 Kafka has no bound for how many there are. Here those that wrote longest ago are forgotten where a
 log has more than PRODUCERS_MAX, as if their time was over: clients choose the ids, and the

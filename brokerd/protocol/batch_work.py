@@ -70,10 +70,10 @@ def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
 
 
 def _refused_time(header: BatchHeader) -> RefusedRecords:
-    told = "Invalid timestamp type in message. Producer should not set timestamp type to "
-    told += "LogAppendTime."
+    message = "Invalid timestamp type in message. Producer should not set timestamp type to "
+    message += "LogAppendTime."
     return RefusedRecords(
         ErrorCode.INVALID_TIMESTAMP,
         "One or more records have been rejected due to invalid timestamp",
-        [(index, told) for index in range(min(header.count, TOLD_MAX))],
+        [(index, message) for index in range(min(header.count, TOLD_MAX))],
     )

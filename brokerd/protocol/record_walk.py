@@ -14,7 +14,7 @@ from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader, wrapped_timestam
 from brokerd.protocol.varint import read_varint
 
 TOLD_MAX: Final = 1000
-"""Of more records than this that are refused the producer is not told one by one."""
+"""A Produce returns the errors of at most so many records."""
 
 
 class Rules(NamedTuple):

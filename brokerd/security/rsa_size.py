@@ -1,4 +1,4 @@
-"""How large the RSA key of a certificate is, which Python's ssl does not tell.
+"""How large the RSA key of a certificate is, which Python's ssl does not return.
 
 Signing takes eight times as long with twice the bits, and a broker signs on its event loop: with a
 key of 16,384 bits each handshake would hold up everybody.

@@ -196,9 +196,9 @@ def _read(store: Store, name: str) -> str:
     try:
         text = read_regular(store.location, store.barred).decode("latin-1")
     except OSError as error:
-        told = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
+        error_type = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
         said = f"{name}: cannot read {store.location}: {error.strerror}"
-        raise told(said, name) from None
+        raise error_type(said, name) from None
     if "-----BEGIN " not in text:
         raise StoreError(f"{name}: {store.location} is not PEM", name)
     return pem(text)

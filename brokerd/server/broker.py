@@ -296,7 +296,7 @@ class Broker:
 
     async def _on_change(self, delta: ImageDelta) -> None:
         """Making a log takes half a millisecond, so many are made in turns; until its own is, a
-        client of a new partition is told to look for the leader again."""
+        client of a new partition gets an error with which it looks for the leader again."""
         self.generation += 1
         self.metadata.changed(delta)
         if delta.broker_configs:

@@ -1,4 +1,4 @@
-"""What a handler is told about the request it serves, and what a handler is."""
+"""The context of a request, and the type of handlers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fetch sessions (KIP-227): what a consumer asked for before, so that it need not say it again.
 
 Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher in the
-order in which they are read, and for each what was told last. A request is one of
+order in which they are read, and for each what was answered last. A request is one of
 
     epoch -1 or none   a full request without a session; a session that it names ends
     epoch 0            a full request that would like a session; one that it names ends
@@ -45,8 +45,8 @@ partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_i
 
 
 class _Partition:
-    """One partition of a session: how it is asked for, and what was told of it last; the name is
-    that of a topic asked for by id, None where it has not been known yet."""
+    """One partition of a session: how it is asked for, and what was answered of it last; the name
+    is that of a topic asked for by id, None where it has not been known yet."""
 
     __slots__ = ("high_watermark", "log_start_offset", "name", "wanted")
 
@@ -67,7 +67,7 @@ class _Partition:
         self.high_watermark = reply.high_watermark
         self.log_start_offset = reply.log_start_offset
         if reply.error:
-            self.high_watermark = -1  # so that its end is told, too
+            self.high_watermark = -1  # so that its end is answered, too
             return True
         return is_new
 
@@ -120,15 +120,15 @@ class Session:
 
     def news(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
         """The replies that say something new; those with records go to the end of the order."""
-        told = []
+        changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)
             known = self.partitions.get(key)
             if known is None or known.takes_note(reply):
-                told.append(reply)
+                changed.append(reply)
             if known is not None and reply.records is not None:
                 self.partitions[key] = self.partitions.pop(key)
-        return told
+        return changed
 
 
 class Fetch:

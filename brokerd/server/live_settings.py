@@ -1,7 +1,7 @@
 """A broker's settings as they change while it runs: what was set is in force without a restart.
 
 `now` says where each setting comes from; `Broker.config` is what holds. Whatever reads its setting
-from `Broker.config` when it needs it has nothing to do here; the rest is told.
+from `Broker.config` when it needs it has nothing to do here; the rest is notified.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LiveSettings:
         self._workers = workers
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
-        self._told: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         """What makes no sense, by topic: it is said once."""
 
     async def try_listeners(self) -> None:
@@ -163,7 +163,7 @@ class LiveSettings:
     def forget_topics(self, names: Iterable[str]) -> None:
         """They were deleted: of new ones with their names it is told again."""
         for name in names:
-            self._told.pop(name, None)
+            self._logged.pop(name, None)
 
     def topic_config(self, info: TopicInfo) -> LogConfig | None:
         """What the logs of a topic are to obey; None where somebody wrote into ZooKeeper what makes
@@ -171,14 +171,14 @@ class LiveSettings:
         try:
             config = LogConfig.from_properties(self._broker.config.raw, info.config)
         except ValueError as error:
-            if self._told.get(info.name) != str(error):
-                self._told[info.name] = str(error)
+            if self._logged.get(info.name) != str(error):
+                self._logged[info.name] = str(error)
                 logger.warning(
                     "the logs of topic %s keep the settings they have, new ones do without this"
                     " one; set it anew or delete it: %s", info.name, error,
                 )  # fmt: skip
             return None
-        self._told.pop(info.name, None)
+        self._logged.pop(info.name, None)
         return config
 
     def topic_config_of_new(self, info: TopicInfo) -> LogConfig:

@@ -7,7 +7,7 @@ A request that waits (a long poll, acks=all, a coroutine) leaves the receive and
 is answered.
 
 A request that took longer than `brokerd.slow.request.ms` for other reasons than waiting for what
-it asked for is told in the log, but not more often than every TELL_INTERVAL_S.
+it asked for is logged, but not more often than every LOG_INTERVAL_S.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TELL_INTERVAL_S = 10.0
+LOG_INTERVAL_S = 10.0
 TIMED_OF = 16
 """One request of so many is timed, and stands for them: timing each costs a twentieth of what a
 small request costs. A receive that brings as many is always timed."""
@@ -134,7 +134,7 @@ class RequestTimes:
             if local_s > FIRST_BOUND_S:
                 times.slow_local[bisect_left(TIME_BOUNDS_S, local_s)] += count
                 if local_s > self._slow_s:
-                    self._tell(connection, local_s, 0.0)
+                    self._log_slow(connection, local_s, 0.0)
 
     def _share_bytes(self) -> None:
         """Requests of the receive wait: what they were in bytes is theirs (as a mean)."""
@@ -156,7 +156,7 @@ class RequestTimes:
         self.produce.add(self.produces, queue_s, local_s)
         self.discard()
         if local_s > self._slow_s:
-            self._tell(connection, local_s, 0.0)
+            self._log_slow(connection, local_s, 0.0)
 
     def _woke_s(self, start_s: float) -> float:
         woke_s = self._loop.woke_s
@@ -179,7 +179,7 @@ class RequestTimes:
         queue_s = max(start_s - woke_s, 0.0)
         self._metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
         if remote_s > self._slow_s and key not in PATIENT:
-            self._tell(connection, left_s - start_s, remote_s, key)
+            self._log_slow(connection, left_s - start_s, remote_s, key)
 
     def sent_late(self, connection: Sender, seconds: float) -> None:
         """The peer has taken at last what it did not take at once."""
@@ -187,14 +187,14 @@ class RequestTimes:
         times = self._metrics.api(PRODUCE if header is None else header.api_key)
         times.sent_late(seconds)
 
-    def _tell(
+    def _log_slow(
         self, connection: Connection, local_s: float, remote_s: float, key: int | None = None
     ) -> None:
         now_s = monotonic()
         if now_s < self._tell_after_s:
             self._untold += 1
             return
-        self._tell_after_s = now_s + TELL_INTERVAL_S
+        self._tell_after_s = now_s + LOG_INTERVAL_S
         header = connection.last_header
         if key is None:
             key = PRODUCE if header is None else header.api_key

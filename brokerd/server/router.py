@@ -243,8 +243,8 @@ class Router:
                 connection.output.add_parts([reply_frame(context, answer)])
                 return
         except Exception as error:
-            told = self._told(error, context)
-            connection.output.add_parts([error_frame(context, request, told)])
+            answered = self._counted(error, context)
+            connection.output.add_parts([error_frame(context, request, answered)])
             return
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
@@ -323,8 +323,8 @@ class Router:
             try:
                 frame = await made(is_large, reply_frame, context, await answer)
             except Exception as error:
-                told = self._told(error, context)
-                frame = await made(is_large, error_frame, context, request, told)
+                answered = self._counted(error, context)
+                frame = await made(is_large, error_frame, context, request, answered)
         except BaseException as error:  # its reply will never come, nor any behind it
             connection.close("an unexpected error in the broker")
             if not isinstance(error, Exception):
@@ -336,10 +336,10 @@ class Router:
         connection.go_on_if_done()
         self.times.answered(connection, since)
 
-    def _told(self, error: Exception, context: RequestContext) -> KafkaError:
-        told = as_kafka_error(error, context)
-        self.metrics.errors[context.api_key, int(told.code)] += 1
-        return told
+    def _counted(self, error: Exception, context: RequestContext) -> KafkaError:
+        answered = as_kafka_error(error, context)
+        self.metrics.errors[context.api_key, int(answered.code)] += 1
+        return answered
 
     def _refuse(
         self,
@@ -361,7 +361,7 @@ class Router:
 
     def unreadable(self, error: UnreadableError) -> None:
         """A file of a log could not be read while a reply was sent: as for any other read, its log
-        directory goes offline. The reply has begun, so all that can be told is its end."""
+        directory goes offline. The reply has begun, so only its end can be sent."""
         self.metrics.errors[FETCH, int(ErrorCode.KAFKA_STORAGE_ERROR)] += 1
         self._broker.logs.disk_failed(error)
 

@@ -91,9 +91,9 @@ class ConfigAdmin:
         if validate_only:
             return NOTHING
         write = await self._write(path, node, wanted)
-        told = encode_config_change(entity)
+        notification = encode_config_change(entity)
         *_, created = await self._zookeeper.multi(
-            [*write, Create(paths.CONFIG_CHANGE_PREFIX, told, sequence=True)]
+            [*write, Create(paths.CONFIG_CHANGE_PREFIX, notification, sequence=True)]
         )
         number = paths.sequence_number(created)
         return NOTHING if number is None else number

@@ -6,7 +6,7 @@
     /config/ips/<address>                      {"connection_creation_rate":"5"}
 
 `<default>` stands for everybody else. Beside its quotas a user's node may hold credentials, which
-are neither told nor touched here. Pure: what is told and written, not what a quota does.
+are neither returned nor changed here. Pure: what is returned and written, not what a quota does.
 """
 
 from collections.abc import Iterable, Mapping

@@ -205,7 +205,7 @@ class TopicAdmin:
 
     async def _others_followed(self) -> None:
         """Lets the other brokers hear of it too, so that what a client does next finds it there. A
-        broker that is slow is not waited for long: its clients are told to retry."""
+        broker that is slow is not waited for long: its clients get a retriable error."""
         service = self._service()
         if service is not None:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
@@ -283,7 +283,7 @@ class TopicAdmin:
 
     async def _deletable(self, names: Collection[str]) -> list[str]:
         """Those of them that exist. What this broker has not heard of may be new: of a few such
-        names each is looked up, of many one read tells all. Raises KafkaError."""
+        names each is looked up, of many one read returns all. Raises KafkaError."""
         self.check_deletion()
         present: set[str] = set()
         unheard: list[str] = []

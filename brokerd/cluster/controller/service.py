@@ -346,11 +346,11 @@ class ControllerService:
 
         await in_turns(wanted, keep)
         for part in change_entries.batches(states, ANNOUNCE_MAX):
-            told: list[PartitionState] = []
+            written: list[PartitionState] = []
             for start in range(0, len(part), STATES_PER_MULTI):
-                told += await self._write_multi(part[start : start + STATES_PER_MULTI])
-            if told:
-                await self._announce(told, ())
+                written += await self._write_multi(part[start : start + STATES_PER_MULTI])
+            if written:
+                await self._announce(written, ())
 
     async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
         """The states that are in ZooKeeper after it."""

@@ -68,8 +68,8 @@ class Controller:
         stopped cleanly keeps its epoch, as with a new controller of Kafka: it has lost nothing, and
         no other broker led in between.
 
-        Also told (with the version it has) is each state that is younger than the last entry of the
-        feed: the one before us wrote it and may not have come to announce it.
+        It also returns (with the version that it has) each state that is younger than the last
+        entry of the feed: the one before us wrote it and may not have come to announce it.
         """
         self.topics = dict(topics)
         self.deletions_asked(marked)

@@ -4,11 +4,11 @@ order.
     /brokers/ids        who is live, and where       read anew whenever a child comes, goes, changes
     /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
     /config/changes     which config changed         the config named is read anew
-    /brokerd/offline    replicas that are not served read anew whenever a broker tells
+    /brokerd/offline    replicas that are not served read anew whenever a broker writes them
 
 What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
 removes a topic when every broker that had a replica has stopped it. The number acknowledged after
-a load is that of the newest entry when the load began, so whatever that entry told was there to
+a load is that of the newest entry when the load began, so all changes of that entry were there to
 be read.
 """
 
@@ -81,10 +81,10 @@ class Feed:
         wanted = [name for name in sorted(names) if name not in marked]
         async for run in bulk_reads.topics(self._zookeeper, wanted):
             infos = await self._read_infos(run)
-            await self._tell(self._image.take_topics(infos))
+            await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
         self.startup_wait.all_read()
-        await self._tell(self._image.remove_topics(await self._gone(found, marked)))
+        await self._notify(self._image.remove_topics(await self._gone(found, marked)))
         await self._stop_what_is_marked(marked)
         self._number = max(entries, default=NOTHING)
         self._config_number = max(config_entries, default=NOTHING)
@@ -106,7 +106,7 @@ class Feed:
         controller removes the topics."""
         async for run in bulk_reads.topics(self._zookeeper, sorted(marked)):
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
-            await self._tell(ImageDelta(deleted=deleted))
+            await self._notify(ImageDelta(deleted=deleted))
 
     async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
         configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in run])
@@ -143,14 +143,14 @@ class Feed:
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )
-        await self._tell(self._image.replace_brokers(live))
+        await self._notify(self._image.replace_brokers(live))
 
     async def failures(self) -> None:
         """Reads anew which replicas brokers cannot serve. Nobody is told a leader epoch of those of
         this broker, and one without a leader stays so: nothing will be written of it."""
         found = await offline_replicas.read(self._zookeeper, self._failures_watch)
         self.startup_wait.state_written(found.get(self._broker_id, ()))
-        await self._tell(self._image.replace_offline(found))
+        await self._notify(self._image.replace_offline(found))
 
     async def changes(self) -> None:
         """Applies the entries that are new; loads everything where one is missing."""
@@ -181,9 +181,9 @@ class Feed:
             }
         )
         configs = await bulk_reads.topic_configs(self._zookeeper, unknown)
-        await self._tell(self._image.apply_states(entry.states, configs, zxid, entry.number))
+        await self._notify(self._image.apply_states(entry.states, configs, zxid, entry.number))
         gone = self._image.remove_topics(entry.deleted)
-        await self._tell(gone)
+        await self._notify(gone)
         self.startup_wait.state_written(
             [*((s.topic, s.partition) for s in entry.states), *gone.deleted]
         )
@@ -207,7 +207,7 @@ class Feed:
             kind, _, name = entity.partition("/")
             if kind == "topics":
                 configs = await bulk_reads.topic_configs(self._zookeeper, [name])
-                await self._tell(self._image.replace_config(name, configs[name]))
+                await self._notify(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
                 await self.broker_configs()
         self._config_number = max(new, default=self._config_number)
@@ -216,7 +216,7 @@ class Feed:
         """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
-        await self._tell(self._image.replace_broker_configs(configs))
+        await self._notify(self._image.replace_broker_configs(configs))
 
     async def _acknowledge(self) -> None:
         path = paths.applied(self._broker_id)
@@ -229,7 +229,7 @@ class Feed:
             except NodeExistsError:
                 await self._zookeeper.set(path, data)
 
-    async def _tell(self, delta: ImageDelta) -> None:
+    async def _notify(self, delta: ImageDelta) -> None:
         if delta.is_empty:
             return
         try:

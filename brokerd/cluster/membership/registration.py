@@ -71,7 +71,7 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
     data = encode_broker(settings.endpoints, settings.rack, now_ms)
     loop = asyncio.get_running_loop()
     deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
-    is_told = False
+    is_logged = False
     while True:
         try:
             await zookeeper.create(path, data, ephemeral=True)
@@ -85,8 +85,8 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
             return int(stat.czxid)
         if loop.time() >= deadline_s:
             raise ClusterError(await _owned_by_another(zookeeper, settings.broker_id))
-        if not is_told:
-            is_told = True
+        if not is_logged:
+            is_logged = True
             logger.warning(
                 "broker id %d is registered by another session (0x%x): waiting up to %.0f s for it "
                 "to end",
@@ -111,25 +111,25 @@ class Registration:
         self._zookeeper = zookeeper
         self._settings = settings
         self._on_due = on_due
-        self._told: tuple[Endpoint, ...] = ()
+        self._advertised: tuple[Endpoint, ...] = ()
 
     def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
-        """Clients are to be told these from now on."""
+        """Metadata returns these addresses from now on."""
         self._settings = replace(self._settings, endpoints=endpoints)
-        if endpoints != self._told:
+        if endpoints != self._advertised:
             self._on_due("registration")
 
     async def make(self, now_ms: int) -> None:
         """As `register`."""
         settings = self._settings
         await register(self._zookeeper, settings, now_ms)
-        self._told = settings.endpoints
+        self._advertised = settings.endpoints
 
     async def mend(self, now_ms: int) -> None:
         """Writes the registration anew where it tells other endpoints. One that is gone, or
         another session's, is left alone: this broker is about to register again."""
         settings, path = self._settings, paths.broker(self._settings.broker_id)
-        if settings.endpoints == self._told:
+        if settings.endpoints == self._advertised:
             return
         stat = await self._zookeeper.exists(path)
         if stat is None or stat.ephemeralOwner != self._zookeeper.session[0]:
@@ -140,9 +140,11 @@ class Registration:
         except (NoNodeError, BadVersionError) as error:
             logger.warning("the registration of this broker changed meanwhile: %r", error)
             return
-        self._told = settings.endpoints
-        told = ", ".join(f"{each.listener}://{each.host}:{each.port}" for each in self._told)
-        logger.info("clients are told now: %s", told)
+        self._advertised = settings.endpoints
+        addresses = ", ".join(
+            f"{each.listener}://{each.host}:{each.port}" for each in self._advertised
+        )
+        logger.info("advertised listeners are now: %s", addresses)
 
 
 async def _owned_by_another(zookeeper: ZooKeeper, broker_id: int) -> str:

@@ -10,7 +10,8 @@ from brokerd.errors import ErrorCode
 
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
-    """Keep a member's session alive; tells it of a rebalance. Answered at once."""
+    """Keep a member's session alive; answers REBALANCE_IN_PROGRESS during a rebalance. Answered at
+    once."""
     group = context.shard.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID

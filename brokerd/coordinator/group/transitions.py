@@ -11,7 +11,7 @@ an error code, or the `Action` that carries it out.
     every state ──removed──▶ Dead
 
 - Empty: no members; it may hold offsets.
-- PreparingRebalance: members are told to join again; joins are parked.
+- PreparingRebalance: members get REBALANCE_IN_PROGRESS and join again; joins are delayed.
 - CompletingRebalance: every member knows the generation; the leader's assignment is awaited.
 - Stable: every member can have its assignment.
 - Dead: deleted, or this broker no longer coordinates it.

@@ -250,7 +250,7 @@ def _connections(broker: Broker) -> Iterator[str]:
     network, metrics = broker.network, broker.metrics
     prefix = "kafka_server_socket_server_metrics_"
     names = [listener.name for listener in broker.config.listeners]
-    told: tuple[tuple[str, str, str, Callable[[str], int]], ...] = (
+    figures: tuple[tuple[str, str, str, Callable[[str], int]], ...] = (
         ("connection_count", "gauge", "Open connections.",
          lambda name: network.opened[name] - network.ended[name]),
         ("connection_creation_total", "counter", "Connections taken.",
@@ -258,7 +258,7 @@ def _connections(broker: Broker) -> Iterator[str]:
         ("connection_close_total", "counter", "Connections that ended.",
          lambda name: network.ended[name]),
     )  # fmt: skip
-    for name, kind, text, value in told:
+    for name, kind, text, value in figures:
         rows: list[Row] = [({"listener": each}, value(each)) for each in names]
         yield from family(prefix + name, kind, text, rows)
     for name, text, total in (

@@ -1,4 +1,4 @@
-"""What the admin port tells: health, the broker's figures, its partitions, their files, events.
+"""The pages of the admin port: health, the broker's figures, its partitions, their files, events.
 
 Answers about all partitions are built a slice per turn of the loop; counters are since the start.
 """

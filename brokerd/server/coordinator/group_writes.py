@@ -1,7 +1,7 @@
 """How the writes of a group coordinator get into its partition, and when they are safe.
 
 All writes of one turn of the loop are appended together, in few batches. A write is done once the
-high watermark has passed its last record; one that could not be appended is told so in the
+high watermark has passed its last record; one that could not be appended fails with an error in the
 coordinator's terms, and one that no record can hold fails alone; one that is still not safe after
 `offsets.commit.timeout.ms` has its requester answered, and is done whenever the high watermark
 passes it.

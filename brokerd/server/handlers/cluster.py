@@ -108,7 +108,7 @@ async def alter_replica_log_dirs(broker: Broker, context: RequestContext, reques
     """A replica is where it is asked to be, or an error: none is moved between disks yet. Of one
     that is named twice the last path counts."""
     paths: dict[TopicPartition, str] = {}
-    told: dict[str, list[Fields]] = {}
+    by_topic: dict[str, list[Fields]] = {}
 
     def note(asked: tuple[str, int, str]) -> None:
         topic, index, path = asked
@@ -117,7 +117,7 @@ async def alter_replica_log_dirs(broker: Broker, context: RequestContext, reques
     def answer(asked: tuple[TopicPartition, str]) -> None:
         (topic, index), path = asked
         error = _move(broker, topic, index, path)
-        told.setdefault(topic, []).append({"partition_index": index, "error_code": int(error)})
+        by_topic.setdefault(topic, []).append({"partition_index": index, "error_code": int(error)})
 
     rows = (
         (topic.name, int(index), directory.path)
@@ -127,7 +127,9 @@ async def alter_replica_log_dirs(broker: Broker, context: RequestContext, reques
     )
     await in_turns(rows, note)
     await in_turns(paths.items(), answer)
-    return {"results": [{"topic_name": topic, "partitions": each} for topic, each in told.items()]}
+    return {
+        "results": [{"topic_name": topic, "partitions": each} for topic, each in by_topic.items()]
+    }
 
 
 def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:

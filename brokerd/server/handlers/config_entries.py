@@ -1,4 +1,4 @@
-"""Settings of topics and brokers as DescribeConfigs tells them: value, source, synonyms, type,
+"""Settings of topics and brokers as DescribeConfigs returns them: value, source, synonyms, type,
 words.
 
 As Kafka's ConfigHelper: the synonyms of a setting are the places that it may come from, those in

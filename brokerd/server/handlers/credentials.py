@@ -35,7 +35,7 @@ async def describe_user_scram_credentials(
     """Of all users: none. Of those asked for: that they have none."""
     results: list[Fields] = []
 
-    def tell(counted: tuple[str, int]) -> None:
+    def answer(counted: tuple[str, int]) -> None:
         name, number = counted
         code, message = ErrorCode.RESOURCE_NOT_FOUND, _NO_NAME
         if name and number > 1:
@@ -49,14 +49,14 @@ async def describe_user_scram_credentials(
         results.append(_result(name, KafkaError(code, message)))
 
     counts = Counter(user.name for user in request.users or ())
-    await in_turns(counts.items(), tell)
+    await in_turns(counts.items(), answer)
     return {"error_code": 0, "error_message": None, "results": results}
 
 
 async def alter_user_scram_credentials(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields:
-    """There is nothing to delete, and nothing can be set: a user's first error is told."""
+    """There is nothing to delete, and nothing can be set: a user gets the first error."""
     changes = (*request.deletions, *request.upsertions)
     errors: dict[str, KafkaError] = {}
     if broker.cluster.is_controller:
@@ -65,7 +65,7 @@ async def alter_user_scram_credentials(
         error = KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
         errors = dict.fromkeys((each.name for each in changes), error)
     results: list[Fields] = []
-    await in_turns(errors.items(), lambda told: results.append(_result(*told)))
+    await in_turns(errors.items(), lambda error: results.append(_result(*error)))
     return {"results": results}
 
 

@@ -31,7 +31,7 @@ async def delete_records(broker: Broker, context: RequestContext, request: Any) 
     await in_turns(_asked(request), deletions.note)
     await broker.pending_reads.load_logs(deletions.logs)
     await in_turns(deletions.wanted.items(), deletions.delete)
-    await in_turns_awaited(deletions.deleted, deletions.tell)
+    await in_turns_awaited(deletions.deleted, deletions.answer)
     topics = deletions.topics
     return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
 
@@ -77,7 +77,7 @@ class _Deletions:
         row["low_watermark"] = low_watermark
         self.deleted.append((row, saved))
 
-    async def tell(self, deleted: tuple[Fields, asyncio.Future[None]]) -> None:
+    async def answer(self, deleted: tuple[Fields, asyncio.Future[None]]) -> None:
         row, saved = deleted
         try:
             await asyncio.shield(saved)

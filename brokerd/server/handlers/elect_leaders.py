@@ -40,11 +40,11 @@ def elect_leaders(
         asked = image.all_partitions()
     else:
         asked = ((t.topic, int(index)) for t in request.topic_partitions for index in t.partitions)
-    told: list[Fields] = []
+    results: list[Fields] = []
     rows_of: dict[str, list[Fields]] = {}
     seen: set[TopicPartition] = set()
 
-    def tell(key: TopicPartition) -> None:
+    def elect(key: TopicPartition) -> None:
         if key in seen:
             return
         seen.add(key)
@@ -55,11 +55,11 @@ def elect_leaders(
         rows = rows_of.get(topic)
         if rows is None:
             rows = rows_of[topic] = []
-            told.append({"topic": topic, "partition_result": rows})
+            results.append({"topic": topic, "partition_result": rows})
         code, message = int(error.code), error.message
         rows.append({"partition_id": index, "error_code": code, "error_message": message})
 
-    return at_once_or_in_turns(asked, tell, {"error_code": 0, "replica_election_results": told})
+    return at_once_or_in_turns(asked, elect, {"error_code": 0, "replica_election_results": results})
 
 
 def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:

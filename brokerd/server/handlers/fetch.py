@@ -2,7 +2,7 @@
 
 A consumer sees up to the high watermark, one that reads committed records only up to the last
 stable offset. The first partition with records answers with a whole batch even if that is larger
-than allowed; the others only with what the total still has room for. What is refused is told at
+than allowed; the others only with what the total still has room for. Errors are answered at
 once, but for partitions that the cluster does not know: others are waited for all the same, and
 only where there are no others is it told at once (KafkaApis.handleFetchRequest).
 

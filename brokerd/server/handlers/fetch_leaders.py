@@ -1,4 +1,4 @@
-"""Where else to fetch: the leader that is known here, told with the refusal (KIP-951)."""
+"""Where else to fetch: the leader that is known here, answered with the error (KIP-951)."""
 
 from __future__ import annotations
 

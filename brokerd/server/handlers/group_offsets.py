@@ -40,7 +40,7 @@ async def offset_commit(broker: Broker, context: RequestContext, request: Any) -
             answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
         )
         errors = await _commit(broker, _commit_request(context, request, offsets))
-        await in_turns(errors.items(), answer.tell)
+        await in_turns(errors.items(), answer.add_result)
     return {"topics": list(answer.topics.values())}
 
 
@@ -75,11 +75,11 @@ class _ByPartition:
             return
         index = int(each.partition_index)
         if not self._broker.groups.knows_partition(topic, index):
-            self.tell(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            self.add_result(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             return
         self.known[topic, index] = each
 
-    def tell(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
+    def add_result(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
         (topic, index), error = outcome
         self._rows(topic).append({"partition_index": index, "error_code": error})
 
@@ -238,7 +238,7 @@ async def offset_delete(broker: Broker, _context: RequestContext, request: Any) 
         return {"error_code": error.code, "topics": []}
     if reply.error is not ErrorCode.NONE:
         return {"error_code": reply.error, "topics": []}
-    await in_turns(reply.errors.items(), answer.tell)
+    await in_turns(reply.errors.items(), answer.add_result)
     return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
 
 

@@ -236,14 +236,14 @@ def list_groups(
     error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
     rows: list[bytes] = []
 
-    def tell(group: GroupListing) -> None:
+    def add(group: GroupListing) -> None:
         if not states or group.state.lower() in states:
             rows.append(_item(context, "groups", {
                 "group_id": group.group_id, "protocol_type": group.protocol_type,
                 "group_state": group.state, "group_type": CLASSIC,
             }))  # fmt: skip
 
-    return at_once_or_in_turns(listings, tell, {"error_code": error, "groups": rows})
+    return at_once_or_in_turns(listings, add, {"error_code": error, "groups": rows})
 
 
 def describe_groups(

@@ -1,6 +1,6 @@
 """InitProducerId: an id of its own for each idempotent producer. DescribeProducers: who wrote.
 
-Transactions are not served yet. A producer that wants them is told
+Transactions are not served yet. A producer that wants them gets an error
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it asks for their coordinator: it is the one
 error that every client takes for final. librdkafka would ask again, until its user's time is up,
 after any other.

@@ -1,5 +1,5 @@
-"""DescribeClientQuotas, AlterClientQuotas: quotas are kept and told as Kafka does; nothing is held
-to them yet."""
+"""DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as Kafka does; nothing is
+held to them yet."""
 
 from __future__ import annotations
 

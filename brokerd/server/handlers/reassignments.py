@@ -41,11 +41,11 @@ async def alter_partition_reassignments(
     outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
     topics: dict[str, list[Fields]] = {}
 
-    def tell(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
+    def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
         (name, index), error = outcome
         topics.setdefault(name, []).append(_row(index, error))
 
-    await in_turns(outcomes.items(), tell)
+    await in_turns(outcomes.items(), answer)
     return {
         "error_code": 0,
         "error_message": None,

@@ -74,11 +74,11 @@ class _Creations:
                 "error_message": None,
                 "num_partitions": result.partitions,
                 "replication_factor": result.replication_factor,
-                "configs": self._told(result.config) if self._version >= CONFIGS_FROM else [],
+                "configs": self._entries(result.config) if self._version >= CONFIGS_FROM else [],
             }
         self.rows.append(encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row))
 
-    def _told(self, config: dict[str, str]) -> list[bytes]:
+    def _entries(self, config: dict[str, str]) -> list[bytes]:
         key = frozenset(config.items())
         if key not in self._configs:
             path = ("topics", "configs")
@@ -179,7 +179,7 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
         assignment = _assignment(topic.assignments)
         growths.append(NewPartitions(topic=topic.name, total=topic.count, assignment=assignment))
 
-    def tell(result: tuple[str, KafkaError | None]) -> None:
+    def answer(result: tuple[str, KafkaError | None]) -> None:
         name, error = result
         code, message = (int(error.code), error.message) if error else (0, None)
         rows.append({"name": name, "error_code": code, "error_message": message})
@@ -188,7 +188,7 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
     results = await broker.cluster.create_partitions(
         growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
     )
-    await in_turns(results.items(), tell)
+    await in_turns(results.items(), answer)
     return {"results": rows}
 
 

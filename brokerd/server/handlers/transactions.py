@@ -1,4 +1,4 @@
-"""The APIs of transactions: refused, as in `producers`, and there are none to be told of."""
+"""The APIs of transactions: refused, as in `producers`; lists of transactions are empty."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class Network:
 
     def _end_newcomer(self, listener: str | None = None) -> bool:
         """Whether a connection that has asked nothing could end for another, of a listener or of
-        all. It is not told one by one: there may be thousands."""
+        all. Not each is logged: there may be thousands."""
         silent = self._newcomers.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)

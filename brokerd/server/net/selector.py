@@ -1,6 +1,6 @@
 """The event loop's selector: epoll, with a note of when it woke and how long it slept.
 
-What it tells is how busy the loop is, and how long what is ready has waited for its turn.
+It measures how busy the loop is, and how long what is ready has waited for its turn.
 """
 
 import math
