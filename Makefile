@@ -42,6 +42,7 @@ check: dev
 	$(VENV)/ruff check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports
+	$(VENV)/lint-imports --config tools/runtime_imports.toml
 	$(VENV)/python tools/retired_words.py
 	$(VENV)/python tools/template_lines.py
 	$(VENV)/python tools/vendor_assets.py --check

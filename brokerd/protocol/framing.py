@@ -17,6 +17,7 @@ from brokerd.protocol.varint import read_uvarint
 FRAME_SIZE = Struct(">i")
 REQUEST_HEAD = Struct(">hhih")
 SMALLEST_REQUEST_BYTES = 8
+SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
 class RequestHeader(NamedTuple):

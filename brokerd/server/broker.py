@@ -43,7 +43,7 @@ from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cleaner_workers import CleanerWorkers
-from brokerd.server.context import ColdHandler
+from brokerd.server.context import Handler
 from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
 from brokerd.server.delayed_operations import Purgatory
@@ -90,7 +90,7 @@ class Broker:
     def __init__(
         self,
         config: BrokerConfig,
-        handlers: dict[int, ColdHandler],
+        handlers: dict[int, Handler],
         on_fatal: Callable[[Exception], None],
         clock: Clock | None = None,
         loop_times: LoopTimes | None = None,

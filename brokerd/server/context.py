@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 Reply = Fields | bytes
 """The response's fields, or its body where a handler has a codec of its own."""
 
-ColdHandler = Callable[["Broker", RequestContext, Any], Reply | Awaitable[Reply]]
+Handler = Callable[["Broker", RequestContext, Any], Reply | Awaitable[Reply]]
 """`(broker, context, kio request) -> response fields`, plain function or coroutine function.
 
 A plain function answers within the receive that brought the request; a coroutine becomes a task and

@@ -24,9 +24,14 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import FETCH
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
-from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
+from brokerd.protocol.framing import (
+    SMALLEST_FRAME_BYTES,
+    SMALLEST_REQUEST_BYTES,
+    RequestHeader,
+    parse_header,
+)
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
-from brokerd.server.context import ColdHandler, RequestContext
+from brokerd.server.context import Handler, RequestContext
 from brokerd.server.dispatch import (
     as_kafka_error,
     decode_request,
@@ -66,13 +71,12 @@ TASK_BYTES = 1 << 16
 """What a request whose handler waits counts as, besides its own size: its answer may be long."""
 LARGE_BYTES = 1 << 15
 """More than this may take milliseconds to decode."""
-SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
 class Router:
     """Serves the frames of every connection of one broker."""
 
-    def __init__(self, broker: Broker, handlers: dict[int, ColdHandler]) -> None:
+    def __init__(self, broker: Broker, handlers: dict[int, Handler]) -> None:
         self.metrics = broker.metrics
         self.times = broker.times
         self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
@@ -227,9 +231,9 @@ class Router:
             except KafkaError as error:
                 connection.end(str(error))
         else:
-            self._serve_cold(connection, context, frame[header.body_position :])
+            self._serve_handler(connection, context, frame[header.body_position :])
 
-    def _serve_cold(
+    def _serve_handler(
         self, connection: Connection, context: RequestContext, body: memoryview
     ) -> None:
         try:

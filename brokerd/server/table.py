@@ -4,7 +4,7 @@ Produce and Fetch are not in this table: the router hands them their bytes direc
 """
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler
+from brokerd.server.context import Handler
 from brokerd.server.handlers import (
     cluster,
     configs,
@@ -25,9 +25,9 @@ from brokerd.server.handlers import (
 )
 
 
-def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
+def join_tables(*tables: dict[ApiKey, Handler]) -> dict[int, Handler]:
     """One table out of the modules' tables; two handlers for one API are a mistake."""
-    joined: dict[int, ColdHandler] = {}
+    joined: dict[int, Handler] = {}
     for table in tables:
         for api_key, handler in table.items():
             if api_key in joined:
@@ -36,7 +36,7 @@ def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
     return joined
 
 
-HANDLERS: dict[int, ColdHandler] = join_tables(
+HANDLERS: dict[int, Handler] = join_tables(
     cluster.HANDLERS,
     configs.HANDLERS,
     credentials.HANDLERS,

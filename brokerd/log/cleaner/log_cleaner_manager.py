@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, crash_points
-from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
+from brokerd.log import checkpoints, crash_points, replace_segments
+from brokerd.log.cleaner import cleanable_offsets, plan
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.context import says_nothing_of_disks

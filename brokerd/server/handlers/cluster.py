@@ -10,7 +10,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
@@ -144,7 +144,7 @@ def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:
     return ErrorCode.NONE if path == present else ErrorCode.UNSUPPORTED_VERSION
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.DESCRIBE_CLUSTER: describe_cluster,
     ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs,
     ApiKey.ALTER_REPLICA_LOG_DIRS: alter_replica_log_dirs,

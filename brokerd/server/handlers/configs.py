@@ -21,7 +21,7 @@ from brokerd.config.topic import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import item_encoder
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.server.handlers.config_entries import (
     Entry,
     broker_entries,
@@ -264,7 +264,7 @@ def _unsupported(resource_type: int) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type {resource_type}.")
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.DESCRIBE_CONFIGS: describe_configs,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs,
     ApiKey.ALTER_CONFIGS: alter_configs,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
 
@@ -85,4 +85,4 @@ class _Deletions:
             row.update(low_watermark=NO_LOW_WATERMARK, error_code=int(error.code))
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {ApiKey.DELETE_RECORDS: delete_records}
+HANDLERS: dict[ApiKey, Handler] = {ApiKey.DELETE_RECORDS: delete_records}

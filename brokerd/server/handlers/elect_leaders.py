@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
@@ -86,4 +86,4 @@ def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> Kaf
     )
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {ApiKey.ELECT_LEADERS: elect_leaders}
+HANDLERS: dict[ApiKey, Handler] = {ApiKey.ELECT_LEADERS: elect_leaders}

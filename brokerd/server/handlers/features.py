@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -32,4 +32,4 @@ def update_features(broker: Broker, context: RequestContext, request: Any) -> Fi
     }
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {ApiKey.UPDATE_FEATURES: update_features}
+HANDLERS: dict[ApiKey, Handler] = {ApiKey.UPDATE_FEATURES: update_features}

@@ -1,17 +1,21 @@
 """Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Iterable, Iterator, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.broker import Broker
-from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.server.context import Fields, Handler, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -242,7 +246,7 @@ async def offset_delete(broker: Broker, _context: RequestContext, request: Any) 
     return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.OFFSET_COMMIT: offset_commit,
     ApiKey.OFFSET_FETCH: offset_fetch,
     ApiKey.OFFSET_DELETE: offset_delete,

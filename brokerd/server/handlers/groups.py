@@ -6,8 +6,10 @@ What is refused before a coordinator is found (loading, not here, a bad name) is
 same shape as the coordinator's own errors.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from brokerd.coordinator.group.messages import (
@@ -27,11 +29,13 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.broker import Broker
-from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.server.context import Fields, Handler, RequestContext, milliseconds
 from brokerd.server.coordinator.group_service import NAME_BYTES_MAX
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
@@ -308,7 +312,7 @@ async def _delete(broker: Broker, group_id: str) -> ErrorCode:
     return reply.error
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.FIND_COORDINATOR: find_coordinator,
     ApiKey.JOIN_GROUP: join_group,
     ApiKey.SYNC_GROUP: sync_group,

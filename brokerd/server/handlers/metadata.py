@@ -14,7 +14,7 @@ from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
-from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
+from brokerd.server.context import Fields, Handler, Reply, RequestContext
 from brokerd.server.dispatch import as_kafka_error
 from brokerd.server.metadata_cache import View
 from brokerd.turns import AT_ONCE_MAX, in_turns
@@ -250,7 +250,7 @@ def _why_unknown(name: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.API_VERSIONS: api_versions,
     ApiKey.METADATA: metadata,
 }

@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.server.handlers.partition_answers import answer_partitions
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
@@ -195,7 +195,7 @@ def _epoch_end(broker: Broker, topic: str, asked: Any, *, may_block: bool) -> Fi
     }
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.LIST_OFFSETS: list_offsets,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
 }

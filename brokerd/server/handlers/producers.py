@@ -15,7 +15,7 @@ from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.server.handlers.partition_answers import answer_partitions
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _partition(broker: Broker, topic: str, index: int, *, may_block: bool) -> Fi
     return answer
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.INIT_PRODUCER_ID: init_producer_id,
     ApiKey.DESCRIBE_PRODUCERS: describe_producers,
 }

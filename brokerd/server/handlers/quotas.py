@@ -19,7 +19,7 @@ from brokerd.cluster.admin.quotas import (
 )
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.turns import in_turns_awaited
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ async def _check_address(broker: Broker, name: str | None) -> None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.DESCRIBE_CLIENT_QUOTAS: describe_client_quotas,
     ApiKey.ALTER_CLIENT_QUOTAS: alter_client_quotas,
 }

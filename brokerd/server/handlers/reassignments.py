@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.server.context import Fields, Handler, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
@@ -138,7 +138,7 @@ def _invalid(message: str) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments,
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -55,7 +55,7 @@ def sasl(broker: Broker, context: RequestContext, request: Any) -> Fields:
     )
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.SASL_HANDSHAKE: sasl,
     ApiKey.SASL_AUTHENTICATE: sasl,
     ApiKey.DESCRIBE_ACLS: acls,

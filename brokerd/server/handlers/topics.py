@@ -10,7 +10,7 @@ from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.server.handlers.config_entries import topic_entries
 from brokerd.turns import in_turns
 
@@ -201,7 +201,7 @@ def _ms(duration: timedelta) -> int:
     return max(0, duration // timedelta(milliseconds=1))
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.CREATE_TOPICS: create_topics,
     ApiKey.DELETE_TOPICS: delete_topics,
     ApiKey.CREATE_PARTITIONS: create_partitions,

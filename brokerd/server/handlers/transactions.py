@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brokerd.coordinator.transaction.records import STATES
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import Fields, Handler, RequestContext
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def list_transactions(broker: Broker, context: RequestContext, request: Any) -> 
     return {"error_code": 0, "unknown_state_filters": unknown, "transaction_states": ()}
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {
+HANDLERS: dict[ApiKey, Handler] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: add_partitions_to_txn,
     ApiKey.ADD_OFFSETS_TO_TXN: refuse,
     ApiKey.END_TXN: refuse,

@@ -23,17 +23,17 @@ import socket
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from brokerd.protocol.framing import FRAME_SIZE
+from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES
 from brokerd.server.net.output import HELD_BYTES_MAX, End, OutputQueue
 from brokerd.server.net.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
 from brokerd.server.net.sender import Sender
-from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
     from brokerd.server.delayed_operations import DelayedOperation
     from brokerd.server.handlers.fetch_memo import FetchMemo
     from brokerd.server.net.network import Network
     from brokerd.server.net.tls_socket import TlsSocket
+    from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)
 
