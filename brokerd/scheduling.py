@@ -1,10 +1,10 @@
-"""Threads and processes that let go of a processor as soon as anybody else wants it.
+"""Background threads and processes yield the processor to the event loop at once.
 
-A thread that wakes up must otherwise wait until the running one has used up its slice, 1 to 3 ms:
-too long for the event loop, and for a client that was answered. Who works aside therefore asks for
-a long slice, and as a batch: Linux (6.12 and newer) lets a thread with a shorter slice cut in
-(kernel/sched/fair.c, PREEMPT_SHORT). Its share of the processor stays what it was, unlike that of
-SCHED_IDLE, under which it may be kept from running for long, with the interpreter in its hands.
+A thread that wakes up must otherwise wait until the running thread has used its slice, 1 to 3 ms:
+too long for the event loop, and for a client that got its reply. A background thread therefore asks
+for a long slice in the class SCHED_BATCH: Linux (6.12 and newer) lets a thread with a shorter slice
+preempt it (kernel/sched/fair.c, PREEMPT_SHORT). Its share of the processor stays the same. Under
+SCHED_IDLE it might not run for long while it holds the interpreter's lock.
 """
 
 import ctypes
@@ -14,11 +14,11 @@ from typing import Final
 
 SLICE_NS: Final = 20_000_000
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274}
-"""The number of the system call, which the C library has no name for before glibc 2.41."""
+"""The number of the system call: glibc has no function for it before 2.41."""
 
 
 class Attributes(ctypes.Structure):
-    """struct sched_attr of sched_setattr(2), without what came later."""
+    """struct sched_attr of sched_setattr(2), in its first version."""
 
     _fields_ = (
         ("size", ctypes.c_uint32), ("policy", ctypes.c_uint32), ("flags", ctypes.c_uint64),
@@ -27,10 +27,10 @@ class Attributes(ctypes.Structure):
     )  # fmt: skip
 
 
-def work_aside() -> None:
-    """Has the calling thread, and what it starts from now on, give way to others.
+def yield_to_event_loop() -> None:
+    """For the calling thread, and for the threads and processes that it starts from now on.
 
-    Where the system does not know how, or does not allow it, nothing changes.
+    Nothing changes if the system does not support or does not allow it.
     """
     number = _SCHED_SETATTR.get(platform.machine())
     if number is None:

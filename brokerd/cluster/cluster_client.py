@@ -290,7 +290,7 @@ class ClusterClient:
                 self._wake.set()
                 return
         if "registration" in due:
-            await self.registration.mend(_now_ms())
+            await self.registration.update(_now_ms())
         if "controller" in due:
             await self._find_controller()
         if "own-failures" in due:

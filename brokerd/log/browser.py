@@ -145,7 +145,7 @@ def index_entries(
     try:
         return len(times), times.entries(start, limit)
     except CorruptIndexError as error:
-        segment.mend(str(error), may_block=may_block)
+        segment.rebuild_indexes(str(error), may_block=may_block)
         return len(segment.time_index), segment.time_index.entries(start, limit)
 
 

@@ -61,7 +61,7 @@ def start_for(segment: "IndexedData", offset: int, *, may_block: bool) -> int:
             require_cached(segment, position)
         if not _begins(fd, position, segment.base_offset, offset):
             reason = f"{segment.file.path}: the index does not fit it at byte {position}"
-            segment.mend(reason, may_block=may_block)
+            segment.rebuild_indexes(reason, may_block=may_block)
             return segment.index.floor(offset)
     return position
 
@@ -103,12 +103,12 @@ def time_floor(segment: "IndexedData", timestamp_ms: int, *, may_block: bool) ->
     try:
         known_ms, offset = segment.times(may_block=may_block).floor(timestamp_ms)
     except (CorruptIndexError, FileNotFoundError) as error:
-        segment.mend(str(error), may_block=may_block)
+        segment.rebuild_indexes(str(error), may_block=may_block)
     else:
         if known_ms < 0 or not _is_another(segment, offset, known_ms, may_block=may_block):
             return offset
         reason = f"{segment.file.path}: the time index does not fit it at offset {offset}"
-        segment.mend(reason, may_block=may_block)
+        segment.rebuild_indexes(reason, may_block=may_block)
     return segment.time_index.floor(timestamp_ms)[1]
 
 
@@ -119,7 +119,7 @@ def confirm_timestamp(segment: "IndexedData", *, may_block: bool = True) -> bool
     if before[0] < 0 or not _is_another(segment, before[1], before[0], may_block=may_block):
         return False
     reason = f"{segment.file.path}: its largest timestamp is not {before[0]}"
-    segment.mend(reason, may_block=may_block)
+    segment.rebuild_indexes(reason, may_block=may_block)
     return segment.largest_timestamp() != before
 
 

@@ -84,7 +84,7 @@ class IndexedData(SparselyIndexed):
         try:
             self._index = index_checks.load_offsets(self)
         except CorruptIndexError as error:
-            self.mend(str(error), may_block=may_block)
+            self.rebuild_indexes(str(error), may_block=may_block)
         self.hold_index()
         assert self._index is not None
         return self._index
@@ -101,7 +101,7 @@ class IndexedData(SparselyIndexed):
                 if self._time_index is None:  # the check may have made one
                     self._time_index = loaded
             except CorruptIndexError as error:
-                self.mend(str(error), may_block=may_block)
+                self.rebuild_indexes(str(error), may_block=may_block)
         assert self._time_index is not None
         return self._time_index
 
@@ -111,7 +111,7 @@ class IndexedData(SparselyIndexed):
             try:
                 return TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
             except CorruptIndexError as error:
-                self.mend(str(error), may_block=may_block)
+                self.rebuild_indexes(str(error), may_block=may_block)
         return self.time_index
 
     def hold_index(self) -> None:
@@ -119,7 +119,7 @@ class IndexedData(SparselyIndexed):
         if self._index is not None:
             self.file.hold(self._index.memory_bytes)
 
-    def mend(self, reason: str, *, may_block: bool = True) -> None:
+    def rebuild_indexes(self, reason: str, *, may_block: bool = True) -> None:
         """Make both indexes, and their files, anew from the data, since they do not hold together.
         Raises OSError: then all is as it was, unless only the files could not be written;
         NotInPageCache if not may_block.
@@ -176,7 +176,7 @@ class IndexedData(SparselyIndexed):
         times = self.times(may_block=may_block)
         start = index.last_position
         if not may_block and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:
-            self.mend(f"{self.file.path}: its index ends too early", may_block=False)
+            self.rebuild_indexes(f"{self.file.path}: its index ends too early", may_block=False)
         self.largest_timestamp_ms, self.largest_timestamp_offset = times.last
         next_offset = self.base_offset
         end = start

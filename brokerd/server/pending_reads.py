@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
 from brokerd.log.page_cache import READS_MAX, NotInPageCache
-from brokerd.scheduling import work_aside
+from brokerd.scheduling import yield_to_event_loop
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class PendingReads:
     waited for the disk."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, "disk-read", work_aside)
+        self._threads = ThreadPoolExecutor(THREADS, "disk-read", yield_to_event_loop)
         self._tasks: set[asyncio.Task[None]] = set()
         self._shared: dict[object, asyncio.Future[None]] = {}
         self._clients: dict[object, asyncio.Future[None]] = {}

@@ -13,7 +13,7 @@ SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
 
 
 def test_who_works_aside_runs_as_a_batch_and_the_event_loop_does_not() -> None:
-    with ThreadPoolExecutor(1, initializer=scheduling.work_aside) as threads:
+    with ThreadPoolExecutor(1, initializer=scheduling.yield_to_event_loop) as threads:
         aside = threads.submit(os.sched_getscheduler, 0).result()
     assert (aside, os.sched_getscheduler(0)) == (os.SCHED_BATCH, os.SCHED_OTHER)
 
@@ -22,7 +22,7 @@ def test_who_works_aside_runs_as_a_batch_and_the_event_loop_does_not() -> None:
 def test_it_has_a_long_slice_and_is_as_nice_as_before() -> None:
     def attributes() -> tuple[int, int]:
         os.setpriority(os.PRIO_PROCESS, 0, niceness)  # on Linux that of this thread alone
-        scheduling.work_aside()
+        scheduling.yield_to_event_loop()
         found = scheduling.Attributes()
         call = SCHED_GETATTR[platform.machine()]
         assert not ctypes.CDLL(None).syscall(call, 0, ctypes.byref(found), ctypes.sizeof(found), 0)
@@ -39,5 +39,5 @@ def test_where_the_system_call_is_not_known_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: "pdp11")
-    with ThreadPoolExecutor(1, initializer=scheduling.work_aside) as threads:
+    with ThreadPoolExecutor(1, initializer=scheduling.yield_to_event_loop) as threads:
         assert threads.submit(os.sched_getscheduler, 0).result() == os.SCHED_OTHER

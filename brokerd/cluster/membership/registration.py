@@ -125,7 +125,7 @@ class Registration:
         await register(self._zookeeper, settings, now_ms)
         self._advertised = settings.endpoints
 
-    async def mend(self, now_ms: int) -> None:
+    async def update(self, now_ms: int) -> None:
         """Writes the registration anew where it tells other endpoints. One that is gone, or
         another session's, is left alone: this broker is about to register again."""
         settings, path = self._settings, paths.broker(self._settings.broker_id)

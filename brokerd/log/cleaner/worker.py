@@ -9,7 +9,7 @@ import os
 import sys
 from typing import BinaryIO
 
-from brokerd.scheduling import work_aside
+from brokerd.scheduling import yield_to_event_loop
 
 _NICENESS = 10  # behind the broker where both want the same core
 
@@ -41,7 +41,7 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     os.nice(_NICENESS)
-    work_aside()
+    yield_to_event_loop()
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
