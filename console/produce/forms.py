@@ -220,8 +220,8 @@ class AgainForm(forms.Form):
 
 def initial_of(record: RecordRow) -> Mapping[str, Any]:
     """The initial values of a RecordForm for a record; headers that it cannot hold are left out."""
-    value, value_format = data_formats.write(record.value)
-    key, key_format = data_formats.write(record.key)
+    value, value_format = data_formats.write(record.raw_value)
+    key, key_format = data_formats.write(record.raw_key)
     return {
         "key": key,
         "key_format": data_formats.TEXT if record.key is None else key_format,

@@ -15,9 +15,9 @@ from tests.support.web import sign_in
 
 
 @pytest.fixture
-def topic(transactional_db, live_cluster: LiveCluster, settings):
+def topic(transactional_db, live_cluster: LiveCluster, monkeypatch):
     """A topic whose records have schemas, in a cluster with a registry."""
-    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+    monkeypatch.setenv("AERIE_EGRESS_ALLOW", "127.0.0.1")  # of the web server
     name = f"browser-schemas-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(name, 1)
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
