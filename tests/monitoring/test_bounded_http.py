@@ -6,13 +6,14 @@ import pytest
 from monitoring import bounded_http
 from monitoring.bounded_http import AnswerRefused
 from monitoring.egress import check_url
+from monitoring.egress_addresses import AllowedTarget
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 
 LIMIT_BYTES = MIB
 
 
 async def ask(port, *, body_bytes_max=LIMIT_BYTES, timeout_s=60.0):
-    target = check_url(f"http://127.0.0.1:{port}/", ("127.0.0.1",))
+    target = check_url(f"http://127.0.0.1:{port}/", (AllowedTarget("127.0.0.1"),))
     async with httpx.AsyncClient(trust_env=False, timeout=None) as client:
         return await bounded_http.request(
             client, "GET", target, timeout_s=timeout_s, body_bytes_max=body_bytes_max
