@@ -22,7 +22,7 @@ MAY = dict.fromkeys(
     ],
     EVERYONE,
 )  # fmt: skip
-# … operators change topics, offsets of groups, alert rules and reports …
+# … operators change topics, offsets of groups, alert rules and reports, and write records …
 MAY |= dict.fromkeys(
     [
         "topic.create",
@@ -33,6 +33,8 @@ MAY |= dict.fromkeys(
         "alert.edit",
         "report.run",
         "pipeline.view",
+        "record.write",
+        "query.share",
     ],
     CHANGERS,
 )
@@ -50,6 +52,8 @@ MAY |= dict.fromkeys(
         "cluster.edit",
         "audit.view",
         "pipeline.backfill",
+        "egress.edit",
+        "query.moderate",
     ],
     ADMINS,
 )
