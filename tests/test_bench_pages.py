@@ -60,8 +60,9 @@ def test_this_checkout_has_all_that_is_looked_for_in_checkouts(name: str) -> Non
 def test_the_samples_of_this_checkout_have_every_column() -> None:
     common = {"cluster", "tick", "at_ms"}
     cluster = Synthetic(3)
-    # Without topic ids: older checkouts have none.
-    columns = set(names.find("PARTITIONS").names) - {"topic_id"}
+    # Without topic ids and times of records: older checkouts have none.
+    newer = {"topic_id", "last_record_ms", "has_newer_records"}
+    columns = set(names.find("PARTITIONS").names) - newer
     assert set(cluster.partitions(1)) | common == columns
     # What a silent coordinator told earlier: there is none.
     assert set(cluster.group_rows(1)) | common | {"reported_at_ms"} == set(
