@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import ClientSettings
-from monitoring.cluster_registry import ClusterRegistry
+from monitoring.cluster_schema_registry import ClusterSchemaRegistry
 from monitoring.cluster_security import ClusterSecurity
 from monitoring.egress import EgressRefused, split_url
 from monitoring.reason_texts import translated
@@ -76,7 +76,7 @@ def _unusable(broker: str, why: str) -> ValidationError:
     )
 
 
-class Cluster(ClusterSecurity, ClusterRegistry):
+class Cluster(ClusterSecurity, ClusterSchemaRegistry):
     """One Kafka-compatible cluster that is sampled and shown."""
 
     slug = models.SlugField(max_length=40, unique=True)

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.changes.targets import (
+from console.groups.changes.new_offsets import (
     OFFSET_MAX,
     How,
     Invalid,

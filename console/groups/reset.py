@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused
-from console.groups.changes.shared import item_key
-from console.groups.changes.targets import (
+from console.groups.changes.new_offsets import (
     PARTITIONS_MAX,
+    CommitInLog,
     How,
     Invalid,
     Key,
-    Place,
     first_of,
     new_offsets,
 )
+from console.groups.changes.shared import item_key
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.scope import Scope
@@ -42,7 +42,7 @@ class Reset:
 class ResolvedReset:
     """The chosen partitions as they are, and the new offsets of those that get one."""
 
-    places: dict[Key, Place]
+    places: dict[Key, CommitInLog]
     offsets: dict[Key, int]
 
     @property
@@ -66,7 +66,7 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
         chosen = _chosen(gateway, scope, committed, reset)
         logs = gateway.groups.log_ranges(chosen)
         _refuse_silent(key for key in chosen if key not in logs)
-        places = {key: Place(committed.get(key), logs[key]) for key in chosen}
+        places = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
         given = _given(gateway, scope, chosen, reset)
     try:
         offsets = new_offsets(reset.how, places, number=reset.number, given=given)

@@ -8,8 +8,8 @@ farther back has a break at the left.
 from dataclasses import dataclass
 
 from console.actions.draft import Figure
+from console.groups.changes.new_offsets import CommitInLog, Move, move
 from console.groups.changes.offsets import figures_of
-from console.groups.changes.targets import Move, Place, move
 from console.groups.reset import ResolvedReset
 
 ROWS_MAX = 100
@@ -86,13 +86,13 @@ def preview_of(resolved: ResolvedReset) -> Preview:
     )
 
 
-def _reach(place: Place, new: int | None) -> int:
+def _reach(place: CommitInLog, new: int | None) -> int:
     """How far before the end of its log the committed or the new offset is."""
     offsets = [place.limited(each) for each in (place.committed, new) if each is not None]
     return place.log.stop - min(offsets, default=place.log.stop)
 
 
-def _line(place: Place, new: int | None, reach: int) -> Line:
+def _line(place: CommitInLog, new: int | None, reach: int) -> Line:
     def position(offset: int) -> float:
         back = place.log.stop - place.limited(offset)
         return round(_END - (_END - _FIRST) * back / reach, 1) if reach else _END

@@ -8,9 +8,9 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.groups.changes.new_offsets import Key
 from console.groups.changes.offsets import ResetOffsets
 from console.groups.changes.shared import item_key
-from console.groups.changes.targets import Key
 from console.groups.reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

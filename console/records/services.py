@@ -27,8 +27,8 @@ from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.decoders import internal_topics
 from monitoring.records.masking import mask
-from monitoring.registry.record_decoder import for_registry
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry.record_decoder import for_registry
+from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.scope import Scope
 from monitoring.secrets import SecretUnreadable
 

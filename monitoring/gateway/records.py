@@ -9,7 +9,7 @@ Age = tuple[int, int, int]  # sorts the newest first
 
 @dataclass(frozen=True, slots=True)
 class SchemaNote:
-    """What is known about data that begin with the id of a schema (monitoring/registry/).
+    """What is known about data that begin with the id of a schema (monitoring/schema_registry/).
 
     Without a `problem` (a Reason or "") the data of the record are the decoded JSON, and `raw` are
     those of the topic; `raw` is None if a part of them is masked.

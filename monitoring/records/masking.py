@@ -7,8 +7,8 @@ Pure. The targets of rules:
     value.a.b      the field `a.b` of a JSON value; in lists, of each element
     headers.NAME   the header NAME (any case)
 
-Data with a schema are masked after they were decoded (monitoring/registry/). A field of Protobuf
-has two names, card_number and cardNumber: a rule may have either.
+Data with a schema are masked after they were decoded (monitoring/schema_registry/). A field of
+Protobuf has two names, card_number and cardNumber: a rule may have either.
 
 If in doubt, more is masked: if a rule names a field and the value is not JSON, the whole value is
 masked, since the field's content could be anywhere in it. The same applies to a text or number in

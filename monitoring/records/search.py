@@ -27,8 +27,8 @@ from monitoring.records.batches import AbortedTransaction
 from monitoring.records.filters import Condition, RecordFilter
 from monitoring.records.masking import mask
 from monitoring.records.plan import WINDOW_BYTES, SearchPlan, Window
-from monitoring.registry.record_decoder import for_registry
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry.record_decoder import for_registry
+from monitoring.schema_registry_settings import RegistrySettings
 
 LANES = 2
 _TIMEOUT_S = 10.0

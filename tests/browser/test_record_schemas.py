@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from monitoring.models import Cluster
 from tests.console.conftest import a_user
-from tests.monitoring.registry import serialized
+from tests.monitoring.schema_registry import serialized
 from tests.support.live_cluster import LiveCluster
 from tests.support.schema_registry import schema_registry
 from tests.support.web import sign_in

@@ -16,8 +16,8 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.groups.changes import shared
+from console.groups.changes.new_offsets import CommitInLog, Key, Move, first_of, move
 from console.groups.changes.shared import item_key
-from console.groups.changes.targets import Key, Move, Place, first_of, move
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -140,7 +140,7 @@ class ResetOffsets(ItemsAction):
 def _row(facts: Facts, key: Key, new: int | None) -> tuple[Change, Move]:
     name = item_key(*key)
     committed, log = facts[ITEMS][name], facts[LOGS][name]
-    moved = move(Place(committed, range(*log)), new) if log else Move()
+    moved = move(CommitInLog(committed, range(*log)), new) if log else Move()
     return Change(name, _offset(committed), _offset(new), _note(committed, new, moved)), moved
 
 

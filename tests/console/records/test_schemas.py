@@ -16,7 +16,7 @@ from console.records.shown_record import MASKED
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
 from monitoring.records.search import Progress
-from tests.monitoring.registry import serialized
+from tests.monitoring.schema_registry import serialized
 from tests.support.live_cluster import LiveCluster
 from tests.support.schema_registry import Registry, schema_registry
 

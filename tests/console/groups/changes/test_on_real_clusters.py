@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.groups.changes.targets import How
+from console.groups.changes.new_offsets import How
 from console.groups.reset import Reset
 from console.groups.services import propose_delete_offsets, propose_reset
 from monitoring.gateway.gateway import for_cluster

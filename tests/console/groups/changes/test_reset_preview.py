@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from console.actions.models import Plan
-from console.groups.changes.targets import Place
+from console.groups.changes.new_offsets import CommitInLog
 from console.groups.reset import ResolvedReset
 from console.groups.reset_preview import ROWS_MAX, preview_of
 from monitoring.gateway.errors import ClusterUnavailable
@@ -100,7 +100,9 @@ def test_only_those_who_may_reset_offsets_get_a_preview(cluster, client_of, view
 
 def resolved(*partitions: tuple[int | None, range, int | None]) -> ResolvedReset:
     """Of each partition: the commit, the log, the new offset."""
-    places = {("t", n): Place(commit, log) for n, (commit, log, _new) in enumerate(partitions)}
+    places = {
+        ("t", n): CommitInLog(commit, log) for n, (commit, log, _new) in enumerate(partitions)
+    }
     offsets = {("t", n): new for n, (_c, _l, new) in enumerate(partitions) if new is not None}
     return ResolvedReset(places, offsets)
 

@@ -15,10 +15,16 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from monitoring.registry import avro_logical
-from monitoring.registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid, SchemaInvalid
-from monitoring.registry.floats import plain, plain_32
-from monitoring.registry.wire_format import read_zigzag
+from monitoring.schema_registry import avro_logical
+from monitoring.schema_registry.budget import (
+    DEPTH_MAX,
+    VALUE_COST,
+    Budget,
+    DataInvalid,
+    SchemaInvalid,
+)
+from monitoring.schema_registry.floats import plain, plain_32
+from monitoring.schema_registry.wire_format import read_zigzag
 
 TYPES_MAX = 20_000  # in one schema with its references
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.registry.avro import AvroSchema
-from monitoring.registry.budget import DataInvalid, SchemaInvalid
-from tests.monitoring.registry import serialized
+from monitoring.schema_registry.avro import AvroSchema
+from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
+from tests.monitoring.schema_registry import serialized
 from tests.support.hostile_http import memory_below
 
 MIB = 1 << 20

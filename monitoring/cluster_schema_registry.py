@@ -10,7 +10,7 @@ from monitoring.cluster_security import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress import EgressRefused, setting_targets, split_url
 from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.reason_texts import translated
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt
 
 
@@ -28,7 +28,7 @@ def check_registry_url(url: str) -> None:
     raise ValidationError(_("This URL cannot be used: %(why)s."), params={"why": why})
 
 
-class ClusterRegistry(models.Model):
+class ClusterSchemaRegistry(models.Model):
     """An abstract model: where the schemas of the cluster's records are."""
 
     # The base URL of Confluent's REST API. Empty = the cluster has no registry.

@@ -5,12 +5,12 @@ import pytest
 
 from monitoring.gateway.records import RecordRow
 from monitoring.reasons import Reason
-from monitoring.registry import record_decoder
-from monitoring.registry.client import RegistryError, Schema
-from monitoring.registry.record_decoder import RecordDecoder
-from monitoring.registry.schema_cache import MISSING_S, SCHEMAS_MAX, SILENT_S, SchemaCache
-from monitoring.registry_settings import RegistrySettings
-from tests.monitoring.registry import serialized
+from monitoring.schema_registry import record_decoder
+from monitoring.schema_registry.client import RegistryError, Schema
+from monitoring.schema_registry.record_decoder import RecordDecoder
+from monitoring.schema_registry.schema_cache import MISSING_S, SCHEMAS_MAX, SILENT_S, SchemaCache
+from monitoring.schema_registry_settings import RegistrySettings
+from tests.monitoring.schema_registry import serialized
 
 SETTINGS = RegistrySettings("http://registry.example")
 SCHEMAS = {

@@ -25,7 +25,7 @@ from monitoring.client_settings import ClientSettings, Tls, TlsSettingsInvalid
 from monitoring.egress import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry_settings import RegistrySettings
 
 TIMEOUT_S = 5.0  # for a schema with its references
 TEXT_BYTES_MAX = 1 << 20  # of one answer

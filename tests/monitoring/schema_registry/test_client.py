@@ -5,9 +5,9 @@ import json
 import pytest
 
 from monitoring.egress_addresses import AllowedTarget
-from monitoring.registry import client
-from monitoring.registry.client import RegistryError, count_subjects, read_schema
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry import client
+from monitoring.schema_registry.client import RegistryError, count_subjects, read_schema
+from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.hostile_http import answering, json_answer, zstd_bomb
 from tests.support.pki import Authority
 from tests.support.schema_registry import schema_registry

@@ -13,11 +13,11 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from monitoring.registry import proto_descriptor, proto_known, proto_text
-from monitoring.registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
-from monitoring.registry.floats import plain, plain_32
-from monitoring.registry.proto_types import Field, File, Message, Types, message_at
-from monitoring.registry.wire_format import message_indexes, read_varint
+from monitoring.schema_registry import proto_descriptor, proto_known, proto_text
+from monitoring.schema_registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
+from monitoring.schema_registry.floats import plain, plain_32
+from monitoring.schema_registry.proto_types import Field, File, Message, Types, message_at
+from monitoring.schema_registry.wire_format import message_indexes, read_varint
 
 _VARINT, _FIXED64, _BYTES, _GROUP, _END_GROUP, _FIXED32 = range(6)
 _IMPORTS_MAX = 100

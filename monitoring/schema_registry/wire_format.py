@@ -8,7 +8,7 @@ Message indexes say which message of the .proto text was written: the path throu
 as a count and as many numbers (zigzag varints). The count 0 stands for the path [0].
 """
 
-from monitoring.registry.budget import DataInvalid
+from monitoring.schema_registry.budget import DataInvalid
 
 MAGIC = 0
 HEADER_BYTES = 5

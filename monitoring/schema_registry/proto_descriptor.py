@@ -15,8 +15,8 @@ from typing import Any
 from google.protobuf import descriptor_pb2
 from google.protobuf.message import DecodeError
 
-from monitoring.registry.budget import DEPTH_MAX, SchemaInvalid
-from monitoring.registry.proto_types import SCALARS, Enum, Field, File, Message
+from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
+from monitoring.schema_registry.proto_types import SCALARS, Enum, Field, File, Message
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
 _KNOWN_IMPORT = re.compile(r"google/(protobuf|type)/([a-z_]+)\.proto")

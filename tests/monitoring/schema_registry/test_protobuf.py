@@ -8,9 +8,9 @@ from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.registry.budget import DataInvalid, SchemaInvalid
-from monitoring.registry.protobuf import ProtobufSchema
-from tests.monitoring.registry import serialized
+from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
+from monitoring.schema_registry.protobuf import ProtobufSchema
+from tests.monitoring.schema_registry import serialized
 from tests.support.hostile_http import memory_below
 
 MIB = 1 << 20

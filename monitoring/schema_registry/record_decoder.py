@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.reasons import Reason
-from monitoring.registry.compiled import CompiledSchema
-from monitoring.registry.schema_cache import SchemaCache, cache_of
-from monitoring.registry.wire_format import schema_id
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry.compiled import CompiledSchema
+from monitoring.schema_registry.schema_cache import SchemaCache, cache_of
+from monitoring.schema_registry.wire_format import schema_id
+from monitoring.schema_registry_settings import RegistrySettings
 
 FAILED_LOOKUPS_MAX = 100
 LOOKUP_SECONDS_MAX = 20.0

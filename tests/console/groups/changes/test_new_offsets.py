@@ -2,11 +2,11 @@
 
 import pytest
 
-from console.groups.changes.targets import (
+from console.groups.changes.new_offsets import (
+    CommitInLog,
     How,
     Invalid,
     Move,
-    Place,
     duration_ms,
     move,
     new_offsets,
@@ -15,8 +15,8 @@ from console.groups.changes.targets import (
 )
 
 KEY, OTHER = ("orders", 0), ("orders", 1)
-PLACE = Place(60, range(10, 100))
-NEVER = Place(None, range(10, 100))
+PLACE = CommitInLog(60, range(10, 100))
+NEVER = CommitInLog(None, range(10, 100))
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_move_back_reads_again_and_a_move_forward_skips():
 
 
 def test_deleted_records_are_neither_read_again_nor_skipped():
-    assert move(Place(3, range(10, 100)), 30) == Move(skipped=20, lag=70)
-    assert move(Place(60, range(10, 100)), 3) == Move(again=50, lag=97)
+    assert move(CommitInLog(3, range(10, 100)), 30) == Move(skipped=20, lag=70)
+    assert move(CommitInLog(60, range(10, 100)), 3) == Move(again=50, lag=97)
 
 
 def test_a_move_of_a_partition_without_a_commit_is_neither_back_nor_forward():

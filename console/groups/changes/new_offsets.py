@@ -42,7 +42,7 @@ class Invalid(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommitInLog:
     """A partition now: the committed offset (None = never committed), and the log's offsets."""
 
     committed: int | None
@@ -69,7 +69,7 @@ class Move:
     lag: int | None = None  # None = no commit afterwards
 
 
-def move(place: Place, new: int | None) -> Move:
+def move(place: CommitInLog, new: int | None) -> Move:
     """The move from the commit of `place` to `new`; None = no commit."""
     if new is None:
         return Move()
@@ -149,7 +149,7 @@ def _is_number(text: str) -> bool:
 
 def new_offsets(
     how: How,
-    places: Mapping[Key, Place],
+    places: Mapping[Key, CommitInLog],
     *,
     number: int = 0,
     given: Mapping[Key, int | None] | None = None,
@@ -185,7 +185,7 @@ def new_offsets(
     return chosen
 
 
-def _refuse_outside(places: Mapping[Key, Place], offsets: Mapping[Key, int]) -> None:
+def _refuse_outside(places: Mapping[Key, CommitInLog], offsets: Mapping[Key, int]) -> None:
     outside = [key for key, offset in offsets.items() if not places[key].holds(offset)]
     if outside:
         text = _(

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from monitoring.reasons import Reason
-from monitoring.registry.client import RegistryError, Schema, read_schema
-from monitoring.registry.compiled import CompiledSchema, SchemaUnusable
-from monitoring.registry_settings import RegistrySettings
+from monitoring.schema_registry.client import RegistryError, Schema, read_schema
+from monitoring.schema_registry.compiled import CompiledSchema, SchemaUnusable
+from monitoring.schema_registry_settings import RegistrySettings
 
 SCHEMAS_MAX = 1_000
 TEXTS_BYTES_MAX = 16 << 20
