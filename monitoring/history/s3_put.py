@@ -2,7 +2,7 @@
 
 pyarrow has no such call, so this module sends the request and signs it (AWS Signature Version 4).
 The bucket is in the path: each store understands that. Keys, region and address are those of the
-environment, which pyarrow uses, too (docs/decisions/0011-conditional-put.md).
+environment, which pyarrow uses, too (docs/decisions/0013-conditional-put.md).
 """
 
 from __future__ import annotations
