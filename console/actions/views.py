@@ -15,7 +15,7 @@ from console.actions import models, registry, services, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.expiry import is_expired
 from console.actions.models import Plan
-from console.ui.texts import sentence
+from console.actions.plan_form import status_of, unreadable_text
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
@@ -55,8 +55,7 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        return _page(request, found, text, status=503 if error.retriable else 422)
+        return _page(request, found, unreadable_text(error), status=status_of(error))
     return redirect("plan", cluster, undo_plan.pk)
 
 

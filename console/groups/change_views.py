@@ -17,13 +17,13 @@ from console.actions import registry
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.actions.plan_form import plan_of, read_only_text, unreadable_text
 from console.groups import services
 from console.groups.changes.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
 from console.groups.reset import resolve
 from console.groups.reset_preview import preview_of
 from console.live import snapshot_cache
-from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
 TOPICS_MAX = 1000  # in a list of choices
@@ -63,8 +63,7 @@ def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResp
     except PlanRefused as error:
         context["problems"] = [str(error)]
     except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s")
-        context["problems"] = [text % {"why": sentence(error.message)}]
+        context["problems"] = [unreadable_text(error)]
     return render(request, "groups/reset_preview.html", context)
 
 
@@ -110,9 +109,7 @@ def _page(request: ClusterRequest, group: str, title: str) -> dict[str, Any]:
     topics = snapshot.topics_of_group(group, TOPICS_MAX) if snapshot else []
     reason = ""
     if request.cluster.read_only:
-        reason = _(
-            "This cluster is read-only in this console. An admin can change that under Clusters."
-        )
+        reason = read_only_text()
     return {
         "title": title,
         "name": group,
@@ -134,14 +131,7 @@ def _answer(
     if request.method == "POST" and not page["reason"]:
         status = 422
         if form.is_valid():
-            try:
-                plan = propose()
-            except PlanRefused as error:
-                form.add_error(None, str(error))
-            except GatewayError as error:
-                text = _("The cluster could not be read: %(why)s")
-                form.add_error(None, text % {"why": sentence(error.message)})
-                status = 503 if error.retriable else 422
-            else:
+            plan, status = plan_of(form, propose)
+            if plan is not None:
                 return redirect("plan", request.cluster.slug, plan.pk)
     return render(request, template, {**page, "form": form}, status=status)

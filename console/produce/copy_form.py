@@ -1,15 +1,13 @@
 """The form that copies records to another topic, and the ranges that it asks for."""
 
 import re
-from datetime import UTC
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.produce.copy_services import RECORDS_MAX, CopyWish
-from console.produce.forms import MomentInput
+from console.produce.copy_services import RECORDS_MAX, RangesToCopy
+from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.topic_names import is_topic_name
 
 ALL, TIME, OFFSETS = "all", "time", "offsets"
@@ -29,8 +27,12 @@ class CopyForm(forms.Form):
             (OFFSETS, _("of offsets in each partition")),
         ],
     )
-    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=MomentInput())
-    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=MomentInput())
+    since = forms.DateTimeField(
+        label=_("Since (UTC)"), required=False, widget=MomentInput(milliseconds=True)
+    )
+    until = forms.DateTimeField(
+        label=_("Before (UTC)"), required=False, widget=MomentInput(milliseconds=True)
+    )
     ranges = forms.CharField(
         label=_("Offsets"),
         required=False,
@@ -77,19 +79,15 @@ class CopyForm(forms.Form):
         if since and until and since >= until:
             self.add_error("until", ValidationError(_("This must be later than “Since”.")))
 
-    def wish(self, topic: str) -> CopyWish:
+    def chosen(self, topic: str) -> RangesToCopy:
         data = self.cleaned_data
         is_time = data["how"] == TIME
-        return CopyWish(
+        return RangesToCopy(
             topic,
             data["to"],
             data["most"],
             data["keeps_partitions"],
-            _milliseconds(data["since"]) if is_time else None,
-            _milliseconds(data["until"]) if is_time else None,
+            milliseconds_of(data["since"]) if is_time else None,
+            milliseconds_of(data["until"]) if is_time else None,
             data["ranges"] if data["how"] == OFFSETS else {},
         )
-
-
-def _milliseconds(at: Any) -> int | None:
-    return None if at is None else round(at.astimezone(UTC).timestamp() * 1000)

@@ -20,7 +20,7 @@ RECORDS_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class CopyWish:
+class RangesToCopy:
     """Which records to copy: all, of a range of time, or of `ranges` (partition → offsets)."""
 
     topic: str
@@ -32,37 +32,37 @@ class CopyWish:
     ranges: Mapping[int, range] = field(default_factory=dict)
 
 
-def propose_copy(principal: Principal, cluster: Cluster, wish: CopyWish) -> Plan:
+def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> Plan:
     """Plan to copy records. Raises PlanRefused or GatewayError."""
-    if wish.to == wish.topic:
+    if chosen.to == chosen.topic:
         raise PlanRefused(_("Choose another topic: this one is the topic that is copied."))
-    if reason := write_refusal(cluster, wish.to):
+    if reason := write_refusal(cluster, chosen.to):
         raise PlanRefused(reason)
     params = {
-        "name": wish.topic,
-        "to": wish.to,
+        "name": chosen.topic,
+        "to": chosen.to,
         "copy": str(uuid.uuid4()),
         "user": principal.user.pk,
         "cluster": cluster.slug,
     }
     check_source(params)
     with for_cluster(cluster) as gateway:
-        spans = limited(_spans(gateway, wish), wish.most)
+        spans = limited(_spans(gateway, chosen), chosen.most)
     if not spans:
         raise PlanRefused(_("There are no records to copy there."))
     params |= {
         "spans": {str(number): [span.start, span.stop] for number, span in spans.items()},
-        "keeps_partitions": wish.keeps_partitions,
+        "keeps_partitions": chosen.keeps_partitions,
         "count": sum(map(len, spans.values())),
-        "exposed": _exposed(principal, cluster, wish),
+        "exposed": _exposed(principal, cluster, chosen),
     }
-    return actions.propose(principal, cluster, CopyRecords.name, wish.topic, params)
+    return actions.propose(principal, cluster, CopyRecords.name, chosen.topic, params)
 
 
-def _exposed(principal: Principal, cluster: Cluster, wish: CopyWish) -> list[str]:
+def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:
     """The parts that are masked for others in the source, and for nobody in the target."""
-    _masked, unmasked = records.mask_targets(principal, cluster, wish.topic)
-    of_target = {rule.target for rule in records.rules_for(cluster) if rule.masks(wish.to)}
+    _masked, unmasked = records.mask_targets(principal, cluster, chosen.topic)
+    of_target = {rule.target for rule in records.rules_for(cluster) if rule.masks(chosen.to)}
     return sorted(set(unmasked) - of_target)
 
 
@@ -77,31 +77,37 @@ def limited(spans: Mapping[int, range], most: int) -> dict[int, range]:
     return {number: span for number, span in sorted(kept.items()) if span}
 
 
-def _spans(gateway: Gateway, wish: CopyWish) -> dict[int, range]:
+def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
     """Partition → the offsets that are there. Raises PlanRefused or GatewayError."""
-    count = len(gateway.admin.describe_topic(wish.topic).partitions)
-    if unknown := [number for number in wish.ranges if number >= count]:
+    count = len(gateway.admin.describe_topic(chosen.topic).partitions)
+    if unknown := [number for number in chosen.ranges if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
-    keys = [(wish.topic, number) for number in wish.ranges or range(count)]
+    keys = [(chosen.topic, number) for number in chosen.ranges or range(count)]
     logs = gateway.groups.log_ranges(keys)
     _check_all(keys, logs)
     spans = {number: logs[(topic, number)] for topic, number in keys}
-    for number, wanted in wish.ranges.items():
+    for number, wanted in chosen.ranges.items():
         log = spans[number]
         spans[number] = range(max(log.start, wanted.start), min(log.stop, wanted.stop))
-    if wish.since_ms is not None:
-        at = gateway.groups.offsets_at(keys, wish.since_ms)
-        _check_all(keys, at)
-        for (_topic, number), offset in at.items():
-            log = spans[number]
-            spans[number] = range(log.stop if offset is None else offset, log.stop)
-    if wish.until_ms is not None:
-        at = gateway.groups.offsets_at(keys, wish.until_ms)
-        _check_all(keys, at)
-        for (_topic, number), offset in at.items():
-            log = spans[number]
-            spans[number] = range(log.start, log.stop if offset is None else offset)
+    if chosen.since_ms is not None:
+        for number, offset in _offsets_at(gateway, keys, chosen.since_ms, spans).items():
+            spans[number] = range(offset, spans[number].stop)
+    if chosen.until_ms is not None:
+        for number, offset in _offsets_at(gateway, keys, chosen.until_ms, spans).items():
+            spans[number] = range(spans[number].start, offset)
     return {number: span for number, span in spans.items() if span}
+
+
+def _offsets_at(
+    gateway: Gateway, keys: list[tuple[str, int]], at_ms: int, spans: Mapping[int, range]
+) -> dict[int, int]:
+    """Partition → the offset of its first record at or after a time, or its end."""
+    found = gateway.groups.offsets_at(keys, at_ms)
+    _check_all(keys, found)
+    return {
+        number: spans[number].stop if offset is None else offset
+        for (_topic, number), offset in found.items()
+    }
 
 
 def _check_all(keys: list[tuple[str, int]], found: Mapping[tuple[str, int], object]) -> None:

@@ -1,7 +1,6 @@
 """The forms that write records: one record, or a file of JSON Lines."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.produce import contents, data_formats, json_lines
 from console.produce.data_formats import InvalidData
 from console.produce.services import WriteRequest
+from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.records import Headers, RecordRow
 
@@ -25,19 +25,6 @@ _FORMATS = [
     (data_formats.EMPTY, _("Empty (0 bytes)")),
 ]
 _CODE = {"spellcheck": "false", "autocomplete": "off", "autocapitalize": "none"}
-
-
-class MomentInput(forms.DateTimeInput):
-    """A date with a time in milliseconds, in UTC."""
-
-    input_type = "datetime-local"
-
-    def __init__(self) -> None:
-        super().__init__(attrs={"step": "0.001"}, format="%Y-%m-%dT%H:%M:%S.%f")
-
-    def format_value(self, value: Any) -> str | None:
-        text = super().format_value(value)
-        return text[:-3] if isinstance(value, datetime) and text else text  # no microseconds
 
 
 class _CodeArea(forms.Textarea):
@@ -107,7 +94,7 @@ class RecordForm(TargetForm):
     at = forms.DateTimeField(
         label=_("Timestamp (UTC)"),
         required=False,
-        widget=MomentInput(),
+        widget=MomentInput(milliseconds=True),
         help_text=_("Nothing: the time of writing."),
     )
     times = forms.IntegerField(
@@ -148,8 +135,7 @@ class RecordForm(TargetForm):
 
     def request(self, topic: str) -> WriteRequest:
         data = self.cleaned_data
-        at: datetime | None = data["at"]
-        at_ms = None if at is None else round(at.timestamp() * 1000)
+        at_ms = milliseconds_of(data["at"])
         record = NewRecord(data["key"], data["value"], data["headers"], data["partition"], at_ms)
         return WriteRequest(topic, [record], data["times"] or 1, data["compression"])
 

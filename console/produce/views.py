@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.actions.plan_form import plan_of, read_only_text
 from console.produce import services
 from console.produce.copy_form import CopyForm
 from console.produce.copy_records import CopyRecords, check_source
@@ -104,15 +104,17 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
         return _render(request, page, 422)
     form = page["form"] = CopyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        wish = form.wish(topic)
-        return answer(request, page, lambda: propose_copy(request.principal, request.cluster, wish))
+        chosen = form.chosen(topic)
+        return answer(
+            request, page, lambda: propose_copy(request.principal, request.cluster, chosen)
+        )
     return _render(request, page, 422 if form.errors else 200)
 
 
 def _copy_refusal(request: ClusterRequest, topic: str) -> str:
     """Why the user cannot copy records of the topic; empty if they can."""
     if request.cluster.read_only:
-        return _("This cluster is read-only in this console. An admin can change that.")
+        return read_only_text()
     try:
         check_source(
             {"name": topic, "user": request.principal.user.pk, "cluster": request.cluster.slug}
@@ -146,7 +148,7 @@ def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
     snapshot = found["snapshot"]
     reason = write_refusal(request.cluster, topic)
     if request.cluster.read_only:
-        reason = _("This cluster is read-only in this console. An admin can change that.")
+        reason = read_only_text()
     return {
         "topic": topic,
         "title": _("Write records to “%(name)s”") % {"name": topic},
@@ -160,16 +162,9 @@ def answer(
     request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The way to the new plan, or the form with the reason why there is none."""
-    form: forms.Form = page["form"]
-    try:
-        plan = propose()
-    except PlanRefused as error:
-        form.add_error(None, str(error))
-        return _render(request, page, 422)
-    except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        form.add_error(None, text)
-        return _render(request, page, 503 if error.retriable else 422)
+    plan, status = plan_of(page["form"], propose)
+    if plan is None:
+        return _render(request, page, status)
     return redirect("plan", request.cluster.slug, plan.pk)
 
 

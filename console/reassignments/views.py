@@ -12,6 +12,7 @@ from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.actions.plan_form import read_only_text
 from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
@@ -88,9 +89,7 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
 def _reason(request: ClusterRequest, names: list[str]) -> str:
     """Why these topics cannot be reassigned, or ""."""
     if request.cluster.read_only:
-        return _(
-            "This cluster is read-only in this console. An admin can change that under Clusters."
-        )
+        return read_only_text()
     if not names:
         return _("Select at least one topic in the list.")
     if len(names) > TOPICS_MAX:

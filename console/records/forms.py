@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -12,6 +11,7 @@ from console.records.display import DisplayForm
 from console.records.models import MaskingRule
 from console.records.search import SearchQuery
 from console.records.services import Query
+from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
@@ -19,15 +19,6 @@ from monitoring.scope import Scope
 OFFSET_MAX = 2**63 - 1
 PARTITION_MAX = 2**31 - 1
 FOLLOW = "follow"
-
-
-class MomentInput(forms.DateTimeInput):
-    """A date with a time, in UTC."""
-
-    input_type = "datetime-local"
-
-    def __init__(self) -> None:
-        super().__init__(attrs={"step": "1"}, format="%Y-%m-%dT%H:%M:%S")
 
 
 class BrowseForm(DisplayForm):
@@ -170,16 +161,12 @@ class SearchForm(DisplayForm):
             data["partition"],
             self._conditions(),
             data["expression"],
-            _milliseconds(data["since"]),
-            _milliseconds(data["until"]),
+            milliseconds_of(data["since"]),
+            milliseconds_of(data["until"]),
             data["order"] == "newest" or not data["order"],
             data["most"],
             data["order"] == FOLLOW,
         )
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
 
 
 class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]

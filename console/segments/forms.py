@@ -6,7 +6,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.records.forms import OFFSET_MAX, MomentInput
+from console.records.forms import OFFSET_MAX
+from console.ui.moments import MomentInput, milliseconds_of
 
 
 class LookUpForm(forms.Form):
@@ -27,5 +28,4 @@ class LookUpForm(forms.Form):
 
     @property
     def at_ms(self) -> int | None:
-        moment = self.cleaned_data["at"]
-        return None if moment is None else int(moment.timestamp() * 1000)
+        return milliseconds_of(self.cleaned_data["at"])

@@ -10,13 +10,11 @@ from django.views.decorators.http import require_POST
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
-from console.actions.draft import PlanRefused
+from console.actions.plan_form import plan_of, read_only_text
 from console.topics.changes.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk
 from console.topics.topic_list import selected_names
-from console.ui.texts import sentence
-from monitoring.gateway.errors import GatewayError
 
 ACTIONS = (ConfigureTopics.name, PurgeTopics.name, DeleteTopics.name)
 
@@ -43,17 +41,13 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
     if form.is_bound:
         status = 422
         if form.is_valid():
-            try:
-                plan = propose_bulk(
+            plan, status = plan_of(
+                form,
+                lambda: propose_bulk(
                     request.principal, request.cluster, action, names, form.configs()
-                )
-            except PlanRefused as error:
-                form.add_error(None, str(error))
-            except GatewayError as error:
-                text = _("The cluster could not be read: %(why)s")
-                form.add_error(None, text % {"why": sentence(error.message)})
-                status = 503 if error.retriable else 422
-            else:
+                ),
+            )
+            if plan is not None:
                 return redirect("plan", request.cluster.slug, plan.pk)
     return render(request, "topics/selection.html", context, status=status)
 
@@ -61,9 +55,7 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
 def _reason(request: ClusterRequest, action: str, names: list[str]) -> str:
     """Why these topics cannot be changed, or ""."""
     if request.cluster.read_only:
-        return _(
-            "This cluster is read-only in this console. An admin can change that under Clusters."
-        )
+        return read_only_text()
     if action not in ACTIONS:
         return _("Choose what to do with the topics.")
     if not names:

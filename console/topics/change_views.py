@@ -6,22 +6,20 @@ from typing import Any
 from django import forms
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
-from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.actions.plan_form import plan_of, read_only_text, status_of, unreadable_text
 from console.topics.changes.shared import change_refusal
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.presets import PRESETS, copy_of
 from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
-from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
@@ -36,13 +34,12 @@ _TEMPLATES: dict[type[forms.Form], str] = {
 @requires("topic.create")
 def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
-        return _refused(request, registry.find("topic.create").title(""), _read_only())
+        return _refused(request, registry.find("topic.create").title(""), read_only_text())
     try:
         initial = _initial(request)
     except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        status = 503 if error.retriable else 422
-        return _refused(request, registry.find("topic.create").title(""), text, status=status)
+        title = registry.find("topic.create").title("")
+        return _refused(request, title, unreadable_text(error), status=status_of(error))
     form = CreateTopicForm(_posted(request), initial=dict(initial))
     if request.method == "POST" and form.is_valid():
         params = form.params()
@@ -85,8 +82,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         with for_cluster(request.cluster) as gateway:
             entries = gateway.admin.describe_configs(topic)
     except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        return _refused(request, title, text, topic, 503 if error.retriable else 422)
+        return _refused(request, title, unreadable_text(error), topic, status_of(error))
     form = ConfigureForm(_posted(request), entries)
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "configs": form.configs()}
@@ -128,11 +124,7 @@ def plan_delete(request: ClusterRequest, cluster: str, topic: str) -> HttpRespon
 def _refusal_reason(request: ClusterRequest, topic: str) -> str:
     """Why this topic cannot be changed, or "". Raises Http404 if it does not exist."""
     topic_context(request, topic, "overview")
-    return _read_only() if request.cluster.read_only else change_refusal(topic)
-
-
-def _read_only() -> str:
-    return _("This cluster is read-only in this console. An admin can change that under Clusters.")
+    return read_only_text() if request.cluster.read_only else change_refusal(topic)
 
 
 def _refused(
@@ -164,21 +156,9 @@ def _answer(
     request: ClusterRequest, form: forms.Form, kind: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The way to the new plan, or the form with the reason why there is none."""
-    try:
-        plan = propose()
-    except PlanRefused as error:
-        return _failed(request, form, kind, topic, str(error), 422)
-    except GatewayError as error:
-        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
-        return _failed(request, form, kind, topic, text, 503 if error.retriable else 422)
-    return redirect("plan", request.cluster.slug, plan.pk)
-
-
-def _failed(
-    request: ClusterRequest, form: forms.Form, kind: str, topic: str, error: str, status: int
-) -> HttpResponse:
-    form.is_valid()
-    form.add_error(None, error)
+    plan, status = plan_of(form, propose)
+    if plan is not None:
+        return redirect("plan", request.cluster.slug, plan.pk)
     action_type = registry.find(kind)
     title = action_type.title(topic)
     resource = "" if action_type.creates else topic

@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce import copy_records
-from console.produce.copy_services import CopyWish, limited, propose_copy
+from console.produce.copy_services import RangesToCopy, limited, propose_copy
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.producing import WriteOutcome
@@ -21,7 +21,7 @@ from tests.console.conftest import a_user
 from tests.console.produce.conftest import local, resume, run
 
 URL = "/c/local/topics/orders/copy"
-WISH = CopyWish("orders", "target")
+WISH = RangesToCopy("orders", "target")
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def filled(orders):
 
 
 def planned(user, **changes) -> Plan:
-    wish = dataclasses.replace(WISH, **changes)
-    return propose_copy(Principal(user, ""), local(), wish)
+    chosen = dataclasses.replace(WISH, **changes)
+    return propose_copy(Principal(user, ""), local(), chosen)
 
 
 def copied(cluster, partition: int) -> list[bytes | None]:

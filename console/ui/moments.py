@@ -1,0 +1,26 @@
+"""Dates with a time in forms, in UTC."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+
+
+class MomentInput(forms.DateTimeInput):
+    """A date with a time, to the second; with `milliseconds` to the millisecond."""
+
+    input_type = "datetime-local"
+
+    def __init__(self, *, milliseconds: bool = False) -> None:
+        step, fraction = ("0.001", ".%f") if milliseconds else ("1", "")
+        super().__init__(attrs={"step": step}, format=f"%Y-%m-%dT%H:%M:%S{fraction}")
+
+    def format_value(self, value: Any) -> str | None:
+        text = super().format_value(value)
+        has_fraction = isinstance(value, datetime) and text and "." in text
+        return text[:-3] if has_fraction and text else text  # no microseconds
+
+
+def milliseconds_of(moment: datetime | None) -> int | None:
+    """Milliseconds since 1970; None of None."""
+    return None if moment is None else round(moment.timestamp() * 1000)
