@@ -42,18 +42,18 @@ class Reset:
 class ResolvedReset:
     """The chosen partitions as they are, and the new offsets of those that get one."""
 
-    places: dict[Key, CommitInLog]
+    commits: dict[Key, CommitInLog]
     offsets: dict[Key, int]
 
     @property
     def changed(self) -> dict[Key, int]:
         """The new offsets that differ from the committed ones."""
-        return {key: new for key, new in self.offsets.items() if self.places[key].committed != new}
+        return {key: new for key, new in self.offsets.items() if self.commits[key].committed != new}
 
     @property
     def left_out(self) -> list[Key]:
         """The partitions that have no new offset and stay as they are."""
-        return [key for key in self.places if key not in self.offsets]
+        return [key for key in self.commits if key not in self.offsets]
 
 
 def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) -> ResolvedReset:
@@ -66,15 +66,15 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
         chosen = _chosen(gateway, scope, committed, reset)
         logs = gateway.groups.log_ranges(chosen)
         _refuse_silent(key for key in chosen if key not in logs)
-        places = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
+        commits = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
         given = _given(gateway, scope, chosen, reset)
     try:
-        offsets = new_offsets(reset.how, places, number=reset.number, given=given)
+        offsets = new_offsets(reset.how, commits, number=reset.number, given=given)
     except Invalid as error:
         raise PlanRefused(str(error)) from error
     if not offsets:
         raise PlanRefused(_("None of these partitions has an offset to begin from."))
-    return ResolvedReset(places, offsets)
+    return ResolvedReset(commits, offsets)
 
 
 def _chosen(gateway: Gateway, scope: Scope, committed: Iterable[Key], reset: Reset) -> list[Key]:

@@ -63,44 +63,44 @@ class Preview:
 
 
 def preview_of(resolved: ResolvedReset) -> Preview:
-    places, offsets = resolved.places, resolved.offsets
-    moves = {key: move(places[key], new) for key, new in offsets.items()}
-    reach = max((_reach(places[key], offsets.get(key)) for key in places), default=0)
+    commits, offsets = resolved.commits, resolved.offsets
+    moves = {key: move(commits[key], new) for key, new in offsets.items()}
+    reach = max((_reach(commits[key], offsets.get(key)) for key in commits), default=0)
     rows = [
         PreviewRow(
             topic,
             partition,
-            place.committed,
+            commit.committed,
             offsets.get((topic, partition)),
             moves.get((topic, partition), Move()),
-            _line(place, offsets.get((topic, partition)), reach),
+            _line(commit, offsets.get((topic, partition)), reach),
         )
-        for (topic, partition), place in list(places.items())[:ROWS_MAX]
+        for (topic, partition), commit in list(commits.items())[:ROWS_MAX]
     ]
     return Preview(
         rows,
-        len(places),
+        len(commits),
         len(resolved.changed),
         figures_of(list(moves.values())),
-        len({topic for topic, _partition in places}) > 1,
+        len({topic for topic, _partition in commits}) > 1,
     )
 
 
-def _reach(place: CommitInLog, new: int | None) -> int:
+def _reach(commit: CommitInLog, new: int | None) -> int:
     """How far before the end of its log the committed or the new offset is."""
-    offsets = [place.limited(each) for each in (place.committed, new) if each is not None]
-    return place.log.stop - min(offsets, default=place.log.stop)
+    offsets = [commit.limited(each) for each in (commit.committed, new) if each is not None]
+    return commit.log.stop - min(offsets, default=commit.log.stop)
 
 
-def _line(place: CommitInLog, new: int | None, reach: int) -> Line:
+def _line(commit: CommitInLog, new: int | None, reach: int) -> Line:
     def position(offset: int) -> float:
-        back = place.log.stop - place.limited(offset)
+        back = commit.log.stop - commit.limited(offset)
         return round(_END - (_END - _FIRST) * back / reach, 1) if reach else _END
 
-    is_broken = place.log.stop - place.log.start > reach
-    committed = place.committed
+    is_broken = commit.log.stop - commit.log.start > reach
+    committed = commit.committed
     return Line(
-        start=_START if is_broken else position(place.log.start),
+        start=_START if is_broken else position(commit.log.start),
         is_broken=is_broken,
         committed=None if committed is None else position(committed),
         new=None if new is None else position(new),

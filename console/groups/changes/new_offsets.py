@@ -69,15 +69,15 @@ class Move:
     lag: int | None = None  # None = no commit afterwards
 
 
-def move(place: CommitInLog, new: int | None) -> Move:
-    """The move from the commit of `place` to `new`; None = no commit."""
+def move(commit: CommitInLog, new: int | None) -> Move:
+    """The move from `commit` to the offset `new`; None = no commit."""
     if new is None:
         return Move()
-    lag = int(counted_lag(new, place.log.stop))
-    if place.committed is None:
+    lag = int(counted_lag(new, commit.log.stop))
+    if commit.committed is None:
         return Move(lag=lag)
     # Records that were deleted are neither read again nor skipped.
-    then, now = (place.limited(offset) for offset in (place.committed, new))
+    then, now = (commit.limited(offset) for offset in (commit.committed, new))
     return Move(max(0, then - now), max(0, now - then), lag)
 
 
@@ -149,7 +149,7 @@ def _is_number(text: str) -> bool:
 
 def new_offsets(
     how: How,
-    places: Mapping[Key, CommitInLog],
+    commits: Mapping[Key, CommitInLog],
     *,
     number: int = 0,
     given: Mapping[Key, int | None] | None = None,
@@ -161,32 +161,32 @@ def new_offsets(
     """
     given = given or {}
     found: dict[Key, int | None] = {}
-    for key, place in places.items():
+    for key, commit in commits.items():
         match how:
             case How.EARLIEST:
-                found[key] = place.log.start
+                found[key] = commit.log.start
             case How.LATEST:
-                found[key] = place.log.stop
+                found[key] = commit.log.stop
             case How.OFFSET:
                 found[key] = number
             case How.SHIFT:
-                then = place.committed
-                found[key] = None if then is None else place.limited(then + number)
+                then = commit.committed
+                found[key] = None if then is None else commit.limited(then + number)
             case How.TIME | How.DURATION:
                 at = given.get(key)
-                found[key] = place.log.stop if at is None else at
+                found[key] = commit.log.stop if at is None else at
             case How.FILE:
                 found[key] = given.get(key)
             case How.GROUP:
                 other = given.get(key)
-                found[key] = None if other is None else place.limited(other)
+                found[key] = None if other is None else commit.limited(other)
     chosen = {key: offset for key, offset in found.items() if offset is not None}
-    _refuse_outside(places, chosen)
+    _refuse_outside(commits, chosen)
     return chosen
 
 
-def _refuse_outside(places: Mapping[Key, CommitInLog], offsets: Mapping[Key, int]) -> None:
-    outside = [key for key, offset in offsets.items() if not places[key].holds(offset)]
+def _refuse_outside(commits: Mapping[Key, CommitInLog], offsets: Mapping[Key, int]) -> None:
+    outside = [key for key, offset in offsets.items() if not commits[key].holds(offset)]
     if outside:
         text = _(
             "Offset %(offset)d is not in partition %(partition)d of “%(topic)s”, which has "
@@ -198,7 +198,7 @@ def _refuse_outside(places: Mapping[Key, CommitInLog], offsets: Mapping[Key, int
                 "offset": offsets[key],
                 "topic": key[0],
                 "partition": key[1],
-                "range": f"{places[key].log.start}–{places[key].log.stop}",
+                "range": f"{commits[key].log.start}–{commits[key].log.stop}",
             }
             for key in outside
         ]

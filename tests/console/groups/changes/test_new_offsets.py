@@ -49,9 +49,9 @@ def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
 
 
 def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another_group():
-    places = {KEY: PLACE, OTHER: NEVER}
-    assert new_offsets(How.SHIFT, places, number=1) == {KEY: 61}
-    assert new_offsets(How.GROUP, places, given={OTHER: 50}) == {OTHER: 50}
+    commits = {KEY: PLACE, OTHER: NEVER}
+    assert new_offsets(How.SHIFT, commits, number=1) == {KEY: 61}
+    assert new_offsets(How.GROUP, commits, given={OTHER: 50}) == {OTHER: 50}
 
 
 def test_a_move_back_reads_again_and_a_move_forward_skips():

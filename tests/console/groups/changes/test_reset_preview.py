@@ -100,11 +100,11 @@ def test_only_those_who_may_reset_offsets_get_a_preview(cluster, client_of, view
 
 def resolved(*partitions: tuple[int | None, range, int | None]) -> ResolvedReset:
     """Of each partition: the commit, the log, the new offset."""
-    places = {
+    commits = {
         ("t", n): CommitInLog(commit, log) for n, (commit, log, _new) in enumerate(partitions)
     }
     offsets = {("t", n): new for n, (_c, _l, new) in enumerate(partitions) if new is not None}
-    return ResolvedReset(places, offsets)
+    return ResolvedReset(commits, offsets)
 
 
 def test_all_lines_have_one_scale_counted_back_from_the_end():
