@@ -113,27 +113,30 @@ class Snapshot:
 
     def busiest_topics(self, count: int) -> list[TopicRow]:
         """The topics with the highest message rates; topics with equal rates by name."""
-        names = self.columns.partitions.topics
-        codes = names.order[self._topic_mask[names.order]]
-        rates = np.nan_to_num(self.columns.topics.messages_rate.values[codes])
-        return self._topic_rows(codes[np.argsort(-rates, kind="stable")[:count]])
+        rates = np.nan_to_num(self.columns.topics.messages_rate.values)
+        return self._first_topics(self._topic_mask, -rates, count)
 
     def largest_topics(self, count: int) -> list[TopicRow]:
         """The topics with the most bytes on all brokers' disks, as far as known."""
-        names = self.columns.partitions.topics
-        codes = names.order[self._topic_mask[names.order]]
-        sizes = np.nan_to_num(self.columns.topics.disk.values[codes], nan=-1)
-        return self._topic_rows(codes[np.argsort(-sizes, kind="stable")[:count]])
+        sizes = np.nan_to_num(self.columns.topics.disk.values, nan=-1)
+        return self._first_topics(self._topic_mask, -sizes, count)
 
     def topics_idle_longest(self, count: int) -> list[TopicRow]:
         """Topics whose last record is the oldest; without internal ones and those that are empty
         or written to now."""
-        columns, names = self.columns.topics, self.columns.partitions.topics
+        columns = self.columns.topics
         is_known = ~np.isnan(columns.last_record_ms) & ~columns.has_newer_records
         is_written = columns.messages_rate.values > 0
-        codes = names.order[(self._public_mask & is_known & ~is_written)[names.order]]
-        order = np.argsort(columns.last_record_ms[codes], kind="stable")
-        return self._topic_rows(codes[order[:count]])
+        is_chosen = self._public_mask & is_known & ~is_written
+        return self._first_topics(is_chosen, columns.last_record_ms, count)
+
+    def _first_topics(
+        self, is_chosen: np.ndarray, values: np.ndarray, count: int
+    ) -> list[TopicRow]:
+        """The chosen topics with the smallest values; those with equal values by name."""
+        order = self.columns.partitions.topics.order
+        codes = order[is_chosen[order]]
+        return self._topic_rows(codes[np.argsort(values[codes], kind="stable")[:count]])
 
     @cached_property
     def _public_mask(self) -> np.ndarray:
@@ -364,11 +367,11 @@ class Snapshot:
             **self._group_sums.take(codes).lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
             "topics": self._topic_counts[codes].tolist(),
-            **self._flow_columns(codes),
+            **self._state_columns(codes),
         }
         return _rows(GroupRow, columns)
 
-    def _flow_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
+    def _state_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
         """The state of each group, and its rates."""
         counts = self._state_counts[codes]
         read_states = [

@@ -106,9 +106,9 @@ def _groups(rows: pa.Table, ends: np.ndarray, behind: np.ndarray, place: np.ndar
     is_read = (place >= 0) & pc.is_valid(rows["committed_offset"]).to_numpy()
     end, lag = ends[place], behind[place]
     figures = {"committed_offset": end - lag, "log_end_offset": end}
-    told = pa.nulls(len(rows), pa.int64())
+    answered = pa.nulls(len(rows), pa.int64())  # all coordinators answer
     index = rows.schema.get_field_index("reported_at_ms")
-    return _replaced(rows, figures, ~is_read).set_column(index, "reported_at_ms", told)
+    return _replaced(rows, figures, ~is_read).set_column(index, "reported_at_ms", answered)
 
 
 def _replaced(rows: pa.Table, figures: dict[str, np.ndarray], is_null: np.ndarray) -> pa.Table:
