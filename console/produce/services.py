@@ -127,7 +127,7 @@ def store(plan: Plan, records: list[NewRecord]) -> None:
         WaitingRecords.of(uuid.UUID(plan.params["contents"]), records)
     except SecretUnreadable as error:
         plan.delete()
-        raise PlanRefused(str(error)) from error
+        raise PlanRefused(error.reason) from error
 
 
 def _check_limits(found: dict[str, int]) -> None:

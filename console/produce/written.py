@@ -28,7 +28,7 @@ def records(row: WaitingRecords) -> list[NewRecord]:
     try:
         return row.records()
     except SecretUnreadable as error:
-        raise GatewayError(Reason("records_unreadable", why=str(error))) from error
+        raise GatewayError(Reason("records_unreadable", why=error.reason)) from error
 
 
 def count(row: Row) -> int:
