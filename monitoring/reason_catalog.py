@@ -253,6 +253,7 @@ _ALERTS = {
 }
 # --- URLs that are requested (egress.py), and stored secrets (secrets.py) -------------------------
 _EGRESS = {
+    "address_invalid": gettext_noop("%(part)s is not host:port"),
     "url_too_long": gettext_noop("the URL is longer than %(max)d characters"),
     "url_control_character": gettext_noop("the URL contains a control character"),
     "url_unparsable": gettext_noop("the URL does not parse"),
@@ -290,7 +291,6 @@ _SECRETS = {
         "a stored secret cannot be decrypted with the keys in AERIE_SECRET_KEY_FILE: add the old "
         "key as a second line, or enter the secret again"
     ),
-    "address_invalid": gettext_noop("%(part)s is not host:port"),
 }
 
 TEXTS = {

@@ -71,7 +71,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
         # For admins: the query of the page that can allow the refused target.
-        self.refused_target: str | bool = ""
+        self.refused_target = ""
         self.fields["url"].help_text = (
             _("The current one is at %(host)s. Leave this empty to keep it.")
             % {"host": self.instance.webhook_host}
@@ -121,7 +121,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             check_url(url, allowed_for(EgressTarget.Purpose.WEBHOOK))
         except EgressRefused as error:
-            self.refused_target = may(self._user, "egress.edit") and query_of(error.reason)
+            if may(self._user, "egress.edit"):
+                self.refused_target = query_of(error.reason)
             params = {"reason": translated(error.reason), "address": error.address}
             text = _("This URL cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):

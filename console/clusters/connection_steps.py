@@ -90,7 +90,7 @@ def _title(step: Step) -> str:
     return {
         Step.SETTINGS: _("Settings"),
         Step.TOKEN: _("Access token"),
-        Step.NAME: _("Name"),
+        Step.NAME: _("Host name"),
         Step.PORT: _("Port"),
         Step.TLS: _("TLS"),
         Step.LOGIN: _("Login"),

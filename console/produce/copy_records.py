@@ -23,9 +23,9 @@ from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import written
 from console.produce.models import CopyState
-from console.produce.write_records import POLICY, read_target
+from console.produce.write_records import POLICY, read_target, target_differences
 from console.records import services as records
-from console.topics.changes import fact_diff, shared
+from console.topics.changes import shared
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway
@@ -66,9 +66,7 @@ class CopyRecords(ItemsAction):
     def describe(self, then: Facts, now: Facts) -> list[str]:
         if then[SOURCE_ID] != now[SOURCE_ID]:
             return [_("The topic that is copied was deleted and created again.")]
-        if then[POLICY] != now[POLICY]:
-            return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[POLICY]}]
-        return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+        return target_differences(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         self._check(facts, params)

@@ -32,7 +32,7 @@ def parse(text: str, data_format: str) -> bytes | None:
     if data_format == EMPTY:
         return b""
     text = text.replace("\r\n", "\n")
-    return {TEXT: _text, JSON: _json, BASE64: _base64, HEX: _hex}[data_format](text)
+    return {TEXT: encoded, JSON: _json, BASE64: _base64, HEX: _hex}[data_format](text)
 
 
 def write(data: bytes | None) -> tuple[str, str]:
@@ -85,8 +85,8 @@ def _header_value(text: str) -> bytes | None:
     kind, colon, rest = text.partition(":")
     if colon and kind == NULL and not rest:
         return None
-    parsers: dict[str, Callable[[str], bytes]] = {TEXT: _text, BASE64: _base64, HEX: _hex}
-    return parsers[kind](rest) if colon and kind in parsers else _text(text)
+    parsers: dict[str, Callable[[str], bytes]] = {TEXT: encoded, BASE64: _base64, HEX: _hex}
+    return parsers[kind](rest) if colon and kind in parsers else encoded(text)
 
 
 def _header_text(value: bytes | None) -> str:
@@ -100,7 +100,8 @@ def _header_text(value: bytes | None) -> str:
     return f"{TEXT}:{text}" if is_marked else text
 
 
-def _text(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """In UTF-8. Raises InvalidData."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -116,7 +117,7 @@ def _json(text: str) -> bytes:
         raise InvalidData(text % place) from error
     except RecursionError as error:
         raise InvalidData(_("This JSON is nested too deeply.")) from error
-    return _text(text)
+    return encoded(text)
 
 
 def _base64(text: str) -> bytes:

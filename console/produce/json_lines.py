@@ -14,7 +14,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.produce.data_formats import BASE64, HEX, JSON, TEXT, InvalidData, parse
+from console.produce.data_formats import BASE64, HEX, JSON, TEXT, InvalidData, encoded, parse
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
 
@@ -83,18 +83,11 @@ def _data(value: Any) -> bytes | None:
             return _compact(inner)
         if kind in (TEXT, BASE64, HEX) and isinstance(inner, str):
             return parse(inner, kind)
-    return _encoded(value) if isinstance(value, str) else _compact(value)
+    return encoded(value) if isinstance(value, str) else _compact(value)
 
 
 def _compact(value: Any) -> bytes:
-    return _encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidData(_("It contains a character that UTF-8 does not have.")) from error
+    return encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def _headers(value: Any) -> Headers:

@@ -43,9 +43,7 @@ class WriteRecords(ItemsAction):
         return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
-        if now[POLICY] != then[POLICY]:
-            return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[POLICY]}]
-        return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+        return target_differences(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
@@ -88,6 +86,13 @@ def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:
     values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
     configs = {key: values.get(name) for name, key in _CONFIGS.items()}
     return {**shared.read_existing(gateway, {"name": topic}), **configs}
+
+
+def target_differences(then: Facts, now: Facts) -> list[str]:
+    """What changed since the review in the facts of `read_target`."""
+    if now[POLICY] != then[POLICY]:
+        return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[POLICY]}]
+    return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
 
 def check_records(facts: Facts, params: Params) -> None:

@@ -40,7 +40,7 @@ def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 
 
 def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str, Any]:
-    """The context of the page before its form is validated; it is empty unless `is_asked`."""
+    """The context of the page; its form is not validated yet, and empty unless `is_asked`."""
     page: dict[str, Any] = topic_context(request, topic, "messages")
     rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = ExportForm(request.GET if is_asked else None, [row.partition for row in rows])

@@ -79,11 +79,19 @@ def read_whole(
     offset: int,
 ) -> RecordRow:
     """One complete record, masked for `principal`. Raises the same errors as `read`."""
+    row, _targets = _read_row(principal, cluster, topic, partition, offset)
+    return row
+
+
+def _read_row(
+    principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
+) -> tuple[RecordRow, list[str]]:
+    """One complete record, masked, and the masked targets."""
     query = Query(topic, partition, offset, 1)
     page, targets = _read(principal, cluster, query)
     for row in page.rows:
         if row.offset == offset:
-            return mask(row, targets)
+            return mask(row, targets), targets
     for unread in page.unread:
         raise ClusterUnavailable(
             Reason("partition_unread", topic=topic, partition=unread.partition)
@@ -103,8 +111,7 @@ def read_one(
 
     Raises the same errors as `read`.
     """
-    row = read_whole(principal, cluster, topic, partition, offset)
-    targets, _unmasked = mask_targets(principal, cluster, topic)
+    row, targets = _read_row(principal, cluster, topic, partition, offset)
     return row, shown_record(topic, row, targets, display)
 
 

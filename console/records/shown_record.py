@@ -27,6 +27,12 @@ class ShownRecord:
     headers: tuple[tuple[str, Decoded], ...]
     columns: tuple[str | None, ...] = ()
 
+    @property
+    def is_masked(self) -> bool:
+        """Whether a part of it is masked."""
+        parts = (self.key, self.value, *(data for _name, data in self.headers))
+        return any(data.kind == MASKED.kind or data.is_size_rounded for data in parts)
+
 
 def shown_record(
     topic: str, record: RecordRow, targets: list[str], display: DisplayOptions = DEFAULT
@@ -87,18 +93,26 @@ class _Part:
 
 
 def _parts(topic: str, row: RecordRow, display: DisplayOptions) -> tuple[_Part, _Part]:
-    # An encoding that the user chose is that of the bytes in the topic.
-    key = _Part(row.key if display.key_as == AUTO else row.raw_key, display.key_as, topic)
-    is_auto = display.value_as == AUTO
-    value = _Part(row.value if is_auto else row.raw_value, display.value_as, topic)
-    if topic in internal_topics.TOPICS:
-        if display.key_as == AUTO:
-            key = replace(key, to_json=lambda: internal_topics.key(topic, row.key or b""))
-        if display.value_as == AUTO:
-            data = row.value or b""
-            read = internal_topics.value
-            value = replace(value, to_json=lambda: read(topic, row.key or b"", data))
-    return key, value
+    """Key and value. An encoding that the user chose is that of the bytes in the topic."""
+    is_internal = topic in internal_topics.TOPICS
+
+    def part(
+        encoding: str, data: bytes | None, raw: bytes | None, to_json: Callable[[], str]
+    ) -> _Part:
+        if encoding != AUTO:
+            return _Part(raw, encoding)
+        return _Part(data, AUTO, topic, to_json if is_internal else None)
+
+    key, value = row.key or b"", row.value or b""
+    return (
+        part(display.key_as, row.key, row.raw_key, lambda: internal_topics.key(topic, key)),
+        part(
+            display.value_as,
+            row.value,
+            row.raw_value,
+            lambda: internal_topics.value(topic, key, value),
+        ),
+    )
 
 
 def _columns(

@@ -47,9 +47,9 @@ def visible(principal: Principal, cluster: Cluster, page: str, topic: str) -> li
     return [row for row in rows if _may_see(principal, rights, row)]
 
 
-def find(principal: Principal, cluster: Cluster, number: int) -> SavedQuery | None:
+def find(principal: Principal, cluster: Cluster, query_id: int) -> SavedQuery | None:
     """A query that the principal may change: their own, for admins also a shared one."""
-    row = SavedQuery.objects.filter(cluster=cluster, pk=number).select_related("owner").first()
+    row = SavedQuery.objects.filter(cluster=cluster, pk=query_id).select_related("owner").first()
     return row if row is not None and may_change(principal, cluster, row) else None
 
 
@@ -96,17 +96,17 @@ def change(
     principal: Principal, cluster: Cluster, row: SavedQuery, *, name: str, is_shared: bool
 ) -> None:
     """Rename and share. Raises SavedQueryRefused."""
-    before = _told(row)
+    before = _audit_fields(row)
     if is_shared != row.is_shared:
         row.is_shared = _checked_share(principal.rights(cluster), is_shared)
     row.name = _checked_name(name)
-    if _told(row) != before:
+    if _audit_fields(row) != before:
         _write(principal, row, "query.change", before)
 
 
 def delete(principal: Principal, cluster: Cluster, row: SavedQuery) -> None:
     with transaction.atomic():
-        record_by(principal, "query.delete", cluster.slug, row.name, before=_told(row))
+        record_by(principal, "query.delete", cluster.slug, row.name, before=_audit_fields(row))
         row.delete()
 
 
@@ -114,16 +114,16 @@ def _write(principal: Principal, row: SavedQuery, verb: str, before: dict[str, A
     try:
         with transaction.atomic():
             row.save()
-            record_by(principal, verb, row.cluster.slug, row.name, before, _told(row))
+            record_by(principal, verb, row.cluster.slug, row.name, before, _audit_fields(row))
     except IntegrityError as error:
         text = _("There is a saved query “%(name)s” already: choose another name.")
         raise SavedQueryRefused(text % {"name": row.name}) from error
 
 
-def _told(row: SavedQuery) -> dict[str, Any]:
+def _audit_fields(row: SavedQuery) -> dict[str, Any]:
     """For the audit log."""
-    told = {"page": row.page, "topic": row.topic, "name": row.name, "query": row.query}
-    return told | {"shared": row.is_shared, "owner": row.owner.get_username()}
+    fields = {"page": row.page, "topic": row.topic, "name": row.name, "query": row.query}
+    return fields | {"shared": row.is_shared, "owner": row.owner.get_username()}
 
 
 def _may_see(principal: Principal, rights: Rights, row: SavedQuery) -> bool:

@@ -24,9 +24,9 @@ from console.saved_queries.services import SavedQueryRefused
 def save(request: ClusterRequest, cluster: str) -> HttpResponse:
     form = SaveForm(request.POST, may_share=request.rights.may("query.share"))
     if form.is_valid():
-        told = {"is_shared": False} | form.cleaned_data
+        values = {"is_shared": False} | form.cleaned_data
         try:
-            row = services.save(request.principal, request.cluster, **told)
+            row = services.save(request.principal, request.cluster, **values)
         except SavedQueryRefused as error:
             form.add_error(None, str(error))
         else:
@@ -52,9 +52,9 @@ def edit(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
     initial = {"name": row.name, "is_shared": row.is_shared}
     form = NameForm(request.POST if request.method == "POST" else None, initial=initial, **options)
     if form.is_valid():
-        told = {"is_shared": row.is_shared} | form.cleaned_data
+        values = {"is_shared": row.is_shared} | form.cleaned_data
         try:
-            services.change(request.principal, request.cluster, row, **told)
+            services.change(request.principal, request.cluster, row, **values)
         except SavedQueryRefused as error:
             form.add_error(None, str(error))
         else:
@@ -79,8 +79,8 @@ def delete(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
     return redirect(page_url(cluster, row.page, row.topic))
 
 
-def _found(request: ClusterRequest, number: int) -> SavedQuery:
-    row = services.find(request.principal, request.cluster, number)
+def _found(request: ClusterRequest, query_id: int) -> SavedQuery:
+    row = services.find(request.principal, request.cluster, query_id)
     if row is None:
         raise Http404(_("There is no such saved query. It may have been deleted."))
     return row

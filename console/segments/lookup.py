@@ -6,7 +6,7 @@ index at or before it → the batches from that position on → the batch that h
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 ENTRIES_PER_READ = 100
@@ -34,7 +34,6 @@ class LookUp:
         near_entries: the entries around it; `entries`: how many the index has.
         scan_from: the position where the scan of batches begins.
         passed: the batches that were passed before `batch`.
-        delta: the record's place in its batch, from 0.
     """
 
     offset: int
@@ -47,10 +46,12 @@ class LookUp:
     scan_from: int
     passed: list[Json]
     batch: Json
-    delta: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", self.offset - self.batch["base_offset"])
+    @property
+    def delta(self) -> int:
+        """The record's place in its batch, from 0."""
+        base: int = self.batch["base_offset"]
+        return self.offset - base
 
     @property
     def scanned_bytes(self) -> int:
