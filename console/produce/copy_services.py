@@ -11,8 +11,8 @@ from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.copy_records import CopyRecords, check_source
-from console.produce.target import write_refusal
 from console.records import services as records
+from console.topics.write_refusal import write_refusal
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 

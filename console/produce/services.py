@@ -15,9 +15,9 @@ from console.produce import contents, mock_records
 from console.produce.mock_records import MockSpec, WriteMockRecords
 from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
-from console.produce.target import write_refusal
 from console.produce.write_records import WriteRecords
 from console.records import services as records
+from console.topics.write_refusal import write_refusal
 from console.ui import numbers
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord

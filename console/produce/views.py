@@ -26,8 +26,8 @@ from console.produce.forms import (
     initial_of,
 )
 from console.produce.mock_form import MockForm
-from console.produce.target import write_refusal
 from console.topics.topic_context import topic_context
+from console.topics.write_refusal import write_refusal
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError

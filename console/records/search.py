@@ -56,6 +56,8 @@ def start(
     (unknown topic, cluster down, too many searches).
     """
     services.require_readable(principal, cluster, query.topic)
+    if export:
+        query = replace(query, follows=False, newest_first=False)
     masked, unmasked = services.mask_targets(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         request = SearchRequest(
@@ -68,6 +70,7 @@ def start(
             query.matches_max,
             masked=tuple(masked),
             follows=query.follows,
+            follows_new_partitions=query.partition is None,
             registry=services.registry_of(cluster, query.topic),
         )
     if query.follows:
@@ -75,8 +78,6 @@ def start(
     if export:
         request = replace(
             request,
-            newest_first=False,
-            follows=False,
             is_export=True,
             matches_max=export.records,
             matched_bytes_max=export.size_bytes,

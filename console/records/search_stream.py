@@ -34,6 +34,7 @@ class ResultView:
     masked: list[str]
     display: DisplayOptions
     is_followed: bool = False
+    may_write: bool = False  # the user may write to the topic: rows have the link to send again
 
 
 def lines(events: Iterator[Event], view: ResultView) -> Iterator[bytes]:
@@ -71,6 +72,7 @@ def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
         "slug": view.cluster.slug,
         "topic": view.topic,
         "display": view.display,
+        "may_write": view.may_write,
     }
     return {
         "time": row.timestamp_ms or 0,

@@ -20,7 +20,7 @@ from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
 from console.records.streaming import send_at_once, streamed
-from console.topics.topic_context import topic_context
+from console.topics.topic_context import may_write, topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import expression
 from monitoring.records.filters import FilterInvalid
@@ -72,7 +72,14 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
     except (GatewayError, FilterInvalid) as error:
         return JsonResponse({"error": search_stream.error_text(error)}, status=503)
     targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
-    view = ResultView(request.cluster, topic, targets, form.display, query.follows)
+    view = ResultView(
+        request.cluster,
+        topic,
+        targets,
+        form.display,
+        query.follows,
+        may_write(request, topic),
+    )
     content = streamed(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")
     send_at_once(response)

@@ -13,7 +13,7 @@ from console.accounts.principal import Principal
 from console.records.services import is_masked
 from console.segments import lookup
 from console.segments.lookup import LookUp, OffsetNotFound
-from monitoring.gateway.errors import OffsetOutOfRange, Refused
+from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.rows import PartitionRow
@@ -37,7 +37,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`ms`: how long records are kept after they were written; None = for good."""
+    """`ms`: how long records are kept after they were written; None = for good or not known."""
 
     ms: int | None
 
@@ -111,9 +111,12 @@ def look_up(
 
 
 def retention(cluster: Cluster, topic: str) -> Retention:
-    """What deletes segments of a topic. Raises GatewayError."""
-    with for_cluster(cluster) as gateway:
-        values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+    """What deletes segments of a topic; if its settings cannot be read, nothing is known to."""
+    try:
+        with for_cluster(cluster) as gateway:
+            values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+    except GatewayError:  # the segments themselves could be read
+        return Retention(None)
     deletes = "delete" in (values.get("cleanup.policy") or "")
     ms = int(values.get("retention.ms") or -1)
     return Retention(ms if deletes and ms >= 0 else None)

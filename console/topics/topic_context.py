@@ -9,7 +9,7 @@ from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.shared import change_refusal
 from console.topics.tabs import topic_tabs
-from monitoring import own_topics
+from console.topics.write_refusal import write_refusal
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -32,9 +32,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "at_ms": snapshot.at_ms if snapshot else None,
         "tabs": topic_tabs(request, topic, active, row),
         "may_read": request.rights.may("record.read", topic),
-        "may_write": may_change
-        and request.rights.may("record.write", topic)
-        and topic not in own_topics.hidden_on(request.cluster),
+        "may_write": may_write(request, topic),
         "may_alter": may_change and request.rights.may("topic.alter", topic),
         "may_configure": may_change and request.rights.may("topic.configure", topic),
         "may_clone": may_change and request.rights.may("topic.create"),
@@ -42,6 +40,15 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "may_purge": may_change and request.rights.may("topic.purge", topic),
         "may_delete": may_change and request.rights.may("topic.delete", topic),
     }
+
+
+def may_write(request: ClusterRequest, topic: str) -> bool:
+    """Whether the user may write records to the topic."""
+    return (
+        not request.cluster.read_only
+        and request.rights.may("record.write", topic)
+        and not write_refusal(request.cluster, topic)
+    )
 
 
 def _is_new(cluster: Cluster, topic: str) -> bool:

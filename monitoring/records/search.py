@@ -57,6 +57,7 @@ class SearchRequest:
     seconds_max: float = 300.0
     masked: tuple[str, ...] = ()
     follows: bool = False
+    follows_new_partitions: bool = True
     is_export: bool = False
     matched_bytes_max: int = _MATCHED_BYTES_MAX
     registry: RegistrySettings | None = None
@@ -165,12 +166,11 @@ class Search:
         reads = await self._reader.read_offsets(metadata, _TIMEOUT_S)
         rows = reads.metadata.spans.get(self._request.topic, range(0))
         ends = reads.log_end[rows.start : rows.stop].tolist()
-        positions, chosen = self._progress.positions, self._request.spans
-        is_whole = len(chosen) > 1 or len(ends) == 1
+        positions = self._progress.positions
         return {
             number: range(positions.get(number, 0), end)
             for number, end in enumerate(ends)
-            if number in chosen or is_whole
+            if number in positions or self._request.follows_new_partitions
         }
 
     async def _lane(self) -> None:

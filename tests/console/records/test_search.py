@@ -151,6 +151,42 @@ def test_a_followed_search_finds_what_is_written_after_it_began(cluster, live_cl
     assert [row.value for row in rows] == [b"followed"]
 
 
+def test_a_followed_search_finds_what_is_written_to_a_partition_that_is_new(cluster, live_cluster):
+    live_cluster.create_topic("console-growing", 1)
+    query = SearchQuery("console-growing", follows=True)
+    with search.start(principal("viewer"), cluster, query) as running:
+        events = running.events()
+        assert next(events).matched == 0
+        with live_cluster.gateway() as gateway:
+            gateway.admin.create_partitions("console-growing", 2)
+        live_cluster.produce("console-growing", {1: 1})
+        rows = next(event for event in events if isinstance(event, list))
+    assert [row.partition for row in rows] == [1]
+
+
+@pytest.mark.parametrize(("role", "has_link"), [("viewer", False), ("operator", True)])
+def test_who_may_write_can_send_a_found_record_again(cluster, client_of, role, has_link):
+    client = client_of(a_user(f"search-again-{role}", role))
+    url = f"/c/live/topics/{TOPIC}/messages/search/results"
+    found = b"".join(async_to_sync(pieces_of)(client.get(url, {"text": "card-0123"}))).decode()
+    assert "card-0123" in found
+    assert ("/write?partition=1" in found) is has_link
+
+
+async def pieces_of(answer) -> list[bytes]:
+    return [piece async for piece in answer.streaming_content]
+
+
+def test_the_fields_of_an_export_are_closed_after_a_search(cluster, client_of):
+    client = client_of(a_user("search-fields", "viewer"))
+    url = f"/c/live/topics/{TOPIC}/messages/search"
+    closed = client.get(url, {"text": "a", "file_format": "jsonl", "continue_at": ""})
+    assert '<details class="display-options">' in closed.content.decode()
+    assert '<details class="display-options" open>' not in closed.content.decode()
+    opened = client.get(url, {"text": "a", "continue_at": "0:7"})
+    assert '<details class="display-options" open>' in opened.content.decode()
+
+
 def test_a_failing_expression_is_said_with_its_first_record(cluster):
     told = lines(cluster, principal("viewer"), expression="record.value.missing > 1")
     assert "failed on 200 records" in told[-1]["progress"]

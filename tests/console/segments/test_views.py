@@ -61,6 +61,11 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
         assert (text in page, "Open in Messages" in page) == (True, False), query
 
 
+def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read(place, client_of, viewer):
+    cluster = Cluster.objects.get(slug="local")
+    assert services.retention(cluster, "no-such-topic") == services.Retention(None)
+
+
 def test_files_older_than_the_retention_are_due():
     old, new = {"largest_timestamp_ms": 10, "active": False}, {"largest_timestamp_ms": 99}
     kept = services.Retention(50)
