@@ -1,9 +1,8 @@
-"""Whether batches are as they were written, for a consumer that cannot be asked.
+"""Checks the CRCs of the batches that a consumer has read.
 
-librdkafka looks at CRCs, too (`check.crcs`), but behind a batch whose CRC is wrong it goes on in
-the middle of something, where an assertion may end the process before it has delivered the records
-before it. So its check is disabled, and the batches of the records that it brings are read once
-more here.
+librdkafka has a check (`check.crcs`), but after a batch with a wrong CRC it continues at a wrong
+position, where an assertion may end the process before it has delivered earlier records. So its
+check is disabled, and this module reads the batches of the consumed records again.
 """
 
 from collections.abc import Mapping, Sequence

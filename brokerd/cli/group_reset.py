@@ -140,7 +140,7 @@ def _since(client: Client, partitions: Iterable[TopicPartition], timestamp_ms: i
 def _offsets(
     client: Client, partitions: Iterable[TopicPartition], which: int = admin.LATEST
 ) -> Plan:
-    """The offset of each; the first without an answer raises its KafkaError."""
+    """The offset of each partition. Raises the KafkaError of the first partition that has one."""
     found: Plan = {}
     for each, answer in admin.list_offsets(client, dict.fromkeys(partitions, which)).items():
         if not isinstance(answer, int):

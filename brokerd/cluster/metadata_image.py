@@ -75,7 +75,7 @@ class MetadataImage:
         self.brokers: dict[int, BrokerInfo] = {}
         self.topics: dict[str, TopicInfo] = {}
         self.topic_ids: dict[UUID, str] = {}
-        self.taken: dict[str, str] = {}  # the topics by `names.collision_key`
+        self.taken: dict[str, str] = {}  # the topics by `topic_names.collision_key`
         self.names_by_id: dict[bytes, str] = {}  # the same by the bytes of the wire
         self.broker_configs: dict[str, dict[str, str]] = {}
         self.controller_id = NO_CONTROLLER
@@ -131,12 +131,12 @@ class MetadataImage:
         zxid: int,
         number: int = SETTLED,
     ) -> ImageDelta:
-        """Applies the states that a change entry of this zxid and number tells.
+        """Apply the states of a change entry with this zxid and number.
 
-        A state counts if its topic id is the known one and its version is higher. An unknown topic
-        id counts only with a new partition, that is later than the known topic of that name was
-        made: then that one was deleted and this is its successor. `configs` holds the config of
-        each topic that may be new.
+        A state counts if its topic id is known and its version is higher. A state with an unknown
+        topic id counts only if it is of a new partition and created after the known topic of that
+        name: that topic was deleted and created again. `configs` holds the config of each topic
+        that may be new.
         """
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []

@@ -1,4 +1,4 @@
-"""Settings that change while brokers run (KIP-226): which changes are accepted, which values hold.
+"""Settings that change while brokers run (KIP-226): accepted changes, and the value in use.
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
 that of the default of all brokers (`/config/brokers/<default>`), else that of the properties file.

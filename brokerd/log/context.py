@@ -138,8 +138,8 @@ def _remove(path: str) -> None:
 
 
 def read_now(pending: PendingRead, done: Callable[[], object]) -> None:
-    """Read what a look-up lacks on the spot: what is used where there is no event loop."""
-    with suppress(OSError):  # who looks next is told
+    """Read in this thread. For use where there is no event loop."""
+    with suppress(OSError):  # the next call raises it
         pending.load()
     pending.release()
     done()
@@ -147,12 +147,13 @@ def read_now(pending: PendingRead, done: Callable[[], object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """`submit` runs a DiskJob: in the order given, one at a time. `read` has a pending loaded by a
-    thread, and released, then calls what it is given, whether it could be read or not.
+    """What a log needs from its broker.
 
-    `on_failure` hears of each error of the disk that the logs lie on, `on_cut` when the recovery
-    point of a log has gone back; they may be called in the middle of anything, so they must change
-    nothing themselves.
+    `submit` runs DiskJobs one at a time, in the order given. `read` loads and releases a
+    PendingRead in a thread, then calls `done`, also after an error.
+
+    `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
+    of a log decreased. They may be called at any time, so they must not change a log.
     """
 
     files: OpenFiles = field(default_factory=OpenFiles)

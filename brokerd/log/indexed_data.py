@@ -1,8 +1,7 @@
 """The data file of a segment with its indexes and its aborted transactions: loaded at first use, or
 made anew from the data if they do not hold together.
 
-What would read the data for long for that raises NotInPageCache instead, unless the caller is
-may_block.
+A call with may_block=False raises NotInPageCache where it would have to read the data for that.
 """
 
 import logging

@@ -54,7 +54,8 @@ class PendingRead(Protocol):
 
 
 class NotInPageCache(Exception):
-    """The call would wait for the disk. The caller must release `pending_read`."""
+    """The call would wait for the disk, or read much of it. The caller must release
+    `pending_read`."""
 
     def __init__(self, pending_read: PendingRead) -> None:
         super().__init__("bytes that are not in memory")

@@ -228,7 +228,7 @@ class _CheckedSegment(NamedTuple):
 
 
 def _check_segment(data: Segment | SegmentSnapshot) -> _CheckedSegment:
-    """Read one segment, in any thread if it is aside. Raises OSError."""
+    """Read one segment. A SegmentSnapshot may be read in any thread. Raises OSError."""
     fd = data.file.fd()
     file_bytes = os.fstat(fd).st_size
     log_end = data.base_offset

@@ -2,9 +2,10 @@
 for the high watermark.
 
 A delayed operation is a listener of its partitions. When one of them changes, the operation is
-checked once at the end of the current iteration of the loop, however many appends came before; if
-many operations wait for the same partition, they are checked in several iterations. It ends when
-its check succeeds, when its time is over, or with its connection; then all references are removed.
+checked once at the end of the current iteration of the event loop, however many appends came
+before; if many operations wait for the same partition, they are checked in several iterations. It
+ends when its check succeeds, when its time is over, or with its connection; then all references are
+removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): what a consumer asked for before, so that it need not say it again.
+"""Fetch sessions (KIP-227): a consumer sends only the partitions that changed since its last Fetch.
 
 Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher in the
 order in which they are read, and for each what was answered last. A request is one of
@@ -7,15 +7,15 @@ order in which they are read, and for each what was answered last. A request is 
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one leaves out what has nothing new. A partition that had records
-goes behind the others, so that none is starved by those before it. Of a topic that is asked for by
-its id the name is kept that it had at first, since what Kafka says of it later goes by the name.
+and the answer to an incremental one has only partitions with news. A partition that had records
+moves to the end, so that all get their turn. For a topic that is requested by id, the session
+keeps its first name, since Kafka's later errors depend on the name.
 
-Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together; a partition counts
-as several where its topic, which need not exist, has a long name: so memory is bounded, too.
-Where either is reached, those make room that were not used for STALE_MS, the one unused longest
-first; where all slots are in use, the smallest of those older than STALE_MS does for a larger one,
-as in Kafka. Else there is no session, or no more of it, and the fetcher goes on with full requests.
+Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
+topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
+for STALE_MS are evicted, the one unused longest first; if all slots are in use, a larger session
+evicts the smallest that is older than STALE_MS, as in Kafka. If there is no room, the fetcher gets
+no session and continues with full requests.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from brokerd.protocol.fetch_response import FetchReply
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
 NAME_CHARS: Final = 64
-"""So much of a name comes with a partition; what is longer counts as one more for each of these."""
+"""A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
 
 TopicIdPartition = tuple[str, bytes, int]
 Names = Mapping[bytes, str]
@@ -45,8 +45,8 @@ partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_i
 
 
 class _Partition:
-    """One partition of a session: how it is asked for, and what was answered of it last; the name
-    is that of a topic asked for by id, None where it has not been known yet."""
+    """One partition of a session: its request and its last answer. `name` is the name of a topic
+    that is requested by id, None as long as it is unknown."""
 
     __slots__ = ("high_watermark", "log_start_offset", "name", "wanted")
 
@@ -56,8 +56,8 @@ class _Partition:
         self.high_watermark = -1
         self.log_start_offset = -1
 
-    def takes_note(self, reply: FetchReply) -> bool:
-        """Whether an answer says anything that was not said before."""
+    def update(self, reply: FetchReply) -> bool:
+        """Store an answer; returns whether it differs from the answer before."""
         is_new = (
             reply.records is not None
             or reply.high_watermark != self.high_watermark
@@ -124,7 +124,7 @@ class Session:
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)
             known = self.partitions.get(key)
-            if known is None or known.takes_note(reply):
+            if known is None or known.update(reply):
                 changed.append(reply)
             if known is not None and reply.records is not None:
                 self.partitions[key] = self.partitions.pop(key)
@@ -196,7 +196,7 @@ class Fetch:
         if self._made is not None:
             known = self._made.partitions
             for reply in replies:
-                known[reply.topic, reply.topic_id, reply.partition].takes_note(reply)
+                known[reply.topic, reply.topic_id, reply.partition].update(reply)
         return replies
 
     def _require_epoch(self, session: Session) -> None:

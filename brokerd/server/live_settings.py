@@ -1,7 +1,7 @@
-"""A broker's settings as they change while it runs: what was set is in force without a restart.
+"""Applies changes of a broker's settings while it runs.
 
-`now` says where each setting comes from; `Broker.config` is what holds. Whatever reads its setting
-from `Broker.config` when it needs it has nothing to do here; the rest is notified.
+`now` has the source of each setting, `Broker.config` the current values. Code that reads
+`Broker.config` each time needs nothing here; the rest is notified.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The raw rows of one key in the live window, made as the history worker makes them (changes.py).
+"""The raw rows of one key in the live window, made as the history worker makes them
+(tick_encoder.py).
 
 A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
 the keys that were asked for last, and only the rows of new ticks are made (live_ticks.py).

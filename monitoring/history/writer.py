@@ -1,4 +1,5 @@
-"""Appends the new ticks in Redis to the raw level: what changed since the tick before (changes.py).
+"""Appends the new ticks in Redis to the raw level: what changed since the tick before
+(tick_encoder.py).
 
 The position of the last flush is read from the manifests and stored nowhere else. So each tick is
 written exactly once, also if a flush is repeated or crashes. The encoder that knows the last tick
@@ -26,7 +27,7 @@ ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone
 _TICKS_AT_ONCE, _TICKS_A_FILE = 20, 120
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
-# The encoder of each cluster, used under the lock of service.py.
+# The encoder of each cluster, used under the lock of services.py.
 _encoders: dict[str, TickEncoder] = {}
 
 

@@ -52,8 +52,8 @@ def plan_creation(
     start_index: int,
     shift: int,
 ) -> TopicPlan:
-    """`existing` is from `names.collision_keys`, `brokers` maps live brokers to racks. Where more
-    than one thing is wrong, the first one said is the first one that Kafka says."""
+    """`existing` is from `topic_names.collision_keys`; `brokers` maps live brokers to racks. If
+    several things are wrong, the error is the one that Kafka gives."""
     if existing.get(collision_key(topic.name)) == topic.name:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
     config = _values(topic.config)

@@ -149,7 +149,7 @@ class Feed:
         """Reads anew which replicas brokers cannot serve. Nobody is told a leader epoch of those of
         this broker, and one without a leader stays so: nothing will be written of it."""
         found = await offline_replicas.read(self._zookeeper, self._failures_watch)
-        self.startup_wait.state_written(found.get(self._broker_id, ()))
+        self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))
         await self._notify(self._image.replace_offline(found))
 
     async def changes(self) -> None:
@@ -184,7 +184,7 @@ class Feed:
         await self._notify(self._image.apply_states(entry.states, configs, zxid, entry.number))
         gone = self._image.remove_topics(entry.deleted)
         await self._notify(gone)
-        self.startup_wait.state_written(
+        self.startup_wait.no_longer_awaited(
             [*((s.topic, s.partition) for s in entry.states), *gone.deleted]
         )
 

@@ -102,8 +102,8 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
 
 
 class Registration:
-    """This broker's, with the endpoints as they are now. `on_due("registration")` says that `mend`
-    is to be called."""
+    """The registration of this broker, with its current endpoints. `on_due("registration")` asks
+    for a call of `update`."""
 
     def __init__(
         self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
@@ -126,8 +126,8 @@ class Registration:
         self._advertised = settings.endpoints
 
     async def update(self, now_ms: int) -> None:
-        """Writes the registration anew where it tells other endpoints. One that is gone, or
-        another session's, is left alone: this broker is about to register again."""
+        """Write the registration again if its endpoints differ. If it is gone, or belongs to
+        another session, do nothing: this broker is about to register again."""
         settings, path = self._settings, paths.broker(self._settings.broker_id)
         if settings.endpoints == self._advertised:
             return

@@ -60,7 +60,7 @@ class StartupEpochWait:
             self._waiting = self._read
             self._moved.set()
 
-    def state_written(self, partitions: Iterable[TopicPartition]) -> None:
+    def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:
         """The states of these partitions were written, or deleted."""
         waited_for = len(self._waiting)
         if waited_for:

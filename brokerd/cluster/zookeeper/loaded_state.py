@@ -9,7 +9,7 @@ from brokerd.replication.state import PartitionState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedState:
-    """A state as read when the controller took office, with the zxids of its znode."""
+    """A state as read from ZooKeeper, with the zxids of its znode."""
 
     state: PartitionState
     created_zxid: int
@@ -19,8 +19,7 @@ class LoadedState:
 def to_state(
     topic: str, index: int, node: TopicNode, topic_id: UUID, read: LeaderAndIsr, version: int
 ) -> PartitionState:
-    """The two nodes that together tell a partition. A state never changed since its making is
-    new."""
+    """The state of a partition from its two znodes. A state that was never changed is new."""
     return PartitionState(
         topic=topic,
         partition=index,

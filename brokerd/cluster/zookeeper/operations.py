@@ -1,5 +1,4 @@
-"""What is to be done in ZooKeeper, as values: pure code decides them, `zookeeper.py` carries them
-out.
+"""Operations in ZooKeeper, as values: pure code makes them, `zookeeper_client.py` runs them.
 
 A list of operations is one multi: all happen or none.
 """

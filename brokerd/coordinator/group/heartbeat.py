@@ -2,16 +2,13 @@
 
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.member_checks import check_generation
-from brokerd.coordinator.group.messages import (
-    HeartbeatRequest,
-)
+from brokerd.coordinator.group.messages import HeartbeatRequest
 from brokerd.coordinator.group.transitions import ANSWERS, Request
 from brokerd.errors import ErrorCode
 
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
-    """Keep a member's session alive; answers REBALANCE_IN_PROGRESS during a rebalance. Answered at
-    once."""
+    """Keep the session of a member alive. Returns REBALANCE_IN_PROGRESS during a rebalance."""
     group = context.shard.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID

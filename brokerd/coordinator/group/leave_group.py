@@ -4,11 +4,7 @@ from brokerd.coordinator.group import rebalance
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group
 from brokerd.coordinator.group.member_checks import check_member
-from brokerd.coordinator.group.messages import (
-    LeaveReply,
-    LeavingMember,
-    Ticket,
-)
+from brokerd.coordinator.group.messages import LeaveReply, LeavingMember, Ticket
 from brokerd.errors import ErrorCode
 
 

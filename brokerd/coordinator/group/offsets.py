@@ -292,7 +292,7 @@ def _expire(context: EventContext, group: Group) -> None:
 
 
 def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None:
-    """Some offsets of a group are gone: it is looked at for others in the next context."""
+    """Some offsets of a group were removed: schedule the next part of its sweep at once."""
     if error is ErrorCode.NONE:
         context.shard.sweep.append(group_id)
         context.shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)

@@ -1,7 +1,7 @@
 """A rebalance, from its first join to the last member's sync.
 
-    prepare ─▶ joins are parked ─▶ complete: new generation, joins answered ─▶ syncs are parked
-    ─▶ the leader's assignment is written (assigning.py) ─▶ syncs answered
+    prepare ─▶ joins wait ─▶ complete: new generation, joins answered ─▶ syncs wait
+    ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for company, again
   after each newcomer, up to the longest rebalance timeout.

@@ -7,11 +7,7 @@ from brokerd.coordinator.group.deadlines import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_checks import check_generation
-from brokerd.coordinator.group.messages import (
-    SyncReply,
-    SyncRequest,
-    Ticket,
-)
+from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
 from brokerd.errors import ErrorCode

@@ -1,14 +1,14 @@
-"""Fetch: what consumers may see, at once if it is enough, else when it is or in time.
+"""Fetch: answered at once if min_bytes are there, else when they are or after max_wait_ms.
 
-A consumer sees up to the high watermark, one that reads committed records only up to the last
-stable offset. The first partition with records answers with a whole batch even if that is larger
-than allowed; the others only with what the total still has room for. Errors are answered at
-once, but for partitions that the cluster does not know: others are waited for all the same, and
-only where there are no others is it told at once (KafkaApis.handleFetchRequest).
+A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
+stable offset. The first partition with records gives a whole batch, even if it is larger than
+max_bytes; the others give what still fits. An error of a partition is answered at once. A partition
+that the cluster does not know is answered at once only if the request has no other partition
+(KafkaApis.handleFetchRequest).
 
-What would have to come from the disk is first brought into memory by a thread, and what names many
-partitions is tried, told and encoded in turns of the loop or by a thread (`DelayedFetch`): who asks
-for old records, or for much, holds up nobody but himself.
+A thread brings records from the disk into memory first. A request with many partitions is checked
+and encoded in several iterations of the event loop, or by a thread (`DelayedFetch`), so that it
+does not delay other requests.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class _Answer:
         return list(dict.fromkeys(missing))
 
     def new_topics(self) -> list[str]:
-        """Names asked for whose leaders may not have taken all partitions up yet."""
+        """The requested topics whose leaders may not know all their partitions yet."""
         if self._is_for_all:
             return []
         readiness = self._broker.cluster.new_partition_wait

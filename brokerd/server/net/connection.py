@@ -1,16 +1,16 @@
 """One client's connection: bytes in, frames out to the router, replies back in order.
 
-Each time the socket is readable one receive is done and every complete frame in it is handled
-before anything is sent: the Produces of a receive share one append per partition, and their replies
-one send; a few small ones share both with those of other clients (`net/turn.py`). A frame that ends
-outside the receive waits: a small one as bytes that lead the next receive, a large one in a buffer
-of its own, into which the rest is received directly.
+Each time the socket is readable, the connection does one receive and handles all complete frames
+in it before it sends anything: the Produce requests of a receive share one append per partition,
+and their responses one send; a few small requests share both with those of other clients
+(`net/loop_tick.py`). An incomplete frame waits: a small one in front of the next receive, a large
+one in its own buffer, into which the rest is received directly.
 
-Reading and serving stop while replies cannot be sent, or while those that wait and those behind
-them hold too much (`output.HELD_BYTES_MAX`): a client that does not read, or asks for ever more
-without waiting, costs that and one receive. What of a receive was not served is kept and served
-later. Behind a request that what follows has to wait for, a large frame is not begun: Kafka reads
-nothing then, and who only waits must not hold memory that others wait for.
+The connection stops reading and serving while responses cannot be sent, or while the waiting
+requests and responses hold too much memory (`output.HELD_BYTES_MAX`). So a client that does not
+read, or sends ever more requests, costs that much and one receive. The rest of a receive is served
+later. While a request delays the following ones, the connection does not begin to read a large
+frame: Kafka reads nothing then, and a waiting client must not hold memory that others need.
 
 A client that has closed its side is still answered what it asked before, as by Kafka, which reads
 the end of a connection only when it has answered; one that has gone altogether looks the same.

@@ -91,7 +91,7 @@ class LoopTick:
             connection.close("an unexpected error in the broker")
 
     def _add(self, connection: Connection) -> None:
-        if not self._connections:  # those others may tick out not to be connections
+        if not self._connections:  # the others may have disconnected
             asyncio.get_running_loop().call_soon(self._end)
         self._connections.append(connection)
 

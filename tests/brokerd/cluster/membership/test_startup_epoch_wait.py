@@ -1,4 +1,4 @@
-"""A broker that starts waits until the controller has dealt with its start."""
+"""A broker that starts waits until the controller has raised the leader epochs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -121,7 +121,7 @@ async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -
     waiting_for_epochs.all_read()
     waiting = asyncio.ensure_future(waiting_for_epochs.wait(0.1))
     for number in range(500):
-        waiting_for_epochs.state_written([("busy", number)])
+        waiting_for_epochs.no_longer_awaited([("busy", number)])
         await asyncio.sleep(0.01)
         if waiting.done():
             break
