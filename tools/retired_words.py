@@ -48,7 +48,7 @@ RETIRED = {
     "note_skipped": "record_gap",
     "why_no_key": "missing_key_problem",
     "console.topics.gaps": "console.records.unread_partitions",
-    "console/topics/gaps": "console/topics/unread_partitions",
+    "console/topics/gaps": "console/records/unread_partitions",
     "monitoring.keys": "monitoring.redis_keys",
     "monitoring.forget": "monitoring.cluster_cleanup",
     "monitoring.gateway.walk": "monitoring.gateway.backward_scan",
