@@ -5,7 +5,9 @@
 
 All members are optional except `value`; other members, such as the `topic` and `offset` of a
 download, are ignored. DATA is null, a text, any other JSON value (written as compact JSON), or one
-of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it.
+of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it. They add
+the member `schema` to data that have a schema: such data are refused if they were decoded, since
+the file does not have their bytes.
 """
 
 import json
@@ -19,6 +21,7 @@ from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
 
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
+_WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
 
 
 def records(
@@ -77,6 +80,8 @@ def _record(line: str) -> NewRecord | None:
 def _data(value: Any) -> bytes | None:
     if value is None:
         return None
+    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA:
+        value = _undecoded(value)
     if isinstance(value, dict) and len(value) == 1:
         [(kind, inner)] = value.items()
         if kind == JSON:
@@ -84,6 +89,15 @@ def _data(value: Any) -> bytes | None:
         if kind in (TEXT, BASE64, HEX) and isinstance(inner, str):
             return parse(inner, kind)
     return encoded(value) if isinstance(value, str) else _compact(value)
+
+
+def _undecoded(value: dict[str, Any]) -> dict[str, Any]:
+    """Data that an export could not decode: their bytes are in the file. Raises InvalidData for
+    others."""
+    schema = value["schema"]
+    if isinstance(schema, dict) and schema.get("problem"):
+        return {name: data for name, data in value.items() if name != "schema"}
+    raise InvalidData(_("It was decoded with a schema: the file does not have its bytes."))
 
 
 def _compact(value: Any) -> bytes:

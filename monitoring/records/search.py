@@ -301,12 +301,13 @@ class Search:
             window.partition, batch.header, batch.records(), self._prefilter,
             with_schemas=self._decoder is not None,
         )  # fmt: skip
+        first, end = window.first, window.end
+        rows = (row for row in rows if first <= row.offset < end)
         if self._decoder is not None:
             rows = map(self._decoded, rows)
         if masked:
             rows = (mask(row, masked) for row in rows)
-        first, end = window.first, window.end
-        return [row for row in rows if first <= row.offset < end and accepts(row)]
+        return [row for row in rows if accepts(row)]
 
     def _decoded(self, row: RecordRow) -> RecordRow:
         assert self._decoder is not None

@@ -91,8 +91,8 @@ def _field(proto: Any, message: Any, entries: dict[str, Any], is_proto3: bool) -
     kind = _type(proto)
     if is_repeated and (entry := entries.get(kind.rpartition(".")[2])) is not None:
         types = {each.number: _type(each) for each in entry.field}
-        if types.keys() < {1, 2} or types.get(1) not in SCALARS:
-            raise SchemaInvalid("a map has keys of an unknown type")
+        if 2 not in types or types.get(1) not in SCALARS:
+            raise SchemaInvalid("a map has keys or values of an unknown type")
         return Field(proto.name, proto.number, types[2], True, map_key=types[1])
     has_oneof = proto.HasField("oneof_index") and not proto.proto3_optional
     if has_oneof and not 0 <= proto.oneof_index < len(message.oneof_decl):

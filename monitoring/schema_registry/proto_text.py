@@ -70,7 +70,7 @@ class _Parser:
                 file.messages.append(self._message(self._take(), 0))
             elif word == "enum":
                 file.enums.append(self._enum())
-            elif word != ";":
+            elif word not in (";", "export", "local"):  # editions: before a message or enum
                 self._skip_statement()  # option, service, extend
         return file
 
@@ -95,12 +95,11 @@ class _Parser:
                 message.enums.append(self._enum())
             else:
                 self._oneof(message, depth)
-        elif word in ("option", "extensions", "reserved", "extend", "export", "local"):
-            if word not in ("export", "local"):  # these are before a message or enum, in editions
-                self._skip_statement()
+        elif word in ("option", "extensions", "reserved", "extend"):
+            self._skip_statement()
         elif word == "map" and self._token == "<":
             self._map(message)
-        elif word != ";":
+        elif word not in (";", "export", "local"):  # editions: before a message or enum
             self._field(message, word, oneof, depth)
 
     def _oneof(self, message: Message, depth: int) -> None:

@@ -21,6 +21,8 @@ from monitoring.schema_registry.wire_format import message_indexes, read_varint
 
 _VARINT, _FIXED64, _BYTES, _GROUP, _END_GROUP, _FIXED32 = range(6)
 _IMPORTS_MAX = 100
+_Fields = dict[Any, Any]
+"""Values by the names of fields, and the name of the field that is set by ("oneof", its name)."""
 
 
 class ProtobufSchema:
@@ -98,11 +100,11 @@ class _MessageReader:
 
     def value(self, source: _Source, at: int, end: int) -> Any:
         """A whole message. Raises DataInvalid."""
-        fields: dict[str, Any] = {}
+        fields: _Fields = {}
         self._read(source, at, end, fields, group=0)
         return self._shown(source, fields)
 
-    def _shown(self, source: _Source, fields: dict[str, Any]) -> Any:
+    def _shown(self, source: _Source, fields: _Fields) -> Any:
         source.budget.spend(self._cost)
         for name, default in self._defaults:
             if name not in fields:
@@ -135,7 +137,7 @@ class _MessageReader:
         source.budget.leave()
         return {"@type": url} | (value if isinstance(value, dict) else {"value": value})
 
-    def _read(self, source: _Source, at: int, end: int, fields: dict[str, Any], group: int) -> int:
+    def _read(self, source: _Source, at: int, end: int, fields: _Fields, group: int) -> int:
         """Read fields up to `end`, or up to the end of group number `group`."""
         data = source.data
         source.budget.enter()
@@ -159,12 +161,12 @@ class _MessageReader:
 
     def _field(
         self, source: _Source, at: int, end: int, wire_type: int, field: Field,
-        fields: dict[str, Any],
+        fields: _Fields,
     ) -> int:  # fmt: skip
         budget = source.budget
         budget.spend(VALUE_COST + (0 if field.is_repeated else len(field.name)))
         if wire_type == _GROUP and field.message is not None:
-            inner: dict[str, Any] = {}
+            inner: _Fields = {}
             reader = source.schema.reader(field.message)
             at = reader._read(source, at, end, inner, group=field.number)
             self._set(fields, field, reader._shown(source, inner))
@@ -189,18 +191,18 @@ class _MessageReader:
                 values.append(value)
         return at
 
-    def _set(self, fields: dict[str, Any], field: Field, value: Any) -> None:
+    def _set(self, fields: _Fields, field: Field, value: Any) -> None:
         if field.is_repeated:
             fields.setdefault(field.name, []).append(value)
             return
         if field.oneof:
-            chosen = f"oneof {field.oneof}"  # not the name of a field
-            fields.pop(fields.get(chosen, ""), None)  # the last one holds
+            chosen = ("oneof", field.oneof)
+            fields.pop(fields.get(chosen), None)  # the last one holds
             fields[chosen] = field.name
         fields[field.name] = value
 
     def _entry(
-        self, source: _Source, at: int, end: int, field: Field, fields: dict[str, Any]
+        self, source: _Source, at: int, end: int, field: Field, fields: _Fields
     ) -> None:
         """One entry of a map: a message with the fields 1 and 2."""
         reader = self._entry_readers.get(field.name)
