@@ -160,7 +160,7 @@ def run(bench: Bench, kills: int, chance: random.Random) -> Iterator[str]:
     counted: Counter[str] = Counter()
     missed = wrong = 0
     while counted.total() < kills:
-        target, after_s = TARGETS[counted.total() % 5], chance.uniform(0, warm_s)
+        target, after_s = TARGETS[counted.total() % len(TARGETS)], chance.uniform(0, warm_s)
         is_counted, is_right = one_round(bench, target, after_s, expected)
         counted[target] += is_counted
         missed += not is_counted

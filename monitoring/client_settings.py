@@ -73,7 +73,7 @@ class ClientSettings:
 
     def ssl_context(self) -> ssl.SSLContext | None:
         """None = no TLS. Raises TlsSettingsInvalid."""
-        return _context(self.tls) if self.tls is not None else None
+        return ssl_context_of(self.tls) if self.tls is not None else None
 
     def librdkafka(self) -> dict[str, Any]:
         """The properties of a librdkafka client; OAUTHBEARER needs `sasl.token`."""
@@ -119,7 +119,8 @@ def _sasl_properties(sasl: Sasl | None) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def _context(tls: Tls) -> ssl.SSLContext:
+def ssl_context_of(tls: Tls) -> ssl.SSLContext:
+    """Raises TlsSettingsInvalid."""
     try:
         context = ssl.create_default_context(cadata=tls.ca_pem or None)
         if not tls.check_host_name:

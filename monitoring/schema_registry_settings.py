@@ -1,4 +1,5 @@
-"""How the schema registry of a cluster is reached. No Django here: searches load this."""
+"""How the schema registry of a cluster is reached. No Django settings: search processes load
+this."""
 
 from dataclasses import dataclass, field
 

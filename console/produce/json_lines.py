@@ -80,7 +80,7 @@ def _record(line: str) -> NewRecord | None:
 def _data(value: Any) -> bytes | None:
     if value is None:
         return None
-    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA:
+    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA and _is_schema(value["schema"]):
         value = _undecoded(value)
     if isinstance(value, dict) and len(value) == 1:
         [(kind, inner)] = value.items()
@@ -94,10 +94,13 @@ def _data(value: Any) -> bytes | None:
 def _undecoded(value: dict[str, Any]) -> dict[str, Any]:
     """Data that an export could not decode: their bytes are in the file. Raises InvalidData for
     others."""
-    schema = value["schema"]
-    if isinstance(schema, dict) and schema.get("problem"):
-        return {name: data for name, data in value.items() if name != "schema"}
-    raise InvalidData(_("It was decoded with a schema: the file does not have its bytes."))
+    if not value["schema"].get("problem"):
+        raise InvalidData(_("It was decoded with a schema: the file does not have its bytes."))
+    return {name: data for name, data in value.items() if name != "schema"}
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict) and {"id", "subject", "problem"} <= value.keys()
 
 
 def _compact(value: Any) -> bytes:

@@ -85,10 +85,8 @@ def _test(condition: Condition) -> Callable[[bytes], bool]:
         return lambda value: text in value
     if condition.operator == "equals":
         return lambda value: value == text
-    if condition.operator == "matches":
-        search = _compiled(condition.text).search
-        return lambda value: search(value) is not None
-    raise FilterInvalid(f"{condition.operator} is not an operator.")
+    search = _compiled(condition.text).search
+    return lambda value: search(value) is not None
 
 
 def _compiled(pattern: str) -> "re2._Regexp[bytes]":

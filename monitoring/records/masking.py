@@ -18,7 +18,7 @@ place of an expected object.
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -26,7 +26,6 @@ from typing import Any
 from monitoring.gateway.records import RecordRow
 
 MASK = "••••"
-IsSame = Callable[[str, str], bool]
 MASK_BYTES = MASK.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
@@ -70,14 +69,9 @@ def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
 
 def _with_masked_value(record: RecordRow, value: bytes, path: list[str]) -> RecordRow:
     note = record.value_schema
-    is_same = _same_protobuf_name if note is not None and note.type == "PROTOBUF" else str.__eq__
-    masked = _mask_value(value, path, is_same)
+    masked = _mask_value(value, path, note is not None and note.type == "PROTOBUF")
     shown = note.masked() if note is not None and path else None
     return replace(record, value=masked, value_schema=shown)
-
-
-def _same_protobuf_name(one: str, other: str) -> bool:
-    return one.replace("_", "").lower() == other.replace("_", "").lower()
 
 
 def _mask_header(
@@ -87,14 +81,14 @@ def _mask_header(
     return tuple((n, MASK_BYTES if n.lower() == hidden else value) for n, value in headers)
 
 
-def _mask_value(value: bytes, path: Sequence[str], is_same: IsSame) -> bytes:
+def _mask_value(value: bytes, path: Sequence[str], is_protobuf: bool) -> bytes:
     if not path:
         return MASK_BYTES
     try:
         tree = json.loads(value, parse_float=_exact)
         if not isinstance(tree, dict | list):
             return MASK_BYTES
-        return json.dumps(_masked(tree, path, is_same), ensure_ascii=False).encode()
+        return json.dumps(_masked(tree, path, is_protobuf), ensure_ascii=False).encode()
     # Not JSON, a lone surrogate, a number that a float cannot represent, or nested too deeply.
     except (ValueError, RecursionError):
         return MASK_BYTES
@@ -107,18 +101,30 @@ def _exact(literal: str) -> float:
     return number
 
 
-def _masked(node: Any, path: Sequence[str], is_same: IsSame) -> Any:
+def _masked(node: Any, path: Sequence[str], is_protobuf: bool) -> Any:
     """`node` with the data at `path` masked, including values that may contain it in another
     form."""
     if isinstance(node, list):
-        return [_masked(element, path, is_same) for element in node] if path else MASK
+        return [_masked(element, path, is_protobuf) for element in node] if path else MASK
     if isinstance(node, dict) and path:
         found = dict(node)
         # The name of a field can also contain dots: {"a.b": …} for a.b.
         for count in range(1, len(path) + 1):
             name = ".".join(path[:count])
-            for each in [each for each in found if is_same(each, name)]:
-                found[each] = _masked(found[each], path[count:], is_same)
+            for each in _members(found, name, is_protobuf):
+                found[each] = _masked(found[each], path[count:], is_protobuf)
         return found
     # A text or number in place of an object can be the hidden data, or JSON inside a string.
     return node if path and (node is None or isinstance(node, bool)) else MASK
+
+
+def _members(node: dict[str, Any], name: str, is_protobuf: bool) -> list[str]:
+    """The members of this name; for Protobuf, `user_id` and `userId` are one name."""
+    if not is_protobuf:
+        return [name] if name in node else []
+    wanted = _without_case(name)
+    return [each for each in node if _without_case(each) == wanted]
+
+
+def _without_case(name: str) -> str:
+    return name.replace("_", "").lower()

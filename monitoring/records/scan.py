@@ -26,7 +26,8 @@ def candidates(
     """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
 
     `with_schemas`: key and value may begin with the id of a schema, so that a match is not found in
-    their bytes. Such a record has a zero byte behind its attributes and times.
+    their bytes. Such a record has a zero byte, which begins the id, after its first four fields.
+    The last byte is not searched: it is the number of headers, mostly 0.
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """

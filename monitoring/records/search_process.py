@@ -2,7 +2,8 @@
 
 It receives a SearchRequest on the socket FD and sends events (search.py), then an error or None,
 and ends. It also ends when the socket closes. It may use BYTES of memory. It has a low priority, so
-that pages are not slower while somebody searches. Django is not loaded here.
+that pages are not slower while somebody searches. Django is not set up here: no settings, no
+database.
 """
 
 import asyncio

@@ -13,7 +13,7 @@ import json
 import re
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from monitoring.schema_registry import avro_logical
 from monitoring.schema_registry.budget import (
@@ -63,8 +63,7 @@ class AvroSchema:
         tree = _parsed(text)
         self._read = compiler.compile(tree, "", 0)
         name = tree.get("name") if isinstance(tree, dict) else None
-        self.title = name if isinstance(name, str) and _is_text(name) else ""
-        compiler.check()
+        self.title = name if _is_text(name) else ""
 
     def decode(self, data: bytes, at: int) -> Any:
         """The value from byte `at` to the end, as JSON's types. Raises DataInvalid."""
@@ -91,11 +90,6 @@ class _Compiler:
     def __init__(self) -> None:
         self._named: dict[str, Read] = {}
         self._count = 0
-        self._incomplete: set[str] = set()
-
-    def check(self) -> None:
-        if self._incomplete:
-            raise SchemaInvalid("a record is not complete")
 
     def compile(self, tree: Any, namespace: str, depth: int) -> Read:
         self._count += 1
@@ -137,13 +131,11 @@ class _Compiler:
         read = _record(members)
         name = _full_name(tree, namespace)
         self._add(tree, namespace, read)
-        self._incomplete.add(name)
         inner = name.rpartition(".")[0]
         for field in fields:
             if not isinstance(field, dict) or not _is_text(field.get("name")):
                 raise SchemaInvalid("a field has no valid name")
             members.append((field["name"], self.compile(field.get("type"), inner, depth + 1)))
-        self._incomplete.discard(name)
         return read
 
     def _add(self, tree: dict[str, Any], namespace: str, read: Read) -> Read:
@@ -165,12 +157,12 @@ class _Compiler:
 
 def _full_name(tree: dict[str, Any], namespace: str) -> str:
     name, space = tree.get("name"), tree.get("namespace", namespace)
-    if not isinstance(name, str) or not _is_text(name) or not _NAME.fullmatch(name):
+    if not _is_text(name) or not _NAME.fullmatch(name):
         raise SchemaInvalid("a type has no valid name")
     return name if "." in name or not isinstance(space, str) or not space else f"{space}.{name}"
 
 
-def _is_text(name: Any) -> bool:
+def _is_text(name: Any) -> TypeGuard[str]:
     """Whether a name can be in JSON: not a lone surrogate, for example."""
     return isinstance(name, str) and len(name) <= _NAME_LENGTH_MAX and name.isprintable()
 

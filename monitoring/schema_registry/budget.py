@@ -24,21 +24,21 @@ class Budget:
 
     __slots__ = ("depth", "left")
 
-    def __init__(self, cost_max: int = COST_MAX) -> None:
-        self.left = cost_max
+    def __init__(self) -> None:
+        self.left = COST_MAX
         self.depth = 0
 
     def spend(self, cost: int) -> None:
         """Raises DataInvalid if nothing is left."""
         self.left -= cost
         if self.left < 0:
-            raise DataInvalid("it has too many values to be shown")
+            raise DataInvalid("they have too many values to be shown")
 
     def enter(self) -> None:
         """Begin a nested value; `leave` ends it. Raises DataInvalid."""
         self.depth += 1
         if self.depth > DEPTH_MAX:
-            raise DataInvalid(f"it is nested more than {DEPTH_MAX} times")
+            raise DataInvalid(f"they are nested more than {DEPTH_MAX} times")
 
     def leave(self) -> None:
         self.depth -= 1

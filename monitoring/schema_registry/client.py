@@ -10,7 +10,6 @@ followed, and a schema with its references is limited in bytes, number and time.
 """
 
 import asyncio
-import base64
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import httpx
 
 from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.client_settings import ClientSettings, Tls, TlsSettingsInvalid
+from monitoring.client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.egress import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
@@ -29,7 +28,7 @@ from monitoring.schema_registry_settings import RegistrySettings
 
 TIMEOUT_S = 5.0  # for a schema with its references
 TEXT_BYTES_MAX = 1 << 20  # of one answer
-TEXTS_BYTES_MAX = 2 << 20  # of a schema with its references
+TEXTS_CHARS_MAX = 2 << 20  # of a schema with its references
 REFERENCES_MAX = 100
 _DEPTH_MAX = 20
 _NAME_LENGTH_MAX = 500
@@ -37,11 +36,12 @@ _SUBJECTS_BYTES_MAX = 16 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 T = TypeVar("T")
 
-AVRO, PROTOBUF, JSON = TYPES = ("AVRO", "PROTOBUF", "JSON")
+AVRO, PROTOBUF, JSON = "AVRO", "PROTOBUF", "JSON"
 
 
 class RegistryError(Exception):
-    """Why a schema cannot be had. `is_of_registry`: so will others fail, too."""
+    """Why a schema cannot be read. `is_of_registry`: the registry itself fails, so that other
+    schemas would fail, too."""
 
     def __init__(self, reason: Reason, *, is_of_registry: bool = False) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class Schema:
     version: int | None = None
 
     @property
-    def size_bytes(self) -> int:
+    def size_chars(self) -> int:
         return len(self.text) + sum(len(text) for _name, text in self.references)
 
 
@@ -79,7 +79,7 @@ def _run(settings: RegistrySettings, read: "Callable[[_Connection], Awaitable[T]
         async with asyncio.timeout(TIMEOUT_S):
             async with httpx.AsyncClient(
                 trust_env=False, follow_redirects=False, timeout=TIMEOUT_S,
-                verify=_context(settings),
+                verify=_context(settings), auth=_login(settings), headers={"Accept": _ACCEPT},
             ) as client:  # fmt: skip
                 return await read(_Connection(settings, client))
 
@@ -115,8 +115,12 @@ def _connection_reason(error: Exception) -> Reason:
 def _context(settings: RegistrySettings) -> ssl.SSLContext | bool:
     if not settings.url.lower().startswith("https:"):
         return False
-    context = ClientSettings((), Tls(settings.ca_pem)).ssl_context()
-    return context if context is not None else True
+    return ssl_context_of(Tls(settings.ca_pem))
+
+
+def _login(settings: RegistrySettings) -> tuple[str, str] | None:
+    has_login = settings.username or settings.password
+    return (settings.username, settings.password) if has_login else None
 
 
 class _Connection:
@@ -124,11 +128,7 @@ class _Connection:
 
     def __init__(self, settings: RegistrySettings, client: httpx.AsyncClient) -> None:
         self._settings, self._client = settings, client
-        self._headers = {"Accept": _ACCEPT}
-        if settings.username or settings.password:
-            login = f"{settings.username}:{settings.password}".encode()
-            self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
-        self._bytes_left = TEXTS_BYTES_MAX
+        self._chars_left = TEXTS_CHARS_MAX
         self._references: dict[str, str] = {}
 
     async def schema(self, schema_id: int) -> Schema:
@@ -152,8 +152,8 @@ class _Connection:
 
     async def _add_references(self, schema_id: int, fields: dict[str, Any], depth: int) -> None:
         references = fields.get("references") or []
-        self._bytes_left -= len(_text(fields, "schema"))
-        if not isinstance(references, list) or depth > _DEPTH_MAX or self._bytes_left < 0:
+        self._chars_left -= len(_text(fields, "schema"))
+        if not isinstance(references, list) or depth > _DEPTH_MAX or self._chars_left < 0:
             raise _too_many(schema_id)
         for each in references:
             name, subject = _name(each, "name"), _name(each, "subject")
@@ -171,7 +171,7 @@ class _Connection:
             self._references[name] = _text(inner, "schema")
 
     async def _subject(self, path: str) -> tuple[str, int | None]:
-        """A subject of the schema; "" if the registry is too old to say it."""
+        """A subject of the schema, and its version; "" if the registry does not say it."""
         try:
             found = _json(await self._get(f"{path}/versions"))
             subject, version = _name(found[0], "subject"), found[0]["version"]
@@ -186,7 +186,6 @@ class _Connection:
         try:
             answer = await bounded_http.request(
                 self._client, "GET", target, timeout_s=TIMEOUT_S, body_bytes_max=bytes_max,
-                headers=self._headers,
             )  # fmt: skip
         except AnswerRefused as error:
             raise RegistryError(Reason("registry_format", why=error.reason)) from error

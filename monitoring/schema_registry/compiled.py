@@ -36,7 +36,7 @@ class CompiledSchema:
         """Raises SchemaUnusable."""
         self.id, self.type = schema.id, schema.type
         self.subject, self.version = schema.subject, schema.version
-        self.size_bytes = schema.size_bytes
+        self.size_chars = schema.size_chars
         self._avro: AvroSchema | None = None
         self._protobuf: ProtobufSchema | None = None
         self._title = ""
@@ -64,7 +64,7 @@ class CompiledSchema:
         except DataInvalid as error:
             why = str(error)
         except (RecursionError, MemoryError):  # the limits should not let it come so far
-            why = "it is too large"
+            why = "they are too large"
         return Decoded(None, self._title, Reason("schema_data", id=self.id, why=why))
 
     def _decode(self, data: bytes) -> Decoded:

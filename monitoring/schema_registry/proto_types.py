@@ -90,7 +90,7 @@ class Types:
             self._enums[_joined(scope, enum.name)] = enum
         for message in messages:
             if len({each.name for each in message.fields}) < len(message.fields):
-                raise SchemaInvalid(f"the message {message.name[:100]!r} has two fields of one name")
+                raise SchemaInvalid(f"message {message.name[:100]!r} has two fields of one name")
             message.full_name = _joined(scope, message.name)
             self.messages[message.full_name] = message
             self._add(message.full_name, message.messages, message.enums, depth + 1)

@@ -201,9 +201,7 @@ class _MessageReader:
             fields[chosen] = field.name
         fields[field.name] = value
 
-    def _entry(
-        self, source: _Source, at: int, end: int, field: Field, fields: _Fields
-    ) -> None:
+    def _entry(self, source: _Source, at: int, end: int, field: Field, fields: _Fields) -> None:
         """One entry of a map: a message with the fields 1 and 2."""
         reader = self._entry_readers.get(field.name)
         if reader is None:

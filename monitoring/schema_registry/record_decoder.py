@@ -32,7 +32,8 @@ class RecordDecoder:
         seconds_max: float | None = PAGE_SECONDS,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`seconds_max`: None = without limits, for a process that has its own."""
+        """`seconds_max`: None = no limits of time and size for decoding, for a process that has its
+        own; those of look-ups stay."""
         self._cache, self._clock_s = cache, clock_s
         self._seconds_left = float("inf") if seconds_max is None else seconds_max
         self._bytes_left = float("inf") if seconds_max is None else PAGE_BYTES
@@ -80,7 +81,7 @@ class RecordDecoder:
             started_s = self._clock_s()
             found = self._cache.get(number)
             self._lookup_seconds_left -= self._clock_s() - started_s
-            self._failed_lookups += isinstance(found, Reason)
+            self._failed_lookups += isinstance(found, Reason) and found.code == "schema_missing"
         return found
 
 

@@ -17,9 +17,9 @@ from monitoring.schema_registry.compiled import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry_settings import RegistrySettings
 
 SCHEMAS_MAX = 1_000
-TEXTS_BYTES_MAX = 16 << 20
-MISSING_S = 60.0
-SILENT_S = 15.0
+TEXTS_CHARS_MAX = 16 << 20
+MISSING_RETRY_S = 60.0
+REGISTRY_RETRY_S = 15.0
 _REGISTRIES_MAX = 32
 
 Read = Callable[[RegistrySettings, int], Schema]
@@ -35,8 +35,8 @@ class SchemaCache:
         self._settings, self._read, self._clock_s = settings, read, clock_s
         self._schemas: OrderedDict[int, CompiledSchema] = OrderedDict()
         self._problems: OrderedDict[int, tuple[float, Reason]] = OrderedDict()
-        self._silent: tuple[float, Reason] | None = None
-        self._size_bytes = 0
+        self._registry_problem: tuple[float, Reason] | None = None
+        self._size_chars = 0
         self._lock = threading.Lock()
 
     def known(self, schema_id: int) -> CompiledSchema | Reason | None:
@@ -47,7 +47,9 @@ class SchemaCache:
             if schema is not None:
                 self._schemas.move_to_end(schema_id)
                 return schema
-            for expires_s, reason in filter(None, (self._problems.get(schema_id), self._silent)):
+            for expires_s, reason in filter(
+                None, (self._problems.get(schema_id), self._registry_problem)
+            ):
                 if now_s < expires_s:
                     return reason
         return None
@@ -68,22 +70,22 @@ class SchemaCache:
 
     def _add(self, schema: CompiledSchema) -> None:
         with self._lock:
-            self._silent = None
+            self._registry_problem = None
             replaced = self._schemas.pop(schema.id, None)
-            self._size_bytes += schema.size_bytes - (replaced.size_bytes if replaced else 0)
+            self._size_chars += schema.size_chars - (replaced.size_chars if replaced else 0)
             self._schemas[schema.id] = schema
-            while len(self._schemas) > SCHEMAS_MAX or self._size_bytes > TEXTS_BYTES_MAX:
+            while len(self._schemas) > SCHEMAS_MAX or self._size_chars > TEXTS_CHARS_MAX:
                 _id, oldest = self._schemas.popitem(last=False)
-                self._size_bytes -= oldest.size_bytes
+                self._size_chars -= oldest.size_chars
 
     def _failed(self, schema_id: int, reason: Reason, *, of_registry: bool = False) -> Reason:
         now_s = self._clock_s()
         with self._lock:
             if of_registry:
-                self._silent = (now_s + SILENT_S, reason)
+                self._registry_problem = (now_s + REGISTRY_RETRY_S, reason)
                 return reason
             self._problems.pop(schema_id, None)
-            self._problems[schema_id] = (now_s + MISSING_S, reason)
+            self._problems[schema_id] = (now_s + MISSING_RETRY_S, reason)
             if len(self._problems) > SCHEMAS_MAX:
                 self._problems.popitem(last=False)
         return reason

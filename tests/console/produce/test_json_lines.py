@@ -8,7 +8,8 @@ from console.produce import contents, json_lines
 from console.produce.data_formats import InvalidData
 from console.records import downloads
 from monitoring.gateway.producing import NewRecord
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.reasons import Reason
 
 
 def read(*lines: str, most: int = 100, **options: bool) -> list[NewRecord]:
@@ -45,6 +46,19 @@ def test_a_download_of_a_record_is_read_back():
     assert read(text, keeps_partitions=False, keeps_times=False) == [
         NewRecord(row.key, row.value, headers)
     ]
+
+
+def test_data_that_a_download_decoded_are_refused_and_others_are_read_back():
+    note = SchemaNote(5, "AVRO", "orders-value", 1)
+    decoded = RecordRow(0, 1, 0, None, b'{"a":1}', (), value_schema=note)
+    with pytest.raises(InvalidData, match="Line 1: It was decoded with a schema"):
+        read(downloads.content("orders", decoded, "record").decode())
+    unknown = SchemaNote(5, problem=Reason("schema_missing", id=5))
+    for data in (b"\x00\x00\x00\x00\x05\xff", b"\x00\x00\x00\x00\x05x"):
+        row = RecordRow(0, 1, 0, None, data, (), value_schema=unknown)
+        assert read(downloads.content("orders", row, "record").decode())[0].value == data
+    [own] = read('{"value": {"text": "x", "schema": {"id": 1}}}')
+    assert own.value == b'{"text":"x","schema":{"id":1}}'
 
 
 def test_the_last_line_of_an_export_is_no_record():

@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from google.protobuf import struct_pb2
+from google.protobuf import descriptor_pb2, struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +71,12 @@ def test_an_edition_has_presence():
     assert decoded(text, b"\x08\x00") == {"n": 0}
 
 
+def test_an_edition_has_types_that_are_exported_or_local():
+    text = """edition = "2024"; local enum E { X = 0; }
+    export message A { export message B { int32 n = 1; } B b = 1; local enum F { Y = 0; } }"""
+    assert decoded(text, b"\x0a\x02\x08\x05") == {"b": {"n": 5}}
+
+
 def test_a_type_is_found_in_the_innermost_scope_and_in_references():
     text = """syntax = "proto3"; package a.b; import "c.proto";
     message A { message C { int32 inner = 1; } C own = 1; .a.C outer = 2; b.D d = 3; }
@@ -85,6 +91,39 @@ def test_a_type_is_found_in_the_innermost_scope_and_in_references():
 def test_the_last_field_of_a_oneof_holds():
     text = 'syntax = "proto3"; message A { oneof x { string a = 1; int32 b = 2; } }'
     assert decoded(text, b"\x0a\x01s\x10\x05") == {"b": 5}
+
+
+def _descriptor(message):
+    file = descriptor_pb2.FileDescriptorProto(name="a.proto", syntax="proto3")
+    file.message_type.add().CopyFrom(message)
+    return base64.b64encode(file.SerializeToString()).decode()
+
+
+def test_a_field_of_a_descriptor_may_have_the_name_of_a_oneof():
+    message = descriptor_pb2.DescriptorProto(name="A")
+    message.oneof_decl.add(name="x")
+    field = descriptor_pb2.FieldDescriptorProto
+    message.field.add(name="oneof x", number=1, type=field.TYPE_INT32, label=field.LABEL_REPEATED)
+    message.field.add(
+        name="a", number=2, type=field.TYPE_INT32, label=field.LABEL_OPTIONAL, oneof_index=0
+    )
+    value = decoded(_descriptor(message), b"\x08\x07\x10\x05")
+    assert value == {"oneof x": [7], "a": 5}
+
+
+def test_a_map_of_a_descriptor_without_values_is_refused():
+    message = descriptor_pb2.DescriptorProto(name="A")
+    entry = message.nested_type.add(name="MEntry")
+    entry.options.map_entry = True
+    field = descriptor_pb2.FieldDescriptorProto
+    for name, number in (("key", 1), ("value", 3)):
+        entry.field.add(name=name, number=number, type=field.TYPE_INT32)
+    message.field.add(
+        name="m", number=1, type=field.TYPE_MESSAGE, label=field.LABEL_REPEATED,
+        type_name=".A.MEntry",
+    )  # fmt: skip
+    with pytest.raises(SchemaInvalid, match="map"):
+        ProtobufSchema(_descriptor(message))
 
 
 def test_fields_that_the_schema_does_not_have_are_left_out():
@@ -111,7 +150,7 @@ def test_a_type_of_its_own_with_a_well_known_name_is_shown_as_it_is():
      "message A { Unknown a = 1; }", "message A { int32 a = 0; }", "/* open", '"open',
      "message A { map<A, A> a = 1; }", "message A { string a = 99999999999999; }",
      "message A {" * 1000, "option x = " + "{" * 100_000, f"message {'a' * 5000} {{}}",
-     "message A { int32 a = 1; }" * 20_000],
+     "message A { int32 a = 1; repeated int32 a = 2; }", "message A { int32 a = 1; }" * 20_000],
     ids=lambda text: text[:30],
 )  # fmt: skip
 def test_a_schema_that_is_none_is_refused(text):

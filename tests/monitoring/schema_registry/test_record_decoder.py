@@ -8,7 +8,12 @@ from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
 from monitoring.schema_registry.client import RegistryError, Schema
 from monitoring.schema_registry.record_decoder import RecordDecoder
-from monitoring.schema_registry.schema_cache import MISSING_S, SCHEMAS_MAX, SILENT_S, SchemaCache
+from monitoring.schema_registry.schema_cache import (
+    MISSING_RETRY_S,
+    REGISTRY_RETRY_S,
+    SCHEMAS_MAX,
+    SchemaCache,
+)
 from monitoring.schema_registry_settings import RegistrySettings
 from tests.monitoring.schema_registry import serialized
 
@@ -123,7 +128,7 @@ def test_a_missing_schema_is_asked_for_again_after_a_while(registry):
     for _ in range(2):
         registry.decoder().decoded(unknown(99))
     assert registry.asked == [99]
-    registry.clock.now_s += MISSING_S
+    registry.clock.now_s += MISSING_RETRY_S
     registry.decoder().decoded(unknown(99))
     assert registry.asked == [99, 99]
 
@@ -135,7 +140,7 @@ def test_a_registry_that_fails_is_not_asked_for_a_while(registry):
         decoded = decoder.decoded(unknown(schema_id))
         assert decoded.value_schema.problem.code == "registry_silent"
     assert registry.asked == [1]
-    registry.clock.now_s += SILENT_S
+    registry.clock.now_s += REGISTRY_RETRY_S
     registry.is_up = True
     assert registry.decoder().decoded(row(serialized.AVRO_RECORD)).value_schema.problem == ""
 
