@@ -16,7 +16,7 @@ from typing import Any
 import django
 import numpy as np
 import pyarrow as pa
-from names import find
+from names import OLDER_COLUMNS, find
 from synthetic import SLUG, Columns, Synthetic
 
 TICKS_A_FILE = 12
@@ -80,6 +80,10 @@ def _table(schema: pa.Schema, common: dict[str, Any], columns: Columns) -> pa.Ta
 
     Raises LookupError for a column that the schema does not have: pages would be emptier.
     """
+    columns = {
+        name if name in schema.names else OLDER_COLUMNS.get(name, name): values
+        for name, values in columns.items()
+    }
     if unknown := set(columns) - set(schema.names):
         raise LookupError(f"this checkout's samples have no column {', '.join(sorted(unknown))}")
     count = len(columns["partition"])

@@ -23,6 +23,9 @@ PLACES: dict[str, tuple[str, ...]] = {
     "grant": ("console accounts services grant",),
 }
 
+OLDER_COLUMNS = {"replicas_reported": "replicas_told"}
+"""Columns of samples that have another name in older checkouts."""
+
 
 def find(name: str) -> Any:
     """What this checkout has of that name. Raises LookupError where it is at none of its places."""

@@ -41,7 +41,7 @@ TIMED_OF = 16
 small request costs. A receive that brings as many is always timed."""
 ALWAYS_TIMED_S = 0.005
 """What took longer since the loop woke is timed, and stands for itself alone."""
-PATIENT = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
+LONG_POLLING = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 """They wait as long as the client, or the other members, have them wait."""
 
 
@@ -58,7 +58,7 @@ class RequestTimes:
     """The requests of the receive under way, and the figures they go into."""
 
     __slots__ = (
-        "_left", "_loop", "_metrics", "_slow_s", "_tell_after_s", "_untold", "other_bytes",
+        "_left", "_loop", "_metrics", "_slow_s", "_next_log_s", "_not_logged", "other_bytes",
         "others", "produce", "produces",
     )  # fmt: skip
 
@@ -66,8 +66,8 @@ class RequestTimes:
         self._metrics = metrics
         self._loop = metrics.loop
         self._slow_s = slow_s
-        self._tell_after_s = 0.0
-        self._untold = 0
+        self._next_log_s = 0.0
+        self._not_logged = 0
         self.produce = metrics.api(PRODUCE)
         self.produces = self.other_bytes = 0
         self.others: list[int] = []
@@ -178,7 +178,7 @@ class RequestTimes:
         remote_s = monotonic() - left_s
         queue_s = max(start_s - woke_s, 0.0)
         self._metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
-        if remote_s > self._slow_s and key not in PATIENT:
+        if remote_s > self._slow_s and key not in LONG_POLLING:
             self._log_slow(connection, left_s - start_s, remote_s, key)
 
     def sent_late(self, connection: Sender, seconds: float) -> None:
@@ -191,10 +191,10 @@ class RequestTimes:
         self, connection: Connection, local_s: float, remote_s: float, key: int | None = None
     ) -> None:
         now_s = monotonic()
-        if now_s < self._tell_after_s:
-            self._untold += 1
+        if now_s < self._next_log_s:
+            self._not_logged += 1
             return
-        self._tell_after_s = now_s + LOG_INTERVAL_S
+        self._next_log_s = now_s + LOG_INTERVAL_S
         header = connection.last_header
         if key is None:
             key = PRODUCE if header is None else header.api_key
@@ -203,9 +203,9 @@ class RequestTimes:
             "brokerd.slow.request.ms is %.0f%s",
             api_name(key), header.client_id if header else None, connection.peer_host,
             (local_s + remote_s) * 1000, local_s * 1000, remote_s * 1000, self._slow_s * 1000,
-            f"; {self._untold} more since the last such line" if self._untold else "",
+            f"; {self._not_logged} more since the last such line" if self._not_logged else "",
         )  # fmt: skip
-        self._untold = 0
+        self._not_logged = 0
 
 
 def api_name(key: int) -> str:

@@ -92,7 +92,7 @@ def _previous_tick(slug: str, number: int) -> Tick | None:
     last = readers.last_ticks.get(slug)
     if last is not None and last.tick == number - 1:
         return last
-    return tick_stream.last_ok_tick(slug, patient=True) or last
+    return tick_stream.last_ok_tick(slug, may_block=True) or last
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:

@@ -116,12 +116,12 @@ def latest_tick(slug: str) -> Tick | None:
     return decode(entries[0][1]) if entries else None
 
 
-def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
+def last_ok_tick(slug: str, *, may_block: bool = False) -> Tick | None:
     """The newest tick that is not a gap; pages show it, with its age, while sampling fails.
 
-    `patient` (for workers): waits longer for Redis.
+    `may_block` (for workers): waits longer for Redis.
     """
-    with redis_client.guarded() if patient else redis_client.quick() as client:
+    with redis_client.guarded() if may_block else redis_client.quick() as client:
         entry_id = client.get(redis_keys.last_ok(slug))
         if entry_id is None:
             return None

@@ -14,9 +14,3 @@ def test_a_retired_name_is_found_with_its_line() -> None:
 )
 def test_other_names_are_let_through(text: str) -> None:
     assert list(find(text)) == []
-
-
-def test_a_name_that_is_retired_in_brokerd_only_is_found_there() -> None:
-    text = "log.read(0, patient=True)"
-    assert list(find(text)) == []
-    assert list(find(text, in_brokerd=True)) == [(1, "patient")]

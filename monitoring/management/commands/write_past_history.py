@@ -89,7 +89,7 @@ class Command(BaseCommand):
 
 
 def _synthetic_hour(slug: str, start_ms: int) -> Hour:
-    sample = tick_stream.last_ok_tick(slug, patient=True)
+    sample = tick_stream.last_ok_tick(slug, may_block=True)
     if sample is None:
         raise CannotWrite("it has no sample yet: start the stack and wait for the first one")
     interval_ms = tick_stream.interval_ms()

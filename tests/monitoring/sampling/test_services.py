@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
+def long_timeouts(monkeypatch):
     """What is in memory or on this machine may take long on a busy one."""
     monkeypatch.setattr(redis_client, "_TIMEOUT_S", PATIENCE_S)
     monkeypatch.setattr(redis_client, "_QUICK_TIMEOUT_S", PATIENCE_S)
