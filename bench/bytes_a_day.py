@@ -13,8 +13,8 @@ from pathlib import Path
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import MB, Measured
 from bench.report import Found, Heading, Report
-from bench.rows import Contender, Goal, Row
-from bench.servers import ROOT, Server
+from bench.rows import Contender, Row
+from bench.servers import ROOT
 
 KEY = "bytes-a-day"
 BUSY = (0, 1000)
@@ -41,15 +41,11 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
         sizes = {level: sum(tables.values()) for level, tables in levels.items()}
         for level, size in {"all levels": sum(sizes.values()), **sizes}.items():
             row = Row(f"{KEY}-{busy}-{level}", f"{name}, {level}", "MB a day", "",
-                      [Contender(THIS, THIS, _together, Goal())], less_is_better=True)  # fmt: skip
+                      [Contender(THIS, THIS)], less_is_better=True)  # fmt: skip
             found = Found()
             found.take(Measured(size / MB, 0.0))
             report.add(row, {THIS: found})
     return report
-
-
-def _together(_server: Server, _seconds: float) -> Measured:
-    raise RuntimeError("all levels are measured together")
 
 
 def _bytes(directory: Path, topics: int, busy: int) -> dict[str, dict[str, int]]:

@@ -17,8 +17,8 @@ import redis
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import Measured
 from bench.report import Found, Heading, Report
-from bench.rows import Contender, Goal, Row
-from bench.servers import ROOT, STOP_TIMEOUT_S, Server
+from bench.rows import Contender, Row
+from bench.servers import ROOT, STOP_TIMEOUT_S
 from bench.visits import percentile
 from stack.embedded.redis import server_path
 from tests.support.ports import free_port
@@ -43,16 +43,12 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
     )
     report = Report(results, QUERIES, 0, heading)
     for name, times_ms in _times(directory, topics).items():
-        row = Row(name, name, "ms p95", "ms p50", [Contender(THIS, THIS, _together, Goal())],
+        row = Row(name, name, "ms p95", "ms p50", [Contender(THIS, THIS)],
                   less_is_better=True)  # fmt: skip
         found = Found()
         found.take(Measured(percentile(times_ms, 0.95), percentile(times_ms, 0.5)))
         report.add(row, {THIS: found})
     return report
-
-
-def _together(_server: Server, _seconds: float) -> Measured:
-    raise RuntimeError("all charts are measured together")
 
 
 def _times(directory: Path, topics: int) -> dict[str, list[float]]:

@@ -20,7 +20,7 @@ from bench.in_checkout.synthetic import SLUG, Synthetic
 from bench.measured import MB, Measured
 from bench.report import Found, Heading, Report
 from bench.rows import Contender, Goal, Row
-from bench.servers import ROOT, Server
+from bench.servers import ROOT
 from bench.sites import Site, running
 from bench.visits import (
     PUSH,
@@ -112,12 +112,8 @@ def rows(labels: Sequence[str]) -> list[Row]:
 def _row(
     key: str, name: str, unit: str, second_unit: str, labels: Sequence[str], goal: Goal = _GOAL
 ) -> Row:
-    contenders = [Contender(label, label, _not_measured_alone, goal) for label in labels]
+    contenders = [Contender(label, label, goal=goal) for label in labels]
     return Row(key, name, unit, second_unit, contenders, less_is_better=True)
-
-
-def _not_measured_alone(_server: Server, _seconds: float) -> Measured:
-    raise RuntimeError("all pages are measured together")
 
 
 def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:

@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 from bench.measured import Measured
 from bench.report import Found, Heading, Report
 from bench.roll_up_sql import run_duckdb
-from bench.rows import Contender, Goal, Row
-from bench.servers import ROOT, Server
+from bench.rows import Contender, Row
+from bench.servers import ROOT
 from monitoring.history.levels import HOUR_MS, MINUTE_MS
 from monitoring.history.table_specs import GROUP_PARTITIONS
 from monitoring.spark.config import SparkConfig
@@ -77,13 +77,9 @@ _HEADING = Heading(
 
 
 def _row(hours: int) -> Row:
-    contenders = [Contender(name, name, _together, Goal()) for name in (SPARK, DUCKDB)]
+    contenders = [Contender(name, name) for name in (SPARK, DUCKDB)]
     name = f"{10 * hours} million raw rows to minutes"
     return Row(f"{KEY}-{10 * hours}", name, "s", "CPU-s", contenders, less_is_better=True)
-
-
-def _together(_server: Server, _seconds: float) -> Measured:
-    raise RuntimeError("both are measured together")
 
 
 def _timed(run, process: psutil.Process | None) -> Measured:  # type: ignore[no-untyped-def]

@@ -22,13 +22,18 @@ class Goal:
     cpu: float | None = None
 
 
+def measured_together(_server: Server, _seconds: float) -> Measured:
+    """The load of rows that have a run of their own."""
+    raise RuntimeError("these rows are measured together")
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """Who is measured in a row: `label` in the table, `server` by its name."""
 
     label: str
     server: str
-    load: Load
+    load: Load = measured_together
     goal: Goal = Goal()
 
 

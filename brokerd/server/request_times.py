@@ -58,7 +58,7 @@ class RequestTimes:
     """The requests of the receive under way, and the figures they go into."""
 
     __slots__ = (
-        "_left", "_loop", "_metrics", "_slow_s", "_next_log_s", "_not_logged", "other_bytes",
+        "_left", "_loop", "_metrics", "_next_log_s", "_not_logged", "_slow_s", "other_bytes",
         "others", "produce", "produces",
     )  # fmt: skip
 
