@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from monitoring.clusters import Cluster
-from monitoring.egress import EgressRefused, setting_targets, split_url
+from monitoring.egress import EgressRefused, split_url
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.ports import ADMIN_PORT_ABOVE
@@ -27,21 +27,9 @@ class AdminUrls:
         urls = dict(cluster.admin_urls)
         if not urls:
             return cls(urls, "")
-        allowed: tuple[AllowedTarget, ...] = ()
-        if all(map(_is_embedded, urls.values())):
-            allowed = (LOOPBACK,)
-        elif not all(map(_is_allowed_by_setting, urls.values())):
-            allowed = allowed_for(EgressTarget.Purpose.ADMIN_PORT)
+        is_embedded = all(map(_is_embedded, urls.values()))
+        allowed = (LOOPBACK,) if is_embedded else allowed_for(EgressTarget.Purpose.ADMIN_PORT)
         return cls(urls, cluster.decrypt_admin_token(), allowed)
-
-
-def _is_allowed_by_setting(url: str) -> bool:
-    """Whether AERIE_EGRESS_ALLOW names the host: then no other target is needed."""
-    try:
-        _scheme, host, port = split_url(url)
-    except EgressRefused:
-        return False
-    return any(target.allows_name(host, port) for target in setting_targets())
 
 
 def _is_embedded(url: str) -> bool:

@@ -7,6 +7,8 @@ from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Uns
 from monitoring.gateway.gateway import for_cluster
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 
+pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture
 def topic(live_cluster):

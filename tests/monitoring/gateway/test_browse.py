@@ -209,6 +209,7 @@ def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, mon
     assert single == RecordPage((), (UnreadPartition(min(silent), SILENT),))
 
 
+@pytest.mark.django_db
 def test_reading_creates_no_group(browse, live_cluster):
     browse.read("browse.some", 0, None, 5)
     from monitoring.gateway import loop

@@ -11,7 +11,7 @@ from stack.demo.events import BrokerEvents
 
 
 @pytest.fixture
-def urls(live_cluster):
+def urls(live_cluster, db):
     return AdminUrls.of(live_cluster.row())
 
 
