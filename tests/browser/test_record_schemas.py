@@ -3,10 +3,8 @@
 import uuid
 
 import pytest
-from confluent_kafka import Producer
 from playwright.sync_api import expect
 
-from monitoring.models import Cluster
 from tests.console.conftest import a_user
 from tests.monitoring.schema_registry import serialized
 from tests.support.live_cluster import LiveCluster
@@ -20,17 +18,11 @@ def topic(transactional_db, live_cluster: LiveCluster, monkeypatch):
     monkeypatch.setenv("AERIE_EGRESS_ALLOW", "127.0.0.1")  # of the web server
     name = f"browser-schemas-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(name, 1)
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-    for value in (serialized.PROTO_RECORD, b"\0\0\0\0\x63unknown", serialized.AVRO_RECORD):
-        producer.produce(name, value, serialized.JSON_RECORD)
-    assert producer.flush(20) == 0
+    values = (serialized.PROTO_RECORD, b"\0\0\0\0\x63unknown", serialized.AVRO_RECORD)
+    live_cluster.write(name, ({"value": value, "key": serialized.JSON_RECORD} for value in values))
     with schema_registry() as registry:
-        registry.add("payments-value", serialized.AVRO_SCHEMA)
-        registry.add("clicks-value", serialized.JSON_SCHEMA, "JSON")
-        registry.add("orders-value", serialized.PROTO_SCHEMA, "PROTOBUF")
-        row: Cluster = live_cluster.row("local")
-        row.registry_url = registry.url
-        row.save()
+        serialized.add_all(registry)
+        live_cluster.row("local", registry_url=registry.url).save()
         yield name
 
 

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.live import snapshot_cache
 from monitoring.gateway.errors import ClusterUnavailable
@@ -83,6 +85,10 @@ def a_user(name: str, role: str = "", cluster: str = "", **patterns: list[str]) 
     return user
 
 
+def by(user: Any, address: str = "10.0.0.9") -> Principal:
+    return Principal(user, address)
+
+
 @pytest.fixture
 def viewer(db) -> Any:
     return a_user("viewer", "viewer")
@@ -112,6 +118,19 @@ def client_of() -> Callable[[Any], Client]:
         return client
 
     return sign_in
+
+
+def content_of(answer: Any) -> bytes:
+    """All of an answer, also if it is streamed."""
+    if not answer.streaming:
+        return answer.content
+    if answer.is_async:
+        return async_to_sync(_joined)(answer)
+    return b"".join(answer.streaming_content)
+
+
+async def _joined(answer: Any) -> bytes:
+    return b"".join([piece async for piece in answer.streaming_content])
 
 
 def tick_now() -> int:

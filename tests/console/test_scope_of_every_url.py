@@ -8,7 +8,6 @@ about what is outside.
 
 import pyarrow as pa
 import pytest
-from asgiref.sync import async_to_sync
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,7 +19,7 @@ from console.records.models import MaskingRule
 from monitoring.models import Alert, AlertDelivery, AlertRule, Report
 from monitoring.reports import result_files
 from monitoring.reports.models import State
-from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample
+from tests.console.conftest import GROUPS, PARTITIONS, a_user, content_of, sample
 from tests.console.reports.conftest import GROUPS as REPORT_GROUPS
 from tests.console.reports.conftest import TOPICS as REPORT_TOPICS
 from tests.console.test_every_url import PLAN, TABLE
@@ -130,18 +129,8 @@ def arguments(name: str, row: list, names: dict[str, str], ids: dict[str, str]) 
 
 
 def text_of(response) -> str:
-    if not response.streaming:
-        data = response.content
-    elif response.is_async:
-        data = async_to_sync(_joined)(response)
-    else:
-        data = b"".join(response.streaming_content)
     where = response.headers.get("Location", "") + response.headers.get("Content-Disposition", "")
-    return data.decode("latin-1") + where
-
-
-async def _joined(response) -> bytes:
-    return b"".join([part async for part in response.streaming_content])
+    return content_of(response).decode("latin-1") + where
 
 
 @pytest.fixture(params=ROLES)

@@ -3,8 +3,9 @@
 Tests share it: each makes topics and groups of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -93,11 +94,29 @@ class LiveCluster:
 
     def produce(self, topic: str, counts: dict[int, int]) -> None:
         """Write `counts[partition]` small records."""
+        self.write(
+            topic,
+            (
+                {"value": b"value-%d" % number, "key": b"key", "partition": partition}
+                for partition, count in counts.items()
+                for number in range(count)
+            ),
+        )
+
+    def write(self, topic: str, records: Iterable[Mapping[str, Any]]) -> None:
+        """Write records, each with the arguments of Producer.produce."""
         producer = Producer({"bootstrap.servers": self.brokerd.bootstrap_servers, "log_level": 0})
-        for partition, count in counts.items():
-            for number in range(count):
-                producer.produce(topic, b"value-%d" % number, b"key", partition=partition)
-        assert producer.flush(20) == 0
+        for record in records:
+            producer.produce(topic, **record)
+        assert producer.flush(30) == 0
+
+    def write_once(self, topic: str, partitions: int, records: Iterable[Mapping[str, Any]]) -> None:
+        """Create a topic with these records, if no test of this run did before."""
+        with self.gateway() as gateway:
+            if gateway.wire.has_topic(topic):
+                return
+        self.create_topic(topic, partitions)
+        self.write(topic, records)
 
     def commit(self, group: str, topic: str, offsets: dict[int, int]) -> None:
         """Commit as a consumer that assigned itself, without joining the group."""

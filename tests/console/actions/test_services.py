@@ -17,6 +17,7 @@ from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.reasons import loads
+from tests.console.actions.conftest import confirm_and_run
 from tests.console.conftest import a_user, sample
 from tests.support.waiting import wait_until
 
@@ -52,13 +53,6 @@ def creation(name, **changes):
 def _queued(monkeypatch, django_capture_on_commit_callbacks):
     """What `confirm` would send to a worker."""
     monkeypatch.setattr(services, "_send_task", lambda plan: None)
-
-
-def confirm_and_run(plan, user, typed=""):
-    services.confirm(plan, Principal(user, "10.0.0.9"), typed)
-    services.run(str(plan.pk))
-    plan.refresh_from_db()
-    return plan
 
 
 pytestmark = pytest.mark.usefixtures("_queued")

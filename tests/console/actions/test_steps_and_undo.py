@@ -15,9 +15,9 @@ from console.audit.models import AuditEntry
 from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import Refused
 from monitoring.reasons import Reason, loads
+from tests.console.actions.conftest import confirm_and_run
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
-    confirm_and_run,
     creation,
     make,
     new_topic_name,

@@ -7,7 +7,7 @@ from console.dashboard import overview
 from console.live import snapshot_cache
 from monitoring.models import Cluster
 from monitoring.read_model.partial_sum import PartialSum
-from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample_next
+from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample, sample_next
 
 
 @pytest.fixture
@@ -33,12 +33,19 @@ def test_the_largest_topics_come_first_with_their_shares(local, admin):
                          "replicas_reported": 0 if size is None else 1}
         for name, size in sizes.items()
     ]  # fmt: skip
-    sample_next(partitions=rows[:3])
+    rights = rights_of(admin, local)
+    number = sample_next(partitions=rows[:3])
     snapshot_cache.refresh("local", at_once=True)
-    found = overview.context(local, rights_of(admin, local))["largest_topics"]
+    found = overview.context(local, rights)["largest_topics"]
     assert [(row.name, share) for row, share in found] == [
         ("large", 0.7), ("middle", 0.2), ("small", 0.1),
     ]  # fmt: skip
+    sample(number=number + 1, partitions=rows)
+    snapshot_cache.refresh("local", at_once=True)
+    found = overview.context(local, rights)["largest_topics"]
+    assert [(row.name, share) for row, share in found] == [
+        ("large", None), ("middle", None), ("small", None), ("unknown", None),
+    ], "the size of all topics is unknown"  # fmt: skip
 
 
 def test_idle_topics_are_listed_by_their_last_record_without_empty_and_internal_ones(local, admin):
@@ -61,9 +68,9 @@ def test_the_fullest_broker_and_the_space_left_are_told(local, admin, client_of)
     ]
     sample_next(brokers=brokers)
     snapshot_cache.refresh("local", at_once=True)
-    told = overview.context(local, rights_of(admin, local))
-    assert (told["fullest"]["id"], told["fullest"]["tone"]) == (2, "warning")
-    assert told["totals"].disk_free_bytes == PartialSum(50, 1, 3, "brokers")
+    context = overview.context(local, rights_of(admin, local))
+    assert (context["fullest"]["id"], context["fullest"]["tone"]) == (2, "warning")
+    assert context["totals"].disk_free_bytes == PartialSum(50, 1, 3, "brokers")
     page = client_of(admin).get("/c/local/").content.decode()
     assert "full on broker 2" in page
     assert "Largest topics" in page
@@ -76,9 +83,12 @@ def test_topics_outside_of_the_scope_are_in_no_list(local):
         PARTITIONS[0] | {"topic": name, "last_record_ms": 5, "has_newer_records": False}
         for name in ("mine", "yours")
     ]
-    sample_next(partitions=rows)
+    number = sample_next(partitions=rows)
+    grown = {"log_end_offset": 900, "messages_in": 900}
+    sample(number=number + 1, partitions=[rows[0], rows[1] | grown])
     snapshot_cache.refresh("local", at_once=True)
-    told = overview.context(local, rights_of(user, local))
-    assert [row.name for row, _ in told["largest_topics"]] == ["mine"]
-    assert [row.name for row in told["idle_topics"]] == ["mine"]
-    assert told["totals"].topics_active + told["totals"].topics_idle <= 1
+    context = overview.context(local, rights_of(user, local))
+    assert [row.name for row, _ in context["largest_topics"]] == ["mine"]
+    assert [row.name for row in context["idle_topics"]] == ["mine"]
+    totals = context["totals"]
+    assert (totals.topics_active, totals.topics_idle) == (0, 1)

@@ -1,4 +1,7 @@
-"""A topic `orders` with three partitions, on a cluster in memory."""
+"""A topic `orders` on a cluster in memory.
+
+It has three partitions there, which plans read; the sampled tick, which the forms read, has two.
+"""
 
 import pytest
 
@@ -24,17 +27,3 @@ def local() -> Cluster:
 
 def planned(user, *records: NewRecord, topic: str = "orders", **options) -> Plan:
     return propose_write(Principal(user, ""), local(), WriteRequest(topic, records, **options))
-
-
-def run(plan: Plan, user) -> Plan:
-    actions.confirm(plan, Principal(user, ""), plan.draft["typed_name"])
-    actions.run(str(plan.pk))
-    plan.refresh_from_db()
-    return plan
-
-
-def resume(plan: Plan, user) -> Plan:
-    actions.resume(plan, Principal(user, ""))
-    actions.run(str(plan.pk))
-    plan.refresh_from_db()
-    return plan

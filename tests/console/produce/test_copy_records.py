@@ -17,8 +17,9 @@ from console.records.models import MaskingRule
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.reasons import Reason, loads
+from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.conftest import a_user
-from tests.console.produce.conftest import local, resume, run
+from tests.console.produce.conftest import local
 
 URL = "/c/local/topics/orders/copy"
 WISH = RangesToCopy("orders", "target")
@@ -45,12 +46,11 @@ def copied(cluster, partition: int) -> list[bytes | None]:
 def test_all_records_are_copied_with_key_and_time_and_audited(filled, operator):
     plan = planned(operator)
     filled.produce("orders", 0, b"later")
-    done = run(plan, operator)
+    done = confirm_and_run(plan, operator)
     assert (done.state, loads(done.outcome)) == (models.DONE, "")
     assert copied(filled, 0) == [b"0-%d" % n for n in range(10)], "not what was written later"
     assert copied(filled, 1) == [b"1-%d" % n for n in range(4)]
-    source = filled.topics["orders"].records[1]
-    assert [dataclasses.replace(row) for row in filled.topics["target"].records[1]] == source
+    assert filled.topics["target"].records[1] == filled.topics["orders"].records[1]
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.resource) == ("record.copy", "orders")
     assert entry.after == {"to": "target", "spans": {"0": [0, 10], "1": [0, 4]}}
@@ -84,14 +84,14 @@ def test_a_target_with_fewer_partitions_takes_them_by_key(filled, operator):
     filled.create_topic("target", 1)
     with pytest.raises(PlanRefused, match="has only 1 partitions"):
         planned(operator)
-    assert run(planned(operator, keeps_partitions=False), operator).state == models.DONE
+    assert confirm_and_run(planned(operator, keeps_partitions=False), operator).state == models.DONE
     assert len(copied(filled, 0)) == 14
 
 
 def test_a_copy_that_stopped_is_resumed_and_copies_nothing_twice(filled, operator, monkeypatch):
     monkeypatch.setattr(copy_records, "_CALL_RECORDS", 3)
     filled.refused_values[b"0-7"] = WriteOutcome(0, None, Reason("cluster_says", text="too large"))
-    failed = run(planned(operator), operator)
+    failed = confirm_and_run(planned(operator), operator)
     assert failed.state == models.FAILED
     assert loads(failed.outcome) == (
         "Partition 0 was copied to offset 7. A resumed plan goes on there. Records that it copies "
@@ -99,14 +99,14 @@ def test_a_copy_that_stopped_is_resumed_and_copies_nothing_twice(filled, operato
         "to 6."
     )
     filled.refused_values.clear()
-    assert resume(failed, operator).state == models.DONE
+    assert resume_and_run(failed, operator).state == models.DONE
     assert copied(filled, 0) == [b"0-%d" % n for n in range(10)]
     assert copied(filled, 1) == [b"1-%d" % n for n in range(4)]
 
 
 def test_a_process_that_died_says_what_may_be_copied_twice(filled, operator):
     filled.fails["copy"] = Unreadable(Reason("decoder_died", how="SIGKILL"))
-    failed = run(planned(operator), operator)
+    failed = confirm_and_run(planned(operator), operator)
     assert "Up to 2000 records from offset 0 on may have been copied" in loads(failed.outcome)
 
 
@@ -115,7 +115,7 @@ def test_a_masked_source_is_not_copied_also_if_the_rule_came_later(
 ):
     plan = planned(operator)
     MaskingRule.objects.create(cluster=local(), topic_pattern="orders", target="value.card")
-    refused = run(plan, operator)
+    refused = confirm_and_run(plan, operator)
     assert refused.state == models.REFUSED
     assert "may not read all parts" in loads(refused.outcome)
     with pytest.raises(PlanRefused, match="may not read all parts"):
@@ -127,7 +127,7 @@ def test_a_masked_source_is_not_copied_also_if_the_rule_came_later(
     plan = planned(admin)
     assert "“target”: value.card. Whoever may read" in plan.draft["warnings"][0]
     assert plan.draft["after"]["uncovered"] == "value.card"
-    assert run(plan, admin).state == models.DONE
+    assert confirm_and_run(plan, admin).state == models.DONE
     MaskingRule.objects.create(cluster=local(), topic_pattern="tar*", target="value.card")
     assert "uncovered" not in planned(admin).draft["after"]
 
@@ -143,8 +143,11 @@ def test_source_and_target_need_their_rights(filled, operator, viewer, admin):
         planned(viewer)
     with pytest.raises(PlanRefused, match="Choose another topic"):
         planned(operator, to="orders")
-    for to in ("console.audit", "__consumer_offsets"):
-        with pytest.raises(PlanRefused, match=r"Only the console|cannot be changed"):
+    for to, why in (
+        ("console.audit", "Only the console writes to it"),
+        ("__consumer_offsets", r"internal topic of the cluster\. It cannot be changed"),
+    ):
+        with pytest.raises(PlanRefused, match=why):
             planned(admin, to=to)
 
 
@@ -167,7 +170,7 @@ def test_the_form_leads_to_the_review_and_the_result_to_the_copies(filled, clien
     }  # fmt: skip
     answer = browser.post(URL, posted)
     assert answer.status_code == 302
-    plan = run(Plan.objects.get(), operator)
+    plan = confirm_and_run(Plan.objects.get(), operator)
     assert plan.params["spans"] == {"0": [2, 4], "1": [0, 1]}
     page = browser.get(answer.url).content.decode()
     assert 'href="/c/local/topics/target/messages?partition=0&amp;offset=0"' in page

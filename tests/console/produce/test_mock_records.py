@@ -1,19 +1,34 @@
 """Mock records: their form with its preview, the plan, and what is written."""
 
+import html
 import json
+import re
 
 import pytest
 
 from console.actions import models
 from console.actions.models import Plan
+from console.produce.mock_records import MockSpec
 from console.produce.models import WaitingRecords
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.reasons import Reason, loads
-from tests.console.produce.conftest import resume, run
+from tests.console.actions.conftest import confirm_and_run, resume_and_run
+from tests.support.fake_gateway import FakeProducing
 
 URL = "/c/local/topics/orders/write/mock"
-EXAMPLE = '{"id": "zebra-17", "amount": 4}'
+EXAMPLE = '{"id": "zebra-00000017", "amount": 4}'
 POSTED = {"kind": "example", "document": EXAMPLE, "key_member": "id", "count": "1500", "seed": "7"}
+
+
+def shown(page: str) -> list[str]:
+    """The records of a preview."""
+    return list(map(html.unescape, re.findall(r'<pre class="record-data mt-1">(.*?)</pre>', page)))
+
+
+def spec() -> MockSpec:
+    """What the records of the only plan are made of; it is deleted when they are written."""
+    [stored] = WaitingRecords.objects.get().records()
+    return MockSpec(**json.loads(stored.value))
 
 
 def rows(orders) -> list[tuple[bytes, bytes]]:
@@ -24,7 +39,7 @@ def rows(orders) -> list[tuple[bytes, bytes]]:
 def test_the_preview_shows_the_first_five_records_and_makes_no_plan(orders, client_of, operator):
     page = client_of(operator).post(URL, POSTED | {"preview": "1"}).content.decode()
     assert "The first five records" in page
-    assert page.count('<pre class="record-data mt-1">zebra-') == 5
+    assert [text.partition("-")[0] for text in shown(page)] == ["zebra"] * 5
     assert not Plan.objects.exists()
 
 
@@ -32,14 +47,17 @@ def test_the_records_are_those_of_the_preview(orders, client_of, operator):
     browser = client_of(operator)
     preview = browser.post(URL, POSTED | {"preview": "1"}).content.decode()
     answer = browser.post(URL, POSTED)
-    plan = run(Plan.objects.get(), operator)
+    make = spec().record_of()
+    first = [(make(number).key, make(number).value) for number in range(5)]
+    assert shown(preview) == [f"{key.decode()} → {value.decode()}" for key, value in first]
+    plan = confirm_and_run(Plan.objects.get(), operator)
     assert plan.state == models.DONE
     written = rows(orders)
     assert len(written) == 1500
     for key, value in written:
         assert json.loads(value)["id"] == key.decode()
         assert 2 <= json.loads(value)["amount"] <= 8
-    assert sum(f">{key.decode()} →" in preview for key, _value in written) >= 5
+    assert set(first) <= set(written)
     assert "zebra" not in browser.get(answer.url).content.decode()
     assert "zebra" not in str(Plan.objects.values().get())
     assert "zebra" not in WaitingRecords.objects.get().encrypted
@@ -48,30 +66,48 @@ def test_the_records_are_those_of_the_preview(orders, client_of, operator):
 def test_a_plan_that_failed_goes_on_with_the_records_that_are_missing(orders, client_of, operator):
     client_of(operator).post(URL, POSTED | {"key_member": "", "partition": "0"})
     plan = Plan.objects.get()
-    made = json.loads(WaitingRecords.objects.get().records()[0].value)
-    assert made["seed"] == 7
-    from console.produce.mock_records import MockSpec
-
-    make = MockSpec(**made).record_of()
+    assert spec().seed == 7
+    make = spec().record_of()
     orders.refused_values[make(700).value] = WriteOutcome(0, None, Reason("timed_out"))
-    failed = run(plan, operator)
+    failed = confirm_and_run(plan, operator)
     assert failed.state == models.FAILED
-    assert "of 1500 records were acknowledged" in loads(failed.outcome)
+    told = "999 of 1500 records were acknowledged."
+    assert loads(failed.outcome).startswith(told), "the call that it was in is the last one"
     orders.refused_values.clear()
-    assert resume(failed, operator).state == models.DONE
+    assert resume_and_run(failed, operator).state == models.DONE
     expected = sorted(make(number).value for number in range(1500))
     assert sorted(value for _key, value in rows(orders)) == expected
 
 
+class Clock:
+    """In place of the module `time`: time passes by sleeping."""
+
+    def __init__(self) -> None:
+        self.now_s, self.slept_s = 1000.0, []
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.slept_s.append(seconds)
+        self.now_s += seconds
+
+
 def test_a_rate_is_kept(orders, client_of, operator, monkeypatch):
-    slept = []
-    monkeypatch.setattr("console.produce.writer.time.sleep", slept.append)
+    clock = Clock()
+    monkeypatch.setattr("console.produce.writer.time", clock)
+    write = FakeProducing.write
+
+    def slow(*args, **options):
+        clock.now_s += 0.125
+        return write(*args, **options)
+
+    monkeypatch.setattr(FakeProducing, "write", slow)
     posted = POSTED | {"count": "", "rate": "50", "seconds": "4"}
     client_of(operator).post(URL, posted)
-    plan = run(Plan.objects.get(), operator)
+    plan = confirm_and_run(Plan.objects.get(), operator)
     assert plan.params["count"] == len(rows(orders)) == 200
-    assert len(slept) == 8, "two calls a second"
-    assert 3 < slept[-1] <= 3.5
+    assert clock.slept_s == [0, *[0.375] * 7], "two calls a second"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,11 @@ def some(schema, number=200, seed=1):
 
 
 def test_values_follow_the_schema():
-    for order in some(ORDER):
+    orders = some(ORDER)
+    for name in ("at", "amount", "count", "note"):
+        assert {name in order for order in orders} == {True, False}, "it is optional"
+    assert {type(order["note"]) for order in orders if "note" in order} == {str, type(None)}
+    for order in orders:
         assert UUID(order["id"]).version == 4
         assert order["state"] in ("new", "paid", "sent")
         assert "at" not in order or datetime.fromisoformat(order["at"]).year in (2026, 2025)

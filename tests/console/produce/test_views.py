@@ -1,5 +1,7 @@
 """The forms that write records, and the page of their plan."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -7,7 +9,7 @@ from console.actions.models import Plan
 from console.produce.forms import MomentInput
 from console.produce.models import WaitingRecords
 from monitoring.gateway.producing import NewRecord
-from tests.console.produce.conftest import run
+from tests.console.actions.conftest import confirm_and_run
 
 ONE = "/c/local/topics/orders/write"
 LINES = f"{ONE}/lines"
@@ -33,7 +35,7 @@ def test_the_form_leads_to_the_review_and_the_result_to_the_record(orders, clien
     assert "amount" not in page
     plan = Plan.objects.get()
     assert plan.params["times"] == 3
-    run(plan, operator)
+    confirm_and_run(plan, operator)
     page = browser.get(answer.url).content.decode()
     assert 'href="/c/local/topics/orders/messages?partition=1&amp;offset=0"' in page
     assert "Partition 1: 3 records, offsets 0 to 2" in page
@@ -132,7 +134,5 @@ def test_a_topic_that_takes_no_records_says_why_in_place_of_a_form(orders, clien
 
 
 def test_a_moment_has_milliseconds():
-    from datetime import UTC, datetime
-
     at = datetime(2026, 11, 27, 10, 0, 0, 125_000, tzinfo=UTC)
     assert MomentInput().format_value(at) == "2026-11-27T10:00:00.125"

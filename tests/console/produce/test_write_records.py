@@ -18,8 +18,9 @@ from console.ui import numbers
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.reasons import Reason, loads
+from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.conftest import a_user
-from tests.console.produce.conftest import local, planned, resume, run
+from tests.console.produce.conftest import local, planned
 
 SECRET = b"s3cret-value"
 UNKNOWN = WriteOutcome(0, None, Reason("record_unknown", why=Reason("timed_out")), True, True)
@@ -34,7 +35,7 @@ def test_a_record_is_written_as_reviewed(orders, operator):
     record = NewRecord(b"k", SECRET, (("h", b"1"),), 2, 1_700_000_000_000)
     plan = planned(operator, record)
     assert orders.topics["orders"].records[2] == [], "a plan changes nothing"
-    done = run(plan, operator)
+    done = confirm_and_run(plan, operator)
     assert (done.state, done.outcome) == (models.DONE, "")
     [row] = orders.topics["orders"].records[2]
     assert (row.key, row.value, row.headers) == (record.key, record.value, record.headers)
@@ -42,7 +43,7 @@ def test_a_record_is_written_as_reviewed(orders, operator):
 
 
 def test_plan_and_audit_have_sizes_and_a_hash_and_never_the_contents(orders, operator, caplog):
-    plan = run(
+    plan = confirm_and_run(
         planned(operator, NewRecord(b"s3cret-key", SECRET, (("s3cret-h", b"s3cret"),), 0)), operator
     )
     entry = AuditEntry.objects.get()
@@ -64,7 +65,7 @@ def test_the_contents_wait_encrypted_and_are_deleted_at_the_end(orders, operator
     row = WaitingRecords.objects.get()
     assert row.encrypted
     assert "s3cret" not in row.encrypted
-    run(plan, operator)
+    confirm_and_run(plan, operator)
     row.refresh_from_db()
     assert row.encrypted == ""
     assert row.written == {"0": [0, 0, 1]}
@@ -77,7 +78,7 @@ def test_contents_that_nobody_wrote_are_deleted_after_an_hour(orders, operator):
     WaitingRecords.objects.update(created_at=timezone.now() - timedelta(minutes=61))
     tasks.delete_old_contents()
     assert WaitingRecords.objects.get().encrypted == ""
-    failed = run(plan, operator)
+    failed = confirm_and_run(plan, operator)
     assert failed.state == models.FAILED
     assert "kept for one hour" in loads(failed.outcome)
     WaitingRecords.objects.update(created_at=timezone.now() - timedelta(days=92))
@@ -86,7 +87,7 @@ def test_contents_that_nobody_wrote_are_deleted_after_an_hour(orders, operator):
 
 
 def test_one_record_is_written_several_times(orders, operator):
-    plan = run(planned(operator, NewRecord(b"k", b"v", (), 1), times=1200), operator)
+    plan = confirm_and_run(planned(operator, NewRecord(b"k", b"v", (), 1), times=1200), operator)
     assert plan.state == models.DONE
     assert values(orders, 1) == [b"v"] * 1200
     assert plan.draft["figures"][0]["value"] == numbers.count(1200)
@@ -95,7 +96,7 @@ def test_one_record_is_written_several_times(orders, operator):
 def test_a_refused_record_stops_the_plan_which_says_what_was_written(orders, operator):
     orders.refused_values[b"2"] = REFUSED
     records = [NewRecord(None, b"%d" % number, (), 0) for number in range(4)]
-    failed = run(planned(operator, *records), operator)
+    failed = confirm_and_run(planned(operator, *records), operator)
     assert failed.state == models.FAILED
     text = loads(failed.outcome)
     assert text.startswith(
@@ -105,7 +106,7 @@ def test_a_refused_record_stops_the_plan_which_says_what_was_written(orders, ope
     assert "partition 0: 3 records, offsets 0 to 2" in text
     assert failed.applied_items == {"1", "2", "4"}
     orders.refused_values.clear()
-    done = resume(failed, operator)
+    done = resume_and_run(failed, operator)
     assert done.state == models.DONE
     assert values(orders) == [b"0", b"1", b"3", b"2"], "no record twice"
 
@@ -113,7 +114,7 @@ def test_a_refused_record_stops_the_plan_which_says_what_was_written(orders, ope
 def test_the_page_of_a_plan_lists_only_the_records_that_failed(orders, client_of, operator):
     orders.refused_values[b"2"] = REFUSED
     records = [NewRecord(None, b"%d" % number, (), 0) for number in range(900)]
-    failed = run(planned(operator, *records), operator)
+    failed = confirm_and_run(planned(operator, *records), operator)
     page = client_of(operator).get(f"/c/local/plans/{failed.pk}").content.decode()
     assert page.count("<tr><td") == 1
     assert "499 of 900 done" in page
@@ -123,7 +124,7 @@ def test_the_page_of_a_plan_lists_only_the_records_that_failed(orders, client_of
 def test_an_unknown_outcome_is_said_and_nothing_is_sent_after_it(orders, operator):
     orders.refused_values[b"0"] = UNKNOWN
     records = [NewRecord(None, b"%d" % (number % 600), (), 0) for number in range(700)]
-    failed = run(planned(operator, *records), operator)
+    failed = confirm_and_run(planned(operator, *records), operator)
     assert orders.calls.count("write") == 1
     assert "perhaps written: 1. Not sent, or refused: 200." in loads(failed.outcome)
     assert len(values(orders)) == 499
@@ -131,32 +132,41 @@ def test_an_unknown_outcome_is_said_and_nothing_is_sent_after_it(orders, operato
 
 def test_a_process_that_died_leaves_all_its_records_unknown(orders, operator):
     orders.fails["write"] = Unreadable(Reason("decoder_died", how="SIGKILL"))
-    failed = run(planned(operator, NewRecord(None, b"1", (), 0), times=3), operator)
+    failed = confirm_and_run(planned(operator, NewRecord(None, b"1", (), 0), times=3), operator)
     assert "perhaps written: 3. Not sent, or refused: 0." in loads(failed.outcome)
 
 
 def test_a_cluster_that_is_down_gets_nothing(orders, operator):
     plan = planned(operator, NewRecord(None, b"1", (), 0))
     orders.fails["write"] = ClusterUnavailable("no broker answers")
-    failed = run(plan, operator)
+    failed = confirm_and_run(plan, operator)
     assert loads(failed.outcome) == "no broker answers"
     orders.fails.clear()
-    assert resume(failed, operator).state == models.DONE
+    assert resume_and_run(failed, operator).state == models.DONE
 
 
 def test_a_group_of_records_that_failed_in_part_is_resumed_without_writing_twice(orders, operator):
     orders.refused_values[b"7"] = REFUSED
     records = [NewRecord(None, b"%d" % number, (), 0) for number in range(2000)]
-    failed = run(planned(operator, *records), operator)
+    failed = confirm_and_run(planned(operator, *records), operator)
     orders.refused_values.clear()
-    assert resume(failed, operator).state == models.DONE
+    assert resume_and_run(failed, operator).state == models.DONE
     assert sorted(values(orders), key=int) == [b"%d" % number for number in range(2000)]
 
 
-@pytest.mark.parametrize("topic", ["__consumer_offsets", "brokerd.events", "console.audit"])
-def test_internal_topics_and_logs_of_the_console_are_refused_also_to_admins(orders, admin, topic):
+@pytest.mark.parametrize(
+    ("topic", "why"),
+    [
+        ("__consumer_offsets", r"internal topic of the cluster\. It cannot be changed"),
+        ("brokerd.events", "Only brokers write to it"),
+        ("console.audit", "Only the console writes to it"),
+    ],
+)
+def test_internal_topics_and_logs_of_the_console_are_refused_also_to_admins(
+    orders, admin, topic, why
+):
     orders.create_topic(topic)
-    with pytest.raises(PlanRefused, match=r"cannot be changed|Only"):
+    with pytest.raises(PlanRefused, match=why):
         planned(admin, NewRecord(None, b"1"), topic=topic)
 
 
@@ -190,7 +200,7 @@ def test_a_compacted_topic_needs_keys(orders, operator):
 def test_a_topic_that_changed_since_the_review_gets_nothing(orders, operator):
     plan = planned(operator, NewRecord(b"k", b"1"))
     orders.add_partitions(orders.topics["orders"], 4, 1)
-    refused = run(plan, operator)
+    refused = confirm_and_run(plan, operator)
     assert refused.state == models.REFUSED
     assert "changed since the review" in loads(refused.outcome)
 
@@ -199,5 +209,5 @@ def test_it_cannot_be_undone_and_says_where_records_can_be_deleted(orders, opera
     plan = planned(operator, NewRecord(b"k", None))
     assert "an admin can purge" in plan.draft["warnings"][0]
     assert "deletes nothing there" in plan.draft["warnings"][1]
-    done = run(plan, operator)
+    done = confirm_and_run(plan, operator)
     assert actions.undo_of(done, Principal(operator, ""), local()) is None

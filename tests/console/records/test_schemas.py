@@ -1,13 +1,11 @@
 """Records with a schema on a real cluster, with a registry: read, masked, searched, downloaded."""
 
 import json
-import uuid
+from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Producer
 from django.urls import reverse
 
-from console.accounts.principal import Principal
 from console.records import search
 from console.records.models import MaskingRule
 from console.records.search import SearchQuery
@@ -16,30 +14,37 @@ from console.records.shown_record import MASKED
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
 from monitoring.records.search import Progress
+from monitoring.schema_registry import schema_cache
+from tests.console.conftest import by
 from tests.monitoring.schema_registry import serialized
 from tests.support.live_cluster import LiveCluster
 from tests.support.schema_registry import Registry, schema_registry
 
+TOPIC = "schemas-console"
 UNKNOWN = b"\0\0\0\0\x63secret-of-schema-99"
 # What the page must not show, in any form, of AVRO_RECORD's user.
 SECRETS = ("Zo", "4111", "Wm", "5a6f", "34313131")
 
 
-@pytest.fixture
-def registry(settings):
-    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+@pytest.fixture(scope="module")
+def _registry() -> Iterator[Registry]:
     with schema_registry() as running:
-        running.login = "ann:secret"
-        running.add("payments-value", serialized.AVRO_SCHEMA)
-        running.add("clicks-value", serialized.JSON_SCHEMA, "JSON")
-        running.add("orders-value", serialized.PROTO_SCHEMA, "PROTOBUF")
+        serialized.add_all(running)
         yield running
 
 
 @pytest.fixture
+def registry(settings, _registry: Registry) -> Registry:
+    """A registry of which this process knows no schema yet."""
+    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+    _registry.login = "ann:secret"
+    schema_cache.cache_of.cache_clear()
+    return _registry
+
+
+@pytest.fixture
 def cluster(db, redis_server, live_cluster: LiveCluster, registry: Registry) -> Cluster:
-    row = live_cluster.row("local")
-    row.registry_url, row.registry_username = registry.url, "ann"
+    row = live_cluster.row("local", registry_url=registry.url, registry_username="ann")
     row.set_secret("registry_password", "secret")
     row.save()
     return row
@@ -48,19 +53,11 @@ def cluster(db, redis_server, live_cluster: LiveCluster, registry: Registry) -> 
 @pytest.fixture
 def topic(live_cluster: LiveCluster) -> str:
     """Offsets 0 to 4: Avro, JSON Schema, Protobuf, an unknown schema, plain JSON."""
-    name = f"schemas-{uuid.uuid4().hex[:8]}"
-    live_cluster.create_topic(name, 1)
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
     values = (serialized.AVRO_RECORD, serialized.JSON_RECORD, serialized.PROTO_RECORD, UNKNOWN,
               b'{"user": {"name": "Plain"}}')  # fmt: skip
-    for value in values:
-        producer.produce(name, value, serialized.JSON_RECORD)
-    assert producer.flush(20) == 0
-    return name
-
-
-def by(user) -> Principal:
-    return Principal(user, "127.0.0.1")
+    records = ({"value": value, "key": serialized.JSON_RECORD} for value in values)
+    live_cluster.write_once(TOPIC, 1, records)
+    return TOPIC
 
 
 def values(user, cluster, topic):

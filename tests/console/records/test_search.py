@@ -1,11 +1,14 @@
 """Searches with the rights, the masks and the audit of the console, on a real cluster."""
 
 import json
+import threading
 import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from asgiref.sync import async_to_sync
-from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
@@ -19,28 +22,26 @@ from console.records.streaming import streamed
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import Progress
-from tests.console.conftest import a_user
+from monitoring.records.search import Event, Progress
+from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 
 TOPIC = "console-search"
 COUNT = 200
 FIRST_MS = (int(time.time()) - 3600) * 1000  # within the retention of a topic
+WAIT_S = 60.0
 
 
 @pytest.fixture
 def cluster(live_cluster: LiveCluster, db) -> Cluster:
-    with live_cluster.gateway() as gateway:
-        is_new = not gateway.wire.has_topic(TOPIC)
-    if is_new:
-        live_cluster.create_topic(TOPIC, 2)
-        producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-        for number in range(COUNT):
-            value = json.dumps({"number": number, "card": f"card-{number:04}"})
-            producer.produce(
-                TOPIC, value, b"k", partition=number % 2, timestamp=FIRST_MS + number * 1000
-            )
-        assert producer.flush(30) == 0
+    records = (
+        {
+            "value": json.dumps({"number": number, "card": f"card-{number:04}"}), "key": b"k",
+            "partition": number % 2, "timestamp": FIRST_MS + number * 1000,
+        }
+        for number in range(COUNT)
+    )  # fmt: skip
+    live_cluster.write_once(TOPIC, 2, records)
     cluster = live_cluster.row()
     cluster.save()
     return cluster
@@ -137,29 +138,38 @@ def test_fields_are_columns_of_the_results(cluster):
     assert "–" in cells[5]
 
 
+@contextmanager
+def followed(cluster: Cluster, topic: str, **query) -> Iterator[Iterator[Event]]:
+    """The events of a search that follows; after WAIT_S they raise Unreadable."""
+    wanted = SearchQuery(topic, follows=True, **query)
+    with search.start(principal("viewer"), cluster, wanted) as running:
+        limit = threading.Timer(WAIT_S, running.stop)
+        limit.start()
+        try:
+            yield running.events()
+        finally:
+            limit.cancel()
+
+
 def test_a_followed_search_finds_what_is_written_after_it_began(cluster, live_cluster):
-    live_cluster.create_topic("console-follow", 2)
-    query = SearchQuery("console-follow", conditions=contains("followed"), follows=True)
-    with search.start(principal("viewer"), cluster, query) as running:
-        events = running.events()
+    topic = f"console-follow-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 2)
+    with followed(cluster, topic, conditions=contains("followed")) as events:
         assert next(events).matched == 0
-        producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-        producer.produce("console-follow", b"followed", partition=1)
-        producer.produce("console-follow", b"other", partition=1)
-        assert producer.flush(30) == 0
+        values = (b"followed", b"other")
+        live_cluster.write(topic, ({"value": value, "partition": 1} for value in values))
         rows = next(event for event in events if isinstance(event, list))
     assert [row.value for row in rows] == [b"followed"]
 
 
 def test_a_followed_search_finds_what_is_written_to_a_partition_that_is_new(cluster, live_cluster):
-    live_cluster.create_topic("console-growing", 1)
-    query = SearchQuery("console-growing", follows=True)
-    with search.start(principal("viewer"), cluster, query) as running:
-        events = running.events()
+    topic = f"console-growing-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 1)
+    with followed(cluster, topic) as events:
         assert next(events).matched == 0
         with live_cluster.gateway() as gateway:
-            gateway.admin.create_partitions("console-growing", 2)
-        live_cluster.produce("console-growing", {1: 1})
+            gateway.admin.create_partitions(topic, 2)
+        live_cluster.produce(topic, {1: 1})
         rows = next(event for event in events if isinstance(event, list))
     assert [row.partition for row in rows] == [1]
 
@@ -168,13 +178,9 @@ def test_a_followed_search_finds_what_is_written_to_a_partition_that_is_new(clus
 def test_who_may_write_can_send_a_found_record_again(cluster, client_of, role, has_link):
     client = client_of(a_user(f"search-again-{role}", role))
     url = f"/c/live/topics/{TOPIC}/messages/search/results"
-    found = b"".join(async_to_sync(pieces_of)(client.get(url, {"text": "card-0123"}))).decode()
+    found = content_of(client.get(url, {"text": "card-0123"})).decode()
     assert "card-0123" in found
     assert ("/write?partition=1" in found) is has_link
-
-
-async def pieces_of(answer) -> list[bytes]:
-    return [piece async for piece in answer.streaming_content]
 
 
 def test_the_fields_of_an_export_are_closed_after_a_search(cluster, client_of):

@@ -3,10 +3,8 @@
 import uuid
 
 import pytest
-from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
-from console.accounts.principal import Principal
 from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
@@ -19,14 +17,10 @@ from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
 from monitoring.records.masking import MASK_BYTES
 from stack.demo.topics import BROKERD_EVENTS
-from tests.console.conftest import a_user
+from tests.console.conftest import a_user, by
 from tests.support.live_cluster import LiveCluster
 
 VALUE = b'{"card": "4111", "who": {"name": "Ada"}}'
-
-
-def by(user, address="") -> Principal:
-    return Principal(user, address)
 
 
 @pytest.fixture
@@ -41,10 +35,8 @@ def topic(live_cluster: LiveCluster) -> str:
     """A topic with one record in partition 0 and three in partition 1."""
     name = f"read-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(name)
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-    for partition in (0, 1, 1, 1):
-        producer.produce(name, VALUE, b"alice", partition=partition, headers={"token": b"t0p"})
-    assert producer.flush(20) == 0
+    record = {"value": VALUE, "key": b"alice", "headers": {"token": b"t0p"}}
+    live_cluster.write(name, (record | {"partition": partition} for partition in (0, 1, 1, 1)))
     return name
 
 
@@ -64,10 +56,7 @@ def test_records_are_read_newest_first_and_decoded(local, topic, viewer):
 
 
 def test_a_query_returns_at_most_its_limit(local, topic, viewer, live_cluster):
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-    for _ in range(LIMIT_MAX + 10):
-        producer.produce(topic, b"x", partition=0)
-    assert producer.flush(20) == 0
+    live_cluster.produce(topic, {0: LIMIT_MAX + 10})
     assert len(read(by(viewer), local, Query(topic, 0, limit=10 * LIMIT_MAX)).records) == LIMIT_MAX
 
 
@@ -87,10 +76,8 @@ def test_rules_mask_records_for_all_but_admins(local, topic, role, request, admi
 def test_a_whole_record_is_masked_and_not_truncated(
     local, topic, viewer, admin, outsider, live_cluster
 ):
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
     large = b"x" * 500_000
-    producer.produce(topic, large, b"alice", partition=0)
-    assert producer.flush(30) == 0
+    live_cluster.write(topic, [{"value": large, "key": b"alice", "partition": 0}])
     assert read_whole(by(viewer), local, topic, 0, 1).value == large
     cover(local, "key", "value.who.name")
     shown = read_whole(by(viewer), local, topic, 0, 0)
@@ -120,10 +107,10 @@ def test_rules_of_other_topics_and_clusters_mask_nothing(local, topic, viewer):
 def test_sizes_are_rounded_for_users_who_see_masked_records(
     local, topic, viewer, admin, live_cluster
 ):
-    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
-    for card in (b"yes", b"no, and never was"):
-        producer.produce(topic, b'{"card": "%s"}' % card, b"k" * 9, partition=0)
-    assert producer.flush(20) == 0
+    values = (b'{"card": "%s"}' % card for card in (b"yes", b"no, and never was"))
+    live_cluster.write(
+        topic, ({"value": value, "key": b"k" * 9, "partition": 0} for value in values)
+    )
     cover(local, "value.card")
     told = [
         (record.key.size_bytes, record.value.size_bytes)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
 from console.saved_queries import services
 from console.saved_queries.models import SavedQuery
 from console.saved_queries.services import SavedQueryRefused
 from monitoring.models import Cluster
-from tests.console.conftest import a_user
+from tests.console.conftest import a_user, by
 
 
 @pytest.fixture
@@ -16,13 +15,9 @@ def local(clusters):
     return Cluster.objects.get(slug="local")
 
 
-def by(user):
-    return Principal(user, "10.0.0.9")
-
-
 def saved(user, cluster, query="q=pay&sort=-lag", **changes):
-    told = {"page": "topics", "topic": "", "query": query, "name": "mine", "is_shared": False}
-    return services.save(by(user), cluster, **(told | changes))
+    fields = {"page": "topics", "topic": "", "query": query, "name": "mine", "is_shared": False}
+    return services.save(by(user), cluster, **(fields | changes))
 
 
 def names(user, cluster, page="topics", topic=""):
@@ -63,8 +58,8 @@ def test_a_shared_query_that_names_a_hidden_topic_is_not_seen(local, admin, view
 
 
 def test_a_shared_search_in_records_needs_the_right_to_read_the_topic(local, admin, viewer):
-    told = {"page": "messages-search", "query": "text=x", "is_shared": True}
-    saved(admin, local, topic="__consumer_offsets", **told)
+    fields = {"page": "messages-search", "query": "text=x", "is_shared": True}
+    saved(admin, local, topic="__consumer_offsets", **fields)
     assert names(admin, local, "messages-search", "__consumer_offsets") == ["mine"]
     assert names(viewer, local, "messages-search", "__consumer_offsets") == []
 

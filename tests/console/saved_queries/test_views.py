@@ -15,8 +15,8 @@ def url_of(page):
 
 
 def post(client, **changes):
-    told = {"page": "topics", "topic": "", "query": QUERY, "name": "late ones"}
-    return client.post(reverse("saved-query-save", args=["local"]), told | changes)
+    fields = {"page": "topics", "topic": "", "query": QUERY, "name": "late ones"}
+    return client.post(reverse("saved-query-save", args=["local"]), fields | changes)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -86,4 +86,5 @@ def test_an_outsider_and_another_user_find_nothing(sampled, client_of, viewer, o
 def test_names_of_users_are_text(sampled, client_of, viewer):
     post(client_of(viewer), name="<script>alert(1)</script>")
     text = client_of(viewer).get(url_of("topics")).content.decode()
+    assert "&lt;script&gt;alert(1)" in text
     assert "<script>alert(1)" not in text

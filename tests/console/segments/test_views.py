@@ -49,6 +49,7 @@ def test_segment_files_are_listed_with_links(place, client_of, viewer):
 def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
     client = client_of(viewer)
     page = client.get(f"{place}?offset=42").content.decode()
+    assert "How a record is found" in page
     assert "Open in Messages" in page
     assert "partition=0&amp;offset=42" in page
     assert "Open in Messages" in client.get(f"{place}?at=2020-01-01T00:00:00").content.decode()
@@ -90,6 +91,7 @@ def test_positions_of_masked_records_are_not_looked_up(place, client_of, viewer)
     MaskingRule.objects.create(cluster=cluster, topic_pattern=topic, target="value")
     page = client_of(viewer).get(f"{place}?offset=42").content.decode()
     assert "How a record is found" not in page
+    assert "Open in Messages" not in page
 
 
 def sizes_of(page: str) -> set[str]:

@@ -10,6 +10,7 @@ from console.actions.models import Plan
 from console.topics.services import propose_bulk
 from monitoring.gateway.errors import Refused
 from monitoring.models import Cluster
+from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.support.fake_gateway import FakeAdmin, FakeCluster
 
 URL = "/c/local/change-topics"
@@ -32,35 +33,28 @@ def planned(user, action: str, names=NAMES, **configs: str | None) -> Plan:
     return propose_bulk(Principal(user, ""), cluster, action, names, changes)
 
 
-def run(plan: Plan, user) -> Plan:
-    services.confirm(plan, Principal(user, ""), plan.draft["typed_name"])
-    services.run(str(plan.pk))
-    plan.refresh_from_db()
-    return plan
-
-
 def test_topics_are_deleted_by_one_plan(both, admin):
     plan = planned(admin, "topics.delete")
     assert plan.draft["typed_name"] == "delete 2"
     assert "“orders” is read by billing" in plan.draft["affected"][0]
     assert set(both.topics) >= set(NAMES), "a plan changes nothing"
-    assert run(plan, admin).state == models.DONE
+    assert confirm_and_run(plan, admin).state == models.DONE
     assert not set(both.topics) & set(NAMES)
 
 
 def test_all_records_of_topics_are_deleted_and_later_ones_kept(both, admin):
     plan = planned(admin, "topics.purge")
     both.produce("orders", 0, b"later")
-    assert run(plan, admin).state == models.DONE
+    assert confirm_and_run(plan, admin).state == models.DONE
     assert both.topics["orders"].starts == {0: 2}
 
 
 def test_a_setting_is_set_and_the_undo_restores_each_topic(both, operator):
     plan = planned(operator, "topics.configure", retention_ms="1000")
-    assert run(plan, operator).state == models.DONE
+    assert confirm_and_run(plan, operator).state == models.DONE
     assert {both.topics[name].configs["retention.ms"] for name in NAMES} == {"1000"}
     undo = services.propose_undo(plan, Principal(operator, ""), Cluster.objects.get(slug="local"))
-    assert run(undo, operator).state == models.DONE
+    assert confirm_and_run(undo, operator).state == models.DONE
     assert both.topics["orders"].configs == {"retention.ms": "5"}
     assert both.topics["payments"].configs == {}
 
@@ -76,20 +70,17 @@ def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatc
 
     with monkeypatch.context() as patched:
         patched.setattr(FakeAdmin, "delete_topic", fail)
-        assert run(plan, admin).state == models.FAILED
+        assert confirm_and_run(plan, admin).state == models.FAILED
     assert plan.applied_items == {"orders"}
     assert "not today" in plan.items["payments"]
-    services.resume(plan, Principal(admin, ""))
-    services.run(str(plan.pk))
-    plan.refresh_from_db()
-    assert plan.state == models.DONE
+    assert resume_and_run(plan, admin).state == models.DONE
     assert not set(both.topics) & set(NAMES)
 
 
 def test_a_topic_that_changed_since_the_review_stops_the_plan(both, admin):
     plan = planned(admin, "topics.delete")
     both.create_topic("payments", 2)
-    assert run(plan, admin).state == models.REFUSED
+    assert confirm_and_run(plan, admin).state == models.REFUSED
     assert set(NAMES) <= set(both.topics)
 
 

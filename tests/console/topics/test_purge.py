@@ -9,6 +9,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.topics.services import Purge, propose_purge
 from monitoring.models import Cluster
+from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.support.fake_gateway import FakeCluster
 
 URL = "/c/local/topics/orders/purge"
@@ -30,19 +31,12 @@ def planned(user, **purge: object) -> Plan:
     )
 
 
-def run(plan: Plan, user) -> Plan:
-    services.confirm(plan, Principal(user, ""), "orders")
-    services.run(str(plan.pk))
-    plan.refresh_from_db()
-    return plan
-
-
 def test_all_records_are_deleted_but_not_those_written_after_the_review(orders, admin):
     plan = planned(admin)
     assert plan.params["offsets"] == {"0": 10, "1": 4}, "an empty partition has nothing to delete"
     assert plan.draft["figures"][0]["value"] == "14"
     orders.produce("orders", 0, b"later")
-    assert run(plan, admin).state == models.DONE
+    assert confirm_and_run(plan, admin).state == models.DONE
     assert orders.topics["orders"].starts == {0: 10, 1: 4}
 
 
@@ -78,14 +72,14 @@ def test_it_cannot_be_undone_and_says_so(orders, admin):
     assert plan.draft["typed_name"] == "orders"
     with pytest.raises(PlanRefused, match="type “orders” exactly"):
         services.confirm(plan, Principal(admin, ""), "order")
-    done = run(plan, admin)
+    done = confirm_and_run(plan, admin)
     assert services.undo_of(done, Principal(admin, ""), Cluster.objects.get(slug="local")) is None
 
 
 def test_a_topic_that_was_created_again_meanwhile_is_not_purged(orders, admin):
     plan = planned(admin)
     orders.create_topic("orders", 3)
-    assert run(plan, admin).state == models.REFUSED
+    assert confirm_and_run(plan, admin).state == models.REFUSED
     assert orders.topics["orders"].starts == {}
 
 
@@ -94,13 +88,10 @@ def test_a_partition_that_fails_is_listed_and_can_be_resumed(orders, admin):
     log = orders.topics["orders"].records[1]
     cut = log[:]
     log.clear()
-    assert run(plan, admin).state == models.FAILED
+    assert confirm_and_run(plan, admin).state == models.FAILED
     assert plan.applied_items == {"0"}
     log.extend(cut)
-    services.resume(plan, Principal(admin, ""))
-    services.run(str(plan.pk))
-    plan.refresh_from_db()
-    assert plan.state == models.DONE
+    assert resume_and_run(plan, admin).state == models.DONE
 
 
 def test_the_form_leads_to_the_review(orders, client_of, admin):

@@ -7,6 +7,8 @@ them.
 
 import json
 
+from tests.support.schema_registry import Registry
+
 AVRO_SCHEMA = json.dumps(
     {
         "type": "record", "name": "Payment", "namespace": "shop",
@@ -129,3 +131,10 @@ PROTO_VALUE = {
 PROTO_CUSTOMER = bytes.fromhex("000000000302020a03416e6e")
 PROTO_ITEM = bytes.fromhex("00000000030400040a01781003")
 PROTO_DEEP = bytes.fromhex("0000000003060004000a0179")
+
+
+def add_all(registry: Registry) -> None:
+    """Register the schemas with the ids that the records have."""
+    registry.add("payments-value", AVRO_SCHEMA)
+    registry.add("clicks-value", JSON_SCHEMA, "JSON")
+    registry.add("orders-value", PROTO_SCHEMA, "PROTOBUF")

@@ -13,7 +13,8 @@ from console.groups.reset import Reset
 from console.groups.services import propose_delete_offsets, propose_reset
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from tests.console.actions.test_services import _queued, confirm_and_run  # noqa: F401
+from tests.console.actions.conftest import confirm_and_run
+from tests.console.actions.test_services import _queued  # noqa: F401
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("_queued")

@@ -14,9 +14,9 @@ from console.topics.presets import copy_of
 from console.topics.services import Purge, propose_bulk, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from tests.console.actions.conftest import confirm_and_run
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
-    confirm_and_run,
     propose,
 )
 

@@ -14,7 +14,7 @@ from brokerd.coordinator.group.records import (
     OffsetValue,
 )
 from monitoring.records.decoders import internal_topics
-from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TOPICS, TRANSACTION_STATE
 
 
 def decoded(record) -> tuple[dict, dict]:
@@ -56,10 +56,17 @@ def test_a_transaction_is_read():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("topic", [CONSUMER_OFFSETS, TRANSACTION_STATE])
-@pytest.mark.parametrize("data", [b"", b"\x00", b"\x00\x09abc", b"\x00\x01\x7f\xff"])
-def test_what_is_damaged_or_of_an_unknown_version_is_refused(topic, data):
-    with pytest.raises(ValueError, match=r"."):
+@pytest.mark.parametrize(
+    ("topic", "data", "why"),
+    [
+        *((topic, data, "the record ends early") for topic in TOPICS for data in (b"", b"\x00")),
+        *((topic, b"\x00\x09abc", "version 9 is not known") for topic in TOPICS),
+        (CONSUMER_OFFSETS, b"\x00\x01\x7f\xff", "the record ends early"),
+        (TRANSACTION_STATE, b"\x00\x01\x7f\xff", "version 1 is not known"),
+    ],
+)
+def test_what_is_damaged_or_of_an_unknown_version_is_refused(topic, data, why):
+    with pytest.raises(ValueError, match=why):
         internal_topics.key(topic, data)
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError, match=why):
         internal_topics.value(topic, b"\x00\x01", data)

@@ -26,5 +26,5 @@ def test_a_uuid_has_16_bytes_or_36_characters():
     assert DECODERS["uuid"](value.bytes) == DECODERS["uuid"](str(value).encode()) == str(value)
     with pytest.raises(ValueError, match="not 16"):
         DECODERS["uuid"](b"x")
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError, match="codec can't decode"):
         DECODERS["uuid"](b"\xff" * 36)

@@ -27,20 +27,32 @@ def test_what_json_lacks_is_text():
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "why"),
     [
-        b"\x01\x02", b"", b"\x9b\x00\x00\x01\x00\x00\x00\x00\x00", b"\x81" * 100_000,
-        b"\xc5\x82\x1a\x7f\xff\xff\xff\x01", b"\xd8\x1c\x81\xd8\x1d\x00", b"{",
+        (b"\x01\x02", "bytes behind the value"),
+        (b"", "premature end"),
+        (b"\x9b\x00\x00\x01\x00\x00\x00\x00\x00", "premature end"),
+        (b"\x81" * 100_000, "nesting depth"),
+        (b"\xc5\x82\x1a\x7f\xff\xff\xff\x01", "bigfloat"),
+        (b"\xd8\x1c\x81\xd8\x1d\x00", "recursion depth"),
+        (b"{", "premature end"),
     ],
-)  # fmt: skip
-def test_damaged_and_hostile_cbor_is_refused(data):
-    with pytest.raises(ValueError, match=r"."):
+)
+def test_damaged_and_hostile_cbor_is_refused(data, why):
+    with pytest.raises(ValueError, match=why):
         cbor(data)
 
 
 @pytest.mark.parametrize(
-    "data", [b"\x01\x02", b"", b"\xdd\xff\xff\xff\xff", b"\x91" * 100_000, b"\xc1"]
+    ("data", "why"),
+    [
+        (b"\x01\x02", "extra data"),
+        (b"", "incomplete input"),
+        (b"\xdd\xff\xff\xff\xff", "exceeds max_array_len"),
+        (b"\x91" * 100_000, "StackError"),
+        (b"\xc1", "FormatError"),
+    ],
 )
-def test_damaged_and_hostile_message_pack_is_refused(data):
-    with pytest.raises(ValueError, match=r"."):
+def test_damaged_and_hostile_message_pack_is_refused(data, why):
+    with pytest.raises(ValueError, match=why):
         message_pack(data)

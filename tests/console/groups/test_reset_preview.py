@@ -9,10 +9,11 @@ from console.actions.models import Plan
 from console.groups.changes.new_offsets import CommitInLog
 from console.groups.reset import ResolvedReset
 from console.groups.reset_preview import ROWS_MAX, preview_of
+from console.ui import numbers
 from monitoring.gateway.errors import ClusterUnavailable
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)
 
-WRITES = {"alter_offsets", "delete_offsets", "delete"}
+WRITES = {"alter_offsets", "delete_offsets", "delete_group"}
 
 
 @pytest.fixture
@@ -136,4 +137,4 @@ def test_empty_logs_are_drawn_at_the_end():
 def test_many_partitions_are_counted_and_the_first_are_listed():
     found = preview_of(resolved(*[(0, range(10), 10)] * (ROWS_MAX + 5)))
     assert (len(found.rows), found.count, found.changed) == (ROWS_MAX, 105, 105)
-    assert found.figures[1].value == "1050" or "050" in found.figures[1].value
+    assert found.figures[1].value == numbers.count(1050)
