@@ -64,7 +64,7 @@ def test_the_samples_of_this_checkout_have_every_column() -> None:
     newer = {"topic_id", "last_record_ms", "has_newer_records"}
     columns = set(names.find("PARTITIONS").names) - newer
     assert set(cluster.partitions(1)) | common == columns
-    # What a silent coordinator told earlier: there is none.
+    # Without what a silent coordinator reported earlier: there is none.
     assert set(cluster.group_rows(1)) | common | {"reported_at_ms"} == set(
         names.find("GROUPS").names
     )

@@ -3,7 +3,7 @@
 A rule stays if each class in its selector is named in a template, a script or a module of the
 console: in `class`, or as a text in quotes. A class that is put together, `alert-{{ colour }}`,
 stands for all that match. Custom properties and animations stay if something uses them.
-tests/browser/test_used_css.py compares the look of every page with that of all of Tabler.
+tests/browser/test_pages.py compares the look of every page with that of all of Tabler.
 
     .venv/bin/python tools/used_css.py           # writes the file
     .venv/bin/python tools/used_css.py --check   # says whether it is as it would be written

@@ -1,4 +1,5 @@
-"""Each page in a real browser: no complaint of the browser, nothing wider than the screen."""
+"""Each page in a real browser: no complaint of the browser, nothing wider than the screen, and
+the look that all of Tabler gives it."""
 
 import itertools
 import re
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.faults import faults
+from tests.browser.full_tabler import differences
 from tests.browser.pages import FOR_ADMINS, FOR_OPERATORS, PAGES, announce, put
 from tests.console.conftest import GROUPS, PARTITIONS
 
@@ -31,10 +33,11 @@ def look_at(page: Page, path: str) -> None:
 )
 def test_every_page_stands_in_light_and_dark_on_desk_and_phone(page_as, width, scheme):
     page = page_as("admin", width, scheme)
+    is_compared = (width, scheme) in ((1440, "light"), (390, "dark"))
     found = {}
     for path in PAGES + FOR_OPERATORS + FOR_ADMINS:
         look_at(page, path)
-        found[path] = faults(page)
+        found[path] = faults(page) + (differences(page) if is_compared else [])
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
     assert page.evaluate("document.documentElement.dataset.bsTheme") == scheme
 

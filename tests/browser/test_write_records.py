@@ -1,5 +1,7 @@
 """Records are written, found and sent again, with everything real: broker, worker, browser."""
 
+import uuid
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,7 +11,6 @@ from tests.support.live_cluster import LiveCluster
 from tests.support.web import sign_in
 from tests.support.worker import worker
 
-TOPIC, COPY = "browser-write", "browser-write.copy"
 APPLIED_MS = 30_000
 
 
@@ -17,12 +18,16 @@ APPLIED_MS = 30_000
 def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
     row = live_cluster.row("local")
     row.save()
-    for name in (TOPIC, COPY):
-        with live_cluster.gateway() as gateway:
-            if gateway.wire.has_topic(name):
-                gateway.admin.delete_topic(name)
-        live_cluster.create_topic(name, 2)
     return row
+
+
+@pytest.fixture
+def topic(live_cluster: LiveCluster) -> str:
+    """Its copy, for which there is a topic too, has ".copy" behind the name."""
+    name = f"browser-write-{uuid.uuid4().hex[:8]}"
+    for each in (name, f"{name}.copy"):
+        live_cluster.create_topic(each, 2)
+    return name
 
 
 def review_and_apply(page: Page) -> None:
@@ -31,10 +36,10 @@ def review_and_apply(page: Page) -> None:
     expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
 
 
-def test_a_record_is_written_found_sent_again_and_copied(local, web, page):
+def test_a_record_is_written_found_sent_again_and_copied(local, topic, web, page):
     sign_in(page, web, a_user("writer", "operator"))
     with worker("actions"):
-        page.goto(f"{web}/c/local/topics/{TOPIC}/write")
+        page.goto(f"{web}/c/local/topics/{topic}/write")
         page.fill("input[name=key], textarea[name=key]", "order-17")
         page.fill("textarea[name=value]", '{\n  "amount": 3\n}')
         page.select_option("select[name=value_format]", "json")
@@ -50,17 +55,17 @@ def test_a_record_is_written_found_sent_again_and_copied(local, web, page):
         review_and_apply(page)
         expect(page.locator("#plan")).to_contain_text("4 records, offsets 1 to 4")
 
-        page.goto(f"{web}/c/local/topics/{TOPIC}/write/mock")
+        page.goto(f"{web}/c/local/topics/{topic}/write/mock")
         page.fill("textarea[name=document]", '{"id": "order-17", "amount": 4.5}')
         page.click("button:has-text('Preview five')")
         expect(page.locator("pre.record-data")).to_have_count(5)
         review_and_apply(page)
 
-        page.goto(f"{web}/c/local/topics/{TOPIC}/copy")
-        page.fill("input[name=to]", COPY)
+        page.goto(f"{web}/c/local/topics/{topic}/copy")
+        page.fill("input[name=to]", f"{topic}.copy")
         expect(page.locator("textarea[name=ranges]")).to_be_hidden()
         review_and_apply(page)
-        expect(page.locator("#plan a[href*='browser-write.copy/messages']").first).to_be_visible()
+        expect(page.locator(f"#plan a[href*='{topic}.copy/messages']").first).to_be_visible()
 
 
 def again_link(page: Page) -> str:

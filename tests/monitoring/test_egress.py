@@ -146,6 +146,7 @@ def test_a_caller_may_allow_more_than_the_setting():
         "http://[::ffff:169.254.169.254]/",
         "http://[64:ff9b::a9fe:a9fe]/",
         "http://169.254.170.2/",
+        "http://[fe80::1]/",
         "http://[fe80::a9fe:a9fe]/",
         "http://[fd00:ec2::254]/",
         "http://100.100.100.200/",

@@ -1,6 +1,6 @@
-"""A schema registry on 127.0.0.1 with Confluent's REST API, as far as Aerie and serializers use it.
+"""A schema registry on 127.0.0.1 with Confluent's REST API, as far as Aerie uses it.
 
-It does not check schemas. `Registry.add` registers one; POST does the same, for real serializers.
+It does not check schemas. `Registry.add` registers one.
 """
 
 import base64
@@ -36,9 +36,8 @@ class Registry:
         schema: str,
         kind: str = "AVRO",
         references: list[tuple[str, str, int]] | None = None,
-        schema_id: int | None = None,
-    ) -> int:
-        """Register a schema; `references` are names, subjects and versions."""
+    ) -> None:
+        """Register a schema; `references` are names, subjects and versions. The ids are 1, 2, …"""
         fields: dict[str, Any] = {"schema": schema}
         if kind != "AVRO":  # as the real one
             fields["schemaType"] = kind
@@ -47,15 +46,10 @@ class Registry:
                 {"name": name, "subject": of, "version": version}
                 for name, of, version in references
             ]
-        return self._register(subject, fields, schema_id)
-
-    def _register(self, subject: str, fields: dict[str, Any], schema_id: int | None = None) -> int:
-        number = schema_id or max(self._versions, default=0) + 1
         version = 1 + sum(each[0] == subject for each in self._versions.values())
-        self._versions[number] = (subject, version, fields)
-        return number
+        self._versions[len(self._versions) + 1] = (subject, version, fields)
 
-    def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
+    def answer(self, path: str) -> tuple[int, Any]:
         """Status and JSON."""
         if found := re.fullmatch(r"/schemas/ids/(\d+)(/versions)?", path):
             known = self._versions.get(int(found[1]))
@@ -68,11 +62,6 @@ class Registry:
             for number, (subject, version, fields) in self._versions.items():
                 if (subject, version) == (unquote(found[1]), int(found[2])):
                     return 200, {"subject": subject, "version": version, "id": number} | fields
-        if method == "POST" and (found := re.fullmatch(r"/subjects/([^/]+)/versions", path)):
-            fields = json.loads(body)
-            wanted = {name: fields[name] for name in ("schema", "schemaType", "references")
-                      if fields.get(name)}  # fmt: skip
-            return 200, {"id": self._register(unquote(found[1]), wanted)}
         return 404, {"error_code": 404, "message": "HTTP 404 Not Found"}
 
 
@@ -85,7 +74,6 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             registry.requests.append(path)
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             time.sleep(registry.delay_s)
             login = "Basic " + base64.b64encode(registry.login.encode()).decode()
             if registry.login and self.headers.get("Authorization") != login:
@@ -93,7 +81,7 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
             elif path in registry.override:
                 status, content = registry.override[path]
             else:
-                status, answer = registry.answer(self.command, path, body)
+                status, answer = registry.answer(path)
                 content = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
@@ -106,8 +94,6 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
             except OSError:
                 pass  # the client hung up, which is its right
 
-        do_POST = do_GET
-
         def log_message(self, format: str, *args: object) -> None:
             pass
 
@@ -116,7 +102,7 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     scheme = "http" if certificate is None else "https"
     registry.url = f"{scheme}://127.0.0.1:{server.server_port}"

@@ -153,19 +153,19 @@ def told(log: PartitionLog) -> dict[str, object]:
     [torn, without_indexes, with_short_index, with_wrong_times, without_epochs, without_snapshots,
      in_every_way],
 )  # fmt: skip
-def test_what_another_thread_read_is_what_a_patient_first_use_reads(
+def test_what_another_thread_read_is_what_a_first_use_that_may_block_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], None]
 ) -> None:
     log_end = filled(tmp_path / "aside")
     damage(tmp_path / "aside")
-    shutil.copytree(tmp_path / "aside", tmp_path / "may_block")
-    may_block = open_log(tmp_path / "may_block", CONFIG, recovery_point=log_end)
-    may_block.load()
+    shutil.copytree(tmp_path / "aside", tmp_path / "reference")
+    reference = open_log(tmp_path / "reference", CONFIG, recovery_point=log_end)
+    reference.load()
     log = open_log(tmp_path / "aside", CONFIG, recovery_point=log_end)
     with counted_reads(monkeypatch) as read_bytes:
         assert settle(log) >= 1
     assert read_bytes[0] < HERE_MAX_BYTES
-    assert told(log) == told(may_block)
+    assert told(log) == told(reference)
 
 
 @pytest.mark.parametrize("may_block", [True, False])

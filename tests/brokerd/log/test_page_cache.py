@@ -133,7 +133,7 @@ def loaded(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, i
         assert rounds < 5
 
 
-def test_an_impatient_reader_gets_the_same_as_a_patient_one_only_later(tmp_path: Path) -> None:
+def test_a_reader_that_may_not_block_gets_the_same_only_later(tmp_path: Path) -> None:
     log = written(tmp_path, SMALL, 400)
     for offset in (0, 150, 399):
         data = content(loaded(log, offset, 100_000)[0])

@@ -1,4 +1,4 @@
-"""DelayedOperation requests: woken once per turn, ended by success, time or the connection."""
+"""Delayed operations: checked once per loop iteration, ended by success, time or the connection."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 
 from brokerd.metrics import FETCH, PRODUCE, BrokerMetrics
 from brokerd.replication.partition import Partition
-from brokerd.server import delayed_operations as parked_module
+from brokerd.server import delayed_operations
 from brokerd.server.delayed_operations import DelayedOperation, Purgatory
 from brokerd.server.request_times import RequestTimes
 
@@ -17,7 +17,7 @@ from brokerd.server.request_times import RequestTimes
 @pytest.fixture(autouse=True)
 def _long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine two looks take longer than a turn."""
-    monkeypatch.setattr(parked_module, "TURN_S", 3600)
+    monkeypatch.setattr(delayed_operations, "TURN_S", 3600)
 
 
 def empty_purgatory() -> Purgatory:
@@ -36,7 +36,7 @@ class Listened:
 
 
 class Client:
-    """Stands for a connection: something that parks."""
+    """Stands for a connection: it has delayed operations."""
 
     def __init__(self) -> None:
         self.delayed_operations: set[DelayedOperation] = set()
@@ -51,7 +51,7 @@ class Client:
 
 
 def delay(purgatory: Purgatory, client: Client, partition: Listened, timeout_s: float) -> list[str]:
-    """Parks a request whose check succeeds the second time; what happens to it is listed."""
+    """Delays a request whose check succeeds the second time; what happens to it is listed."""
     seen: list[str] = []
 
     def check(_moved: Any) -> bool:
@@ -65,7 +65,7 @@ def delay(purgatory: Purgatory, client: Client, partition: Listened, timeout_s: 
     return seen
 
 
-async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None:
+async def test_many_moves_in_one_iteration_are_one_look_and_success_ends_it() -> None:
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     seen = delay(purgatory, client, partition, 60)
     partition.move()
@@ -100,7 +100,7 @@ async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
 async def test_many_that_one_move_wakes_are_looked_at_in_turns_in_their_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parked_module, "TURN_S", -1)
+    monkeypatch.setattr(delayed_operations, "TURN_S", -1)
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     seen = [delay(purgatory, client, partition, 60) for _ in range(3)]
     partition.move()
@@ -155,7 +155,7 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
 async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parked_module, "PARTITIONS_MAX", 2)
+    monkeypatch.setattr(delayed_operations, "PARTITIONS_MAX", 2)
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     ended: list[str] = []
 

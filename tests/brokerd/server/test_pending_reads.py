@@ -32,7 +32,9 @@ async def reads() -> AsyncIterator[PendingReads]:
     await one.stop()
 
 
-async def test_all_spots_are_read_and_released_though_one_cannot_be(reads: PendingReads) -> None:
+async def test_all_pending_reads_are_loaded_and_released_though_one_fails(
+    reads: PendingReads,
+) -> None:
     pending = [PendingRead(OSError(5, "Input/output error")), PendingRead()]
     await reads.load(pending, lambda: True)
     assert [(each.loaded, each.released) for each in pending] == [(1, 1), (1, 1)]

@@ -148,14 +148,14 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     bench: Bench, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
     monkeypatch.setattr(network_module, "STALLED_S", 0.2)
-    may_block = []
+    readers = []
     large = join(LARGE_BYTES)
     for number in range(2):
         reader, writer = await bench.connect()
         writer.write(join() + large[:together])
         await until(lambda number=number: len(bench.joined) == number + 1)
         writer.write(large[together:])
-        may_block.append(reader)
+        readers.append(reader)
     reader, writer = await bench.connect()
     for _ in range(20):  # what the others have sent is received meanwhile, if it is
         writer.write(HEARTBEAT)
@@ -163,7 +163,7 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     assert bench.network.buffers.loaned_bytes == 0
     assert len(bench.network.connections) == 3
     bench.may_join.set()
-    for reader in may_block:
+    for reader in readers:
         assert await answer(reader)
         assert await answer(reader)
     assert bench.joined == [0, 0, LARGE_BYTES, LARGE_BYTES]

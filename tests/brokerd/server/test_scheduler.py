@@ -11,7 +11,7 @@ from brokerd.server import scheduler
 from brokerd.server.scheduler import SECOND_MS, Scheduler
 
 
-async def test_duties_are_called_with_the_time_and_again_after_a_failure(
+async def test_tasks_are_called_with_the_time_and_again_after_a_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduler, "INTERVAL_S", 0.005)
@@ -40,7 +40,7 @@ async def test_duties_are_called_with_the_time_and_again_after_a_failure(
     assert len(seen) == count
 
 
-async def test_a_duty_that_has_more_to_do_is_called_again_before_its_second_is_over(
+async def test_a_task_that_has_more_to_do_is_called_again_before_its_second_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduler, "INTERVAL_S", 0.001)
@@ -62,7 +62,7 @@ async def test_a_duty_that_has_more_to_do_is_called_again_before_its_second_is_o
     assert done == [3, 2, 1]
 
 
-async def test_a_duty_with_a_shorter_interval_is_called_more_often_than_once_a_second(
+async def test_a_task_with_a_shorter_interval_is_called_more_often_than_once_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduler, "INTERVAL_S", 0.002)

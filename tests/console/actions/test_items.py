@@ -178,11 +178,19 @@ def test_nothing_is_resumed_of_a_draft_or_without_the_right(
     assert (response.status_code, response.url) == (302, reverse("plan", args=["local", partly.pk]))
 
 
-def test_nothing_is_resumed_of_a_plan_that_applied_all(plan, operator):
-    Plan.objects.filter(pk=plan.pk).update(state=models.DONE)
+@pytest.mark.parametrize("state", [models.DONE, models.FAILED])
+def test_nothing_is_resumed_of_a_plan_that_applied_all(plan, operator, client_of, state):
+    confirmed(plan, operator)
+    Plan.objects.filter(pk=plan.pk).update(state=state)
     plan.refresh_from_db()
+    assert plan.applied_items == set(NAMES)
     with pytest.raises(PlanRefused, match="left to apply"):
         services.resume(plan, Principal(operator, "10.0.0.9"))
+    response = client_of(operator).post(reverse("plan-resume", args=["local", plan.pk]))
+    assert response.status_code == 422
+    assert "left to apply" in response.content.decode()
+    plan.refresh_from_db()
+    assert plan.state == state
 
 
 def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(

@@ -33,7 +33,6 @@ def brokers(zookeeper, tmp_path_factory):
 @pytest.fixture
 def cluster(brokers, redis_server, monkeypatch):
     monkeypatch.setattr(services, "_send_task", lambda plan: None)
-    monkeypatch.setattr(services, "_send_task", lambda plan: None)
     addresses = ",".join(broker.address for broker in brokers)
     return Cluster.objects.create(slug="kafka", name="Kafka", bootstrap_servers=addresses)
 

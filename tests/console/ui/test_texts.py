@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui.texts import sentence
-from monitoring.reasons import Reason
+from monitoring.reasons import Reason, several
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,7 @@ def test_a_message_becomes_a_sentence(text, written):
     assert sentence(text) == written
 
 
-def test_a_reason_becomes_a_sentence():
-    assert sentence(Reason("of_broker", id=3, why=Reason("timed_out"))) == "Broker 3: timed out."
+def test_a_reason_with_several_others_in_it_becomes_a_sentence():
+    why = several([Reason("timed_out"), Reason("no_answer", why="x")])
+    reason = Reason("of_broker", id=3, why=why)
+    assert sentence(reason) == "Broker 3: timed out; no answer: x."

@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.egress_addresses import AllowedTarget
-from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.models import Cluster, EgressTarget
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def allowed(settings, *ports_or_urls):
 
 
 def test_admin_ports_of_embedded_brokers_are_allowed(settings):
-    assert allowed(settings, 9192, 9193, 9194) == (LOOPBACK,)
+    assert allowed(settings, 9192, 9193, 9194) == (AllowedTarget("127.0.0.1"),)
 
 
 @pytest.mark.parametrize(

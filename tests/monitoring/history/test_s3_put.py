@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def store() -> Iterator[Store]:
     server = Store()
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
     server.shutdown()

@@ -73,15 +73,13 @@ def kill_family(process):
     process.wait()
 
 
-def test_what_is_killed_counts_nothing_twice_and_loses_nothing(
-    root, settings, spark, spark_server, own_spark
-):
-    """Workers die while they use the Spark of all tests; then Spark dies."""
+def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, spark, own_spark):
+    """Workers die, then Spark: one of their own, where what they have begun goes on."""
     chance = random.Random(7)
     write(root, ticks(7, hours=1))
     seen = []
     for count in sorted(chance.sample(range(1, 17), 2)):
-        running = worker(settings, spark_server)
+        running = worker(settings, own_spark.config)
         wait_for_tables(root, running, count)
         running.kill()
         running.wait()

@@ -22,7 +22,7 @@ def cluster(root, redis_server, settings, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
     settings.AERIE_HISTORY_HOUR_DAYS = 0
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 2 * HOUR_MS)
-    write(root, ticks(1, hours=1, has_topics=False))
+    write(root, ticks(1, hours=1))
     return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
 
 

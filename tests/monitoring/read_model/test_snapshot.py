@@ -123,9 +123,13 @@ def test_a_group_on_a_topic_has_the_state_of_its_worst_partition_there():
         commit("g", "a", 1, None, 10),
         commit("g", "b", 0, 10, 10),
     ]
-    shown = Snapshot.of(make_tick(2, partitions=[part("a", 0), part("b", 0)], groups=groups), None)
+    tick = make_tick(2, partitions=[part("a", 0), part("b", 0)], groups=groups)
+    shown = Snapshot.of(tick)
     assert [row.read_state for row in shown.readers("a")] == [ReadState.NOT_COMMITTED]
     assert [row.read_state for row in shown.readers("b")] == [ReadState.CAUGHT_UP]
+    assert shown.group_read_states == {ReadState.NOT_COMMITTED: 1}
+    of_b = Snapshot.of(tick, scope=Scope(topics=("b",)))
+    assert of_b.group_read_states == {ReadState.CAUGHT_UP: 1}
 
 
 @pytest.mark.parametrize(
@@ -245,6 +249,8 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
     ]
     assert shown.totals.lag == PartialSum(10, 1, 2, has_unseen_parts=True)
     assert shown.totals.groups_silent == 1
+    counts = [(ReadState.NO_MEMBERS, 1), (ReadState.UNKNOWN, 1)]
+    assert list(shown.group_read_states.items()) == counts
 
 
 def test_a_broker_that_is_down_keeps_its_address_in_its_row():
@@ -301,6 +307,7 @@ def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
     assert shown.lags(group="h") == []
     assert (shown.topics[0].groups, shown.totals.groups) == (1, 1)
     assert shown.totals.lag == PartialSum(10, 0, 1)
+    assert shown.group_read_states == {ReadState.NO_MEMBERS: 1}
     assert not shown.shows_all
 
 

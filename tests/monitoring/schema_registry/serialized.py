@@ -1,7 +1,7 @@
 """Schemas, and records that confluent-kafka 2.16 serialized with them.
 
 The bytes were written by AvroSerializer, JSONSerializer and ProtobufSerializer (with protoc's
-classes) against tests/support/schema_registry.py; the expected values are those that were given to
+classes) against a registry with these schemas; the expected values are those that were given to
 them.
 """
 

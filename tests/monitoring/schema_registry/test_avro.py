@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from monitoring.schema_registry.avro import AvroSchema
 from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
 from tests.monitoring.schema_registry import serialized
-from tests.support.hostile_http import memory_below
-
-MIB = 1 << 20
+from tests.support.hostile_http import MIB, memory_below
 
 
 def decoded(schema, data, references=()):

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
 from monitoring.schema_registry.protobuf import ProtobufSchema
 from tests.monitoring.schema_registry import serialized
-from tests.support.hostile_http import memory_below
+from tests.support.hostile_http import MIB, memory_below
 
-MIB = 1 << 20
 ORDER = ProtobufSchema(serialized.PROTO_SCHEMA)
 
 

@@ -85,14 +85,14 @@ def test_an_offset_being_committed_anew_is_not_expired() -> None:
     assert bench.offset() == 20
 
 
-def test_a_sweep_of_many_groups_takes_many_turns() -> None:
+def test_a_sweep_of_many_groups_takes_many_slices() -> None:
     bench = Bench(GroupConfig(offsets_retention_ms=1_000))
     for number in range(120):
         bench.commit(AT_10, group_id=f"g{number}")
     assert [groups for groups, _ in left_by_a_sweep(bench, slices=4)] == [71, 22, 0, 0]
 
 
-def test_a_sweep_of_many_offsets_takes_many_turns() -> None:
+def test_a_sweep_of_many_offsets_takes_many_slices() -> None:
     bench = Bench(GroupConfig(offsets_retention_ms=1_000))
     for number in range(3):
         offsets = [OffsetToCommit("t", partition, 10) for partition in range(1_500)]
@@ -100,7 +100,7 @@ def test_a_sweep_of_many_offsets_takes_many_turns() -> None:
     assert [groups for groups, _ in left_by_a_sweep(bench, slices=2)] == [1, 0]
 
 
-def test_the_offsets_of_one_large_group_go_in_many_turns_and_it_goes_with_the_last() -> None:
+def test_the_offsets_of_one_large_group_go_in_many_slices_and_it_goes_with_the_last() -> None:
     bench = Bench(GroupConfig(offsets_retention_ms=1_000))
     bench.commit(*(OffsetToCommit("t", partition, 10) for partition in range(4_500)))
     assert left_by_a_sweep(bench, slices=3) == [(1, 2_500), (1, 500), (0, 0)]

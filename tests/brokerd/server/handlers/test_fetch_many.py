@@ -47,8 +47,9 @@ class Bench:
         broker: Any = SimpleNamespace(
             metrics=metrics, times=times, config=config, generation=0, clock=clock,
             appends=AppendQueues(clock, self.network.buffers, pending_reads),
-            pending_reads=pending_reads, leader_of=self._leader_of, fetch_sessions=FetchSessions(10,
-            lambda: 5), purgatory=Purgatory(times), cluster=SimpleNamespace(image=MetadataImage()),
+            pending_reads=pending_reads, leader_of=self._leader_of,
+            fetch_sessions=FetchSessions(10, lambda: 5), purgatory=Purgatory(times),
+            cluster=SimpleNamespace(image=MetadataImage()),
             replicas=SimpleNamespace(get=lambda *_: None),
         )  # fmt: skip
         self.broker = broker

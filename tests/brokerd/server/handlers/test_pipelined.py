@@ -121,7 +121,7 @@ def test_a_topic_takes_records_behind_its_creation_and_none_behind_its_deletion(
         assert answer.error_code == 3
 
 
-@pytest.mark.parametrize("kind", ["flushed", "at once", "parked"])
+@pytest.mark.parametrize("kind", ["flushed", "at once", "delayed"])
 @pytest.mark.parametrize("last", ["acks=0", "unknown API", "cut request", "bad size"])
 def test_what_was_asked_before_something_that_ends_the_connection_is_answered(
     brokers: BrokerdCluster,
@@ -135,7 +135,7 @@ def test_what_was_asked_before_something_that_ends_the_connection_is_answered(
     if kind == "flushed":
         set_config(wire, topic, "flush.messages", "1")
     before: Asked = (ApiKey.PRODUCE, 8, produce(topic, b"value"))
-    if kind == "parked":
+    if kind == "delayed":
         before = (ApiKey.FETCH, 11, fetch(topic, 0) | {"max_wait": 300, "min_bytes": 1})
     bad = {
         "acks=0": encode_request(ApiKey.PRODUCE, 8, produce("nowhere", b"value", 0), 2, "wire"),
@@ -146,6 +146,6 @@ def test_what_was_asked_before_something_that_ends_the_connection_is_answered(
     with Wire(brokers.brokers[controller - 1].port) as other:
         other.send(encode_request(*before, 1, "wire") + bad)
         answer = other.answer(*before[:2])
-        if kind != "parked":
+        if kind != "delayed":
             assert offset_told(answer) == 0
         assert other.is_closed()

@@ -92,7 +92,7 @@ async def test_nobody_waits_where_no_selector_counts() -> None:
     assert done == ["a", "b"]
 
 
-async def test_what_is_sent_in_the_next_turn_is_sent_once() -> None:
+async def test_what_is_sent_in_the_next_tick_is_sent_once() -> None:
     tick, done = tick_of(2)
     serve(tick, "a", done)
     serve(tick, "b", done)
@@ -108,7 +108,7 @@ async def test_what_waits_is_appended_once_timed_from_the_first_and_then_answere
     assert done == ["appended", "timed since 1.0", "a", "b"]
 
 
-async def test_the_last_client_of_a_turn_brings_what_waits_to_its_end() -> None:
+async def test_the_last_client_of_a_tick_brings_what_waits_to_its_end() -> None:
     tick, done = tick_of(2)
     receive(tick, "a", 1.0, done)
     tick.begin()
@@ -143,7 +143,7 @@ async def test_those_that_only_wait_for_their_replies_get_them_though_another_fa
     ]  # fmt: skip
 
 
-async def test_a_turn_that_could_not_be_ended_leaves_nobody_to_wait() -> None:
+async def test_a_tick_that_could_not_be_ended_leaves_nobody_to_wait() -> None:
     loop = LoopTimes()
     loop.waking = 9
     done: list[str] = []

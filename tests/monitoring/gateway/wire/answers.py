@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire import commits, groups, last_records, log_dirs, metadata, offsets
 
 
 def _answer(api_key: int, version: int, fields: dict[str, Any]) -> bytes:
@@ -76,17 +76,31 @@ def decoded_metadata(
 
 def offsets_answer(topics: dict[str, dict[int, tuple[int, int]]]) -> bytes:
     """`topics`: name → partition → (error, offset)."""
-    told = [
+    without_times = {
+        name: {p: (error, -1, offset) for p, (error, offset) in partitions.items()}
+        for name, partitions in topics.items()
+    }
+    fields = {"topics": _listed_offsets(without_times)}
+    return _answer(offsets.API_KEY, offsets.VERSION, fields)
+
+
+def last_records_answer(topics: dict[str, dict[int, tuple[int, int, int]]]) -> bytes:
+    """`topics`: name → partition → (error, timestamp, offset)."""
+    fields = {"topics": _listed_offsets(topics)}
+    return _answer(last_records.API_KEY, last_records.VERSION, fields)
+
+
+def _listed_offsets(topics: dict[str, dict[int, tuple[int, int, int]]]) -> list[dict[str, Any]]:
+    return [
         {
             "name": name,
             "partitions": [
-                {"partition_index": p, "error_code": error, "timestamp": -1, "offset": offset}
-                for p, (error, offset) in partitions.items()
+                {"partition_index": p, "error_code": error, "timestamp": time_ms, "offset": offset}
+                for p, (error, time_ms, offset) in partitions.items()
             ],
         }
         for name, partitions in topics.items()
     ]
-    return _answer(offsets.API_KEY, offsets.VERSION, {"topics": told})
 
 
 def log_dirs_answer(

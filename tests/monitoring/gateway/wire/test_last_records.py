@@ -9,32 +9,15 @@ from brokerd.errors import KafkaError
 from brokerd.protocol import messages
 from monitoring.gateway.wire import last_records
 from monitoring.gateway.wire.limits import TIME_MS_MAX
-from tests.monitoring.gateway.wire.answers import decoded_metadata
+from tests.monitoring.gateway.wire.answers import decoded_metadata, last_records_answer
 
 PLACE = (1, (1,), (1,))
 KNOWN = decoded_metadata({"a": {0: PLACE, 1: PLACE, 2: PLACE}, "b": {0: PLACE}})
 
 
-def answer(topics: dict[str, dict[int, tuple[int, int, int]]]) -> bytes:
-    """`topics`: name → partition → (error, timestamp, offset)."""
-    told = [
-        {
-            "name": name,
-            "partitions": [
-                {"partition_index": p, "error_code": e, "timestamp": t, "offset": o}
-                for p, (e, t, o) in partitions.items()
-            ],
-        }
-        for name, partitions in topics.items()
-    ]
-    key, version = last_records.API_KEY, last_records.VERSION
-    body = messages.encode_response(key, version, {"topics": told})
-    return messages.response_frame(key, version, 7, body)[4:]
-
-
 def times(rows, topics) -> list[int]:
     found = np.full(KNOWN.row_count, -1, dtype=np.int64)
-    last_records.decode_into(found, KNOWN, np.array(rows), answer(topics))
+    last_records.decode_into(found, KNOWN, np.array(rows), last_records_answer(topics))
     return found.tolist()
 
 
@@ -50,8 +33,8 @@ def test_a_request_asks_for_the_largest_timestamp_of_these_rows():
 
 
 def test_times_are_put_into_their_rows_and_errors_stay_unknown():
-    told = {"b": {0: (0, 900, 4)}, "a": {0: (0, 700, 5), 2: (6, -1, -1)}}
-    assert times([0, 2, 3], told) == [700, -1, -1, 900]
+    topics = {"b": {0: (0, 900, 4)}, "a": {0: (0, 700, 5), 2: (6, -1, -1)}}
+    assert times([0, 2, 3], topics) == [700, -1, -1, 900]
 
 
 def test_a_partition_without_a_timestamp_has_no_record():
@@ -71,7 +54,7 @@ def test_a_time_that_no_calendar_has_is_the_last_one_that_has():
 
 
 def test_a_cut_answer_raises_and_does_not_loop():
-    whole = answer({"a": {0: (0, 5, 5)}, "b": {0: (0, 6, 6)}})
+    whole = last_records_answer({"a": {0: (0, 5, 5)}, "b": {0: (0, 6, 6)}})
     for size in range(4, len(whole) - 1):
         found = np.full(KNOWN.row_count, -1, dtype=np.int64)
         with pytest.raises((ValueError, IndexError, StructError, KafkaError)):

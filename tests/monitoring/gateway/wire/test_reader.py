@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+import uuid
 
 import pytest
 
@@ -21,7 +22,7 @@ TOPIC, GROUP = "reader.some", "reader-group"
 
 
 @pytest.fixture
-def reads(live_cluster, db):
+def read(live_cluster, db):
     """Reads the cluster once; the first call makes the topic and the group."""
     readers = ClusterReaders()
     if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
@@ -29,12 +30,12 @@ def reads(live_cluster, db):
         live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})
         live_cluster.commit(GROUP, TOPIC, {0: 2, 1: 6})
 
-    def read(previous=None, **fields):
+    def read_once(previous=None, **fields):
         target = SamplingTarget.of(live_cluster.row(**fields))
         outcome = loop.run(readers.read(target, INTERVAL_MS, previous), INTERVAL_MS / 1000)
         return outcome.reads
 
-    yield read
+    yield read_once
     loop.run(readers.close_others([]), 5)
 
 
@@ -43,112 +44,117 @@ def ends(reads):
     return reads.log_end[span.start : span.stop].tolist()
 
 
-def test_ends_starts_and_sizes_are_reported(reads):
-    told = reads()
-    span = told.metadata.spans[TOPIC]
-    assert ends(told) == [5, 6, 7, 0]
-    assert told.log_start[span.start : span.stop].tolist() == [0, 0, 0, 0]
-    assert (told.size_bytes[span.start : span.start + 3] > 0).all()
-    assert told.counters.messages_in[span.start : span.stop].tolist() == [5, 6, 7, 0]
-    assert (told.failures, told.groups_complete) == ([], True)
+def test_ends_starts_and_sizes_are_reported(read):
+    reads = read()
+    span = reads.metadata.spans[TOPIC]
+    assert ends(reads) == [5, 6, 7, 0]
+    assert reads.log_start[span.start : span.stop].tolist() == [0, 0, 0, 0]
+    assert (reads.size_bytes[span.start : span.start + 3] > 0).all()
+    assert reads.counters.messages_in[span.start : span.stop].tolist() == [5, 6, 7, 0]
+    assert (reads.failures, reads.groups_complete) == ([], True)
 
 
-def test_the_times_of_last_records_are_read_where_there_are_records(reads):
-    told = reads()
-    span = told.metadata.spans[TOPIC]
-    times_ms = told.last_record_ms[span.start : span.stop]
-    assert all(now_ms() - 600_000 < time_ms <= now_ms() for time_ms in times_ms[:3].tolist())
-    assert times_ms[3] == -1
-    assert not told.has_newer_records[span.start : span.stop].any()
+def test_the_times_of_last_records_are_read_where_there_are_records(read, live_cluster):
+    topic = f"reader.times-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 3)
+    before_ms = now_ms()
+    live_cluster.produce(topic, {0: 5, 1: 6})
+    after_ms = now_ms()
+    reads = read()
+    span = reads.metadata.spans[topic]
+    times_ms = reads.last_record_ms[span.start : span.stop].tolist()
+    assert all(before_ms <= time_ms <= after_ms for time_ms in times_ms[:2])
+    assert times_ms[2] == -1
+    assert not reads.has_newer_records[span.start : span.stop].any()
 
 
-def test_a_cluster_where_nothing_was_written_is_not_asked_for_times_again(reads, monkeypatch):
-    told = reads()
-    previous = assemble("live", 1, INTERVAL_MS, 1, told)
+def test_a_cluster_where_nothing_was_written_is_not_asked_for_times_again(read, monkeypatch):
+    reads = read()
+    previous = assemble("live", 1, INTERVAL_MS, 1, reads)
     asked = []
-    read = ClusterReader.read_last_records
+    read_last_records = ClusterReader.read_last_records
 
     async def counted(self, reads, rows, timeout_s):
         asked.append(len(rows))
-        return await read(self, reads, rows, timeout_s)
+        return await read_last_records(self, reads, rows, timeout_s)
 
     monkeypatch.setattr(ClusterReader, "read_last_records", counted)
-    again = reads(previous)
+    again = read(previous)
     assert asked == []
-    assert again.last_record_ms.tolist() == told.last_record_ms.tolist()
+    assert again.last_record_ms.tolist() == reads.last_record_ms.tolist()
 
 
-def test_topics_have_the_ids_of_the_cluster(reads, live_cluster):
-    known = reads().metadata
+def test_topics_have_the_ids_of_the_cluster(read, live_cluster):
+    known = read().metadata
     found = dict(zip(known.topics, known.topic_ids, strict=True))
     assert found[TOPIC] == live_cluster.gateway().admin.describe_topic(TOPIC).topic_id
 
 
 @pytest.mark.parametrize("fields", [{}, {"admin_urls": {}}])
-def test_log_directories_are_reported_by_the_admin_port_and_without_it(reads, fields):
-    told = reads(**fields)
-    for broker, log_dirs in told.log_dirs.items():
-        assert sum(each.size_bytes for each in log_dirs) == told.broker_size_bytes[broker]
+def test_log_directories_are_reported_by_the_admin_port_and_without_it(read, fields):
+    reads = read(**fields)
+    for broker, log_dirs in reads.log_dirs.items():
+        assert sum(each.size_bytes for each in log_dirs) == reads.broker_size_bytes[broker]
         assert all(each.total_bytes >= each.free_bytes > 0 for each in log_dirs)
-    assert told.log_dirs.keys() == told.broker_size_bytes.keys() == told.answered
+    assert reads.log_dirs.keys() == reads.broker_size_bytes.keys() == reads.answered
 
 
-def test_commits_of_all_groups_are_read_in_few_requests(reads):
-    told = reads()
+def test_commits_of_all_groups_are_read_in_few_requests(read):
+    reads = read()
     found = {
         group.group: {
             t.topic: dict(zip(t.partitions, t.offsets, strict=True)) for t in group.topics
         }
-        for read in told.coordinators
-        for group in read.commits
+        for coordinator in reads.coordinators
+        for group in coordinator.commits
     }
     assert found[GROUP] == {TOPIC: {0: 2, 1: 6}}
 
 
-def test_metadata_that_did_not_change_is_not_decoded_again(reads):
-    assert reads().metadata is reads().metadata
+def test_metadata_that_did_not_change_is_not_decoded_again(read):
+    assert read().metadata is read().metadata
 
 
-def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unknown(reads):
-    told = reads(admin_urls={})
-    span = told.metadata.spans[TOPIC]
-    assert (told.size_bytes[span.start : span.start + 3] > 0).all()
-    assert (told.counters.bytes_in == -1).all()
-    assert (told.failures, told.broker_stats) == ([], {})
+def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unknown(read):
+    reads = read(admin_urls={})
+    span = reads.metadata.spans[TOPIC]
+    assert (reads.size_bytes[span.start : span.start + 3] > 0).all()
+    assert (reads.counters.bytes_in == -1).all()
+    assert (reads.failures, reads.broker_stats) == ([], {})
 
 
-def test_a_wrong_token_makes_only_the_counters_unknown(reads, live_cluster):
+def test_a_wrong_token_makes_only_the_counters_unknown(read, live_cluster):
     row = live_cluster.row()
     row.set_admin_token("wrong")
-    told = reads(admin_token=row.admin_token)
-    assert ends(told) == [5, 6, 7, 0]
-    assert (told.size_bytes >= 0).all()
-    assert "401" in told.failures[0]
+    reads = read(admin_token=row.admin_token)
+    assert ends(reads) == [5, 6, 7, 0]
+    assert (reads.size_bytes >= 0).all()
+    assert "401" in reads.failures[0]
 
 
-def test_a_broker_that_hangs_leaves_only_its_own_part_unknown(reads, live_cluster):
-    whole = reads()
+def test_a_broker_that_hangs_leaves_only_its_own_part_unknown(read, live_cluster):
+    whole = read()
     silent = live_cluster.brokerd.brokers[1]
     with hung(silent.process):
-        told = reads()
-    led_by_it = told.metadata.leaders == silent.id
-    assert (told.log_end[led_by_it] == -1).all()
-    assert (told.log_end[~led_by_it] == whole.log_end[~led_by_it]).all()
-    assert told.answered == {1}
-    assert not told.groups_complete
-    assert all(failure.startswith("broker 2: ") for failure in told.failures)
+        reads = read()
+    led_by_it = reads.metadata.leaders == silent.id
+    assert (reads.log_end[led_by_it] == -1).all()
+    assert (reads.log_end[~led_by_it] == whole.log_end[~led_by_it]).all()
+    assert reads.answered == {1}
+    assert not reads.groups_complete
+    assert all(failure.startswith("broker 2: ") for failure in reads.failures)
 
 
-def test_the_reader_recovers_when_the_broker_does(reads, live_cluster):
+def test_the_reader_recovers_when_the_broker_does(read, live_cluster):
     broker = live_cluster.brokerd.brokers[1]
-    reads()
+    read()
     broker.kill()
-    reads()
+    read()
     broker.start()
     deadline = time.monotonic() + 30
     # It leads its partitions again, and answers for the groups that it coordinates.
-    while ends(told := reads()) != [5, 6, 7, 0] or told.answered != {1, 2}:
-        assert time.monotonic() < deadline, told.failures
+    while ends(reads := read()) != [5, 6, 7, 0] or reads.answered != {1, 2}:
+        assert time.monotonic() < deadline, reads.failures
 
 
 def test_an_address_without_a_broker_raises_an_error_in_time():
