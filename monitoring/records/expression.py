@@ -23,6 +23,12 @@ _NEEDS_TEXT = re.compile(
     rf"{_PATH}\.contains\({_TEXT.format('part')}\)|{_PATH} ?== ?{_TEXT.format('whole')}"
 )
 _JSON_ESCAPE = b"\\u"
+# The first error in a message of the library: "ERROR: <input>:1:17: Syntax error: mismatched …".
+_ERROR = re.compile(r"ERROR: <input>:\d+:(\d+): (?:Syntax error: )?(.*)")
+_UNEXPECTED = re.compile(
+    r"(?:mismatched|extraneous) input '(.*?)' expecting|(?:recognition error at:|at input) '(.*)'"
+)
+_MISSING = re.compile(r"missing (.+) at '")
 
 
 class ExpressionInvalid(Exception):
@@ -37,7 +43,7 @@ class Expression:
         try:
             self._program = cel.compile(source)
         except ValueError as error:
-            raise ExpressionInvalid(str(error)) from error
+            raise ExpressionInvalid(_described(str(error))) from error
         self.texts = _required_texts(source)
         names, self._value_names = _used_fields(source)
         self._fields = {
@@ -52,6 +58,21 @@ class Expression:
         if wanted is not None and isinstance(value, dict):
             record["value"] = {name: value[name] for name in wanted if name in value}
         return self._program.execute({"record": record}) is True
+
+
+def _described(message: str) -> str:
+    """The first error of the library's message with its column, without the grammar's terms."""
+    error = _ERROR.search(message)
+    if error is None:
+        return message
+    column, detail = error.groups()
+    if unexpected := _UNEXPECTED.search(detail):
+        token = (unexpected[1] or unexpected[2] or "").strip()
+        ends = token == "<EOF>"
+        detail = "the expression ends too early" if ends else f"“{token}” is not expected here"
+    elif missing := _MISSING.search(detail):
+        detail = f"{missing[1]} is missing"
+    return f"Column {column}: {detail}."
 
 
 def _used_fields(source: str) -> tuple[set[str] | None, set[str] | None]:

@@ -80,12 +80,16 @@ def test_an_expression_with_an_error_is_said_where_it_is_also_while_it_is_typed(
     sign_in(page, web, a_user("reader", "viewer"))
     page.goto(f"{web}/c/local/topics/{TOPIC}/messages/search")
     page.fill("input[name=expression]", "record.offset <")
-    expect(page.locator(".invalid-feedback")).to_contain_text("Syntax error")
+    expect(page.locator(".invalid-feedback")).to_have_text(
+        "Column 16: the expression ends too early."
+    )
     page.fill("input[name=expression]", "record.offset < 1")
     expect(page.locator(".invalid-feedback")).to_have_text("")
     page.fill("input[name=expression]", "record.offset <")
     page.click("button:has-text('Search')")
-    expect(page.locator(".invalid-feedback")).to_contain_text("Syntax error")
+    expect(page.locator(".invalid-feedback")).to_have_text(
+        "Column 16: the expression ends too early."
+    )
     expect(page.locator("input[name=expression]")).to_have_value("record.offset <")
 
 
