@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.lag.read_state import ReadState
-from monitoring.read_model import lag_rows, snapshot
+from monitoring.read_model import group_rows, lag_rows, snapshot
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.rows import LastRecord
 from monitoring.read_model.snapshot import Snapshot
@@ -267,8 +267,9 @@ def test_finding_one_topic_or_group_makes_no_other_row(monkeypatch):
         groups=[commit("g", "a", 0, 100, 110), commit("h", "b", 0, 100, 110)],
     )
     made = []
+    modules = {"GroupRow": group_rows, "GroupOnTopicRow": group_rows, "LagRow": lag_rows}
     for name in ("TopicRow", "GroupRow", "GroupOnTopicRow", "PartitionRow", "LagRow"):
-        module = lag_rows if name == "LagRow" else snapshot
+        module = modules.get(name, snapshot)
         row = getattr(module, name)
         counted = _counted(row, made)
         monkeypatch.setattr(module, name, counted)

@@ -1,0 +1,121 @@
+"""The rows of groups, and of groups on topics, from the columns of a tick, for one scope. Pure."""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from django.utils.functional import cached_property
+
+from monitoring.lag.read_state import ReadState
+from monitoring.read_model.columns import integer, number
+from monitoring.read_model.group_columns import LagSums
+from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
+from monitoring.read_model.scope_masks import ScopeMasks
+from monitoring.read_model.tick_columns import TickColumns
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRows:
+    """Makes rows on demand; sums and states of all groups are computed on first use."""
+
+    columns: TickColumns
+    masks: ScopeMasks
+
+    @cached_property
+    def sums(self) -> LagSums:
+        groups = self.columns.groups
+        return groups.sums.by(groups.group, len(groups.groups.all), self.masks.pairs)
+
+    @cached_property
+    def _topic_counts(self) -> np.ndarray:
+        """For each group: the number of topics that it reads."""
+        groups = self.columns.groups
+        read = groups.group[self.masks.pairs & (groups.topic >= 0)]
+        return np.bincount(read, minlength=len(groups.groups.all))
+
+    def of_groups(self, codes: np.ndarray) -> list[GroupRow]:
+        groups = self.columns.groups
+        columns = {
+            **groups.facts.take(pa.array(codes)).to_pydict(),
+            **self.sums.take(codes).lists(),
+            "group": [groups.groups.all[code] for code in codes.tolist()],
+            "topics": self._topic_counts[codes].tolist(),
+            **self._state_columns(codes),
+        }
+        return _rows(GroupRow, columns)
+
+    def _state_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
+        """The state of each group, and its rates."""
+        counts = self.state_counts[codes]
+        read_states = [
+            tuple(
+                (read_state, row[read_state])
+                for read_state in reversed(ReadState)
+                if row[read_state]
+            )
+            for row in counts.tolist()
+        ]
+        rates = {name: sums[codes].tolist() for name, sums in self._group_rates.items()}
+        return {
+            "read_state": [row[0][0] if row else ReadState.UNKNOWN for row in read_states],
+            "read_states": read_states,
+            "unread": list(map(integer, self._unread[codes])),
+            "consumed_rate": list(map(number, rates["consumed"])),
+            "produced_rate": list(map(number, rates["produced"])),
+        }
+
+    @cached_property
+    def state_counts(self) -> np.ndarray:
+        """Per group and ReadState: the number of partitions."""
+        return self.columns.commits.counts(len(self.columns.groups.groups.all), self.masks.pairs)
+
+    @cached_property
+    def _group_rates(self) -> dict[str, np.ndarray]:
+        """Per group: the sums of its partitions' rates that are known; NaN if none is."""
+        commits = self.columns.commits
+        rates = commits.rates
+        known = ~np.isnan(rates["consumed"]) & ~np.isnan(rates["produced"])
+        rows = np.flatnonzero(known & (commits.rows.topic >= 0) & self.masks.rows)
+        groups, n = commits.rows.group[rows], len(self.columns.groups.groups.all)
+        is_known = np.bincount(groups, minlength=n) > 0
+        return {
+            name: np.where(is_known, np.bincount(groups, values[rows], minlength=n), np.nan)
+            for name, values in rates.items()
+        }
+
+    @cached_property
+    def _unread(self) -> np.ndarray:
+        """Per group: the records in partitions without a commit; NaN if one is unknown."""
+        commits = self.columns.commits
+        wanted = ~commits.is_committed & (commits.rows.topic >= 0) & self.masks.rows
+        rows = np.flatnonzero(wanted)
+        n = len(self.columns.groups.groups.all)
+        return np.bincount(commits.rows.group[rows], self.columns.records(rows), minlength=n)
+
+    def of_pairs(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
+        groups = self.columns.groups
+        codes = groups.group[pairs]
+        columns = {
+            **groups.facts.take(pa.array(codes)).to_pydict(),
+            **groups.sums.take(pairs).lists(),
+            "group": [groups.groups.all[code] for code in codes.tolist()],
+            "read_state": [ReadState(code) for code in self._pair_states[pairs].tolist()],
+        }
+        return _rows(GroupOnTopicRow, columns)
+
+    @cached_property
+    def _pair_states(self) -> np.ndarray:
+        """For each pair: the worst ReadState of its partitions."""
+        commits = self.columns.commits
+        worst = np.full(len(self.masks.pairs), int(ReadState.CAUGHT_UP))
+        np.maximum.at(worst, commits.rows.pair, commits.read_states)
+        return worst
+
+
+def _rows(row: type[Row], columns: dict[str, list[Any]]) -> list[Row]:
+    """Rows of type `row` from columns; columns that the type does not have are ignored."""
+    used = (columns[name] for name in row.__slots__)  # type: ignore[attr-defined]
+    return list(map(row, *used))

@@ -1,0 +1,74 @@
+"""What of a tick is in a scope, as masks over its columns. Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.functional import cached_property
+
+from monitoring.read_model.columns import Names
+from monitoring.read_model.tick_columns import TickColumns
+from monitoring.scope import Scope
+
+
+@dataclass(frozen=True, eq=False)
+class ScopeMasks:
+    """Each mask is computed on first use; threads may share them (see snapshot.py)."""
+
+    columns: TickColumns
+    scope: Scope
+
+    @cached_property
+    def topics(self) -> np.ndarray:
+        """For each topic: whether it exists and is in the scope."""
+        shown = _topics_in_scope(self.columns.partitions.topics, self.scope)
+        return shown & (self.columns.topics.partitions > 0)
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """For each pair of a group and a topic: whether both are in the scope."""
+        groups = self.columns.groups
+        group = groups.groups.matching(self.scope.groups)
+        topic = _topics_in_scope(groups.topics, self.scope)
+        shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
+        return shown
+
+    @cached_property
+    def partitions(self) -> np.ndarray:
+        """For each partition: whether its topic is in the scope."""
+        shown: np.ndarray = self.topics[self.columns.partitions.topic]
+        return shown
+
+    @cached_property
+    def public_topics(self) -> np.ndarray:
+        """Topics in the scope that are not internal."""
+        is_internal = self.columns.partitions.topics.matching(("__*",))
+        shown: np.ndarray = self.topics & ~is_internal
+        return shown
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """For each row of the group table: whether it is in the scope."""
+        shown: np.ndarray = self.pairs[self.columns.commits.rows.pair]
+        return shown
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """For each group: whether a pair of it is in the scope."""
+        groups = self.columns.groups
+        shown = np.zeros(len(groups.groups.all), dtype=bool)
+        shown[groups.group[self.pairs]] = True
+        return shown
+
+    @cached_property
+    def group_codes(self) -> np.ndarray:
+        """The codes of the groups in the scope, by name."""
+        order = self.columns.groups.groups.order
+        shown: np.ndarray = order[self.groups[order]]
+        return shown
+
+
+def _topics_in_scope(topics: Names, scope: Scope) -> np.ndarray:
+    """For each topic: whether it is in the scope."""
+    shown = topics.matching(scope.topics)
+    shown[[topics.code_of[name] for name in scope.hidden_topics if name in topics.code_of]] = False
+    return shown
