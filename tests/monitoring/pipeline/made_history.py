@@ -20,6 +20,7 @@ def ticks(
     start_ms: int = START_MS,
     *,
     has_topics: bool = True,
+    has_groups: bool = True,
 ) -> list[Tick]:
     """A tick every five minutes: two topics, a group, and a gap now and then.
 
@@ -45,6 +46,7 @@ def ticks(
             {"group": "g", "topic": topic, "partition": partition, "committed_offset": commit,
              "log_end_offset": ends[topic, partition]}
             for (topic, partition), commit in commits.items()
+            if has_groups
         ]  # fmt: skip
         found.append(make_tick(number, partitions=rows, groups=groups, interval_ms=STEP_MS))
     return found
