@@ -18,6 +18,7 @@ from console.groups.changes.new_offsets import (
 )
 from console.groups.reset import Reset
 from monitoring.clock import now_ms
+from monitoring.gateway.topic_partition import TopicPartition
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -107,7 +108,7 @@ class ResetForm(forms.Form):
             return None
         return _parsed(duration_ms, text)
 
-    def clean_file(self) -> dict[tuple[str, int], int]:
+    def clean_file(self) -> dict[TopicPartition, int]:
         file = self.cleaned_data["file"]
         if not file or self.cleaned_data.get("how") != How.FILE:
             return {}

@@ -15,12 +15,12 @@ from console.groups.changes.new_offsets import (
     CommitInLog,
     How,
     Invalid,
-    Key,
     first_of,
     new_offsets,
 )
 from console.groups.changes.shared import item_key
 from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
 from monitoring.scope import Scope
 
@@ -35,23 +35,23 @@ class Reset:
     number: int = 0  # the offset, or by how much to shift
     at_ms: int = 0
     from_group: str = ""
-    file_offsets: dict[Key, int] = field(default_factory=dict)
+    file_offsets: dict[TopicPartition, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedReset:
     """The chosen partitions as they are, and the new offsets of those that get one."""
 
-    commits: dict[Key, CommitInLog]
-    offsets: dict[Key, int]
+    commits: dict[TopicPartition, CommitInLog]
+    offsets: dict[TopicPartition, int]
 
     @property
-    def changed(self) -> dict[Key, int]:
+    def changed(self) -> dict[TopicPartition, int]:
         """The new offsets that differ from the committed ones."""
         return {key: new for key, new in self.offsets.items() if self.commits[key].committed != new}
 
     @property
-    def left_out(self) -> list[Key]:
+    def left_out(self) -> list[TopicPartition]:
         """The partitions that have no new offset and stay as they are."""
         return [key for key in self.commits if key not in self.offsets]
 
@@ -77,7 +77,9 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
     return ResolvedReset(commits, offsets)
 
 
-def _chosen(gateway: Gateway, scope: Scope, committed: Iterable[Key], reset: Reset) -> list[Key]:
+def _chosen(
+    gateway: Gateway, scope: Scope, committed: Iterable[TopicPartition], reset: Reset
+) -> list[TopicPartition]:
     """The partitions to reset: those of a file, or of the chosen topics. Raises PlanRefused."""
     spans = gateway.wire.metadata().spans
     counts = {topic: len(span) for topic, span in spans.items() if scope.shows_topic(topic)}
@@ -103,15 +105,15 @@ def _chosen(gateway: Gateway, scope: Scope, committed: Iterable[Key], reset: Res
     return sorted(keys)
 
 
-def _is_of(key: Key, reset: Reset) -> bool:
+def _is_of(key: TopicPartition, reset: Reset) -> bool:
     return (not reset.topic or key[0] == reset.topic) and (
         not reset.partitions or key[1] in reset.partitions
     )
 
 
 def _given(
-    gateway: Gateway, scope: Scope, chosen: list[Key], reset: Reset
-) -> dict[Key, int | None]:
+    gateway: Gateway, scope: Scope, chosen: list[TopicPartition], reset: Reset
+) -> dict[TopicPartition, int | None]:
     """The offsets of a file, of another group or at a time. Raises PlanRefused."""
     if reset.how == How.FILE:
         return dict(reset.file_offsets)
@@ -128,7 +130,7 @@ def _given(
     return {}
 
 
-def _refuse_silent(keys: Iterable[Key]) -> None:
+def _refuse_silent(keys: Iterable[TopicPartition]) -> None:
     """Raises PlanRefused if the leaders of some partitions did not answer."""
     text = _("The log of %(name)s could not be read: its leader does not answer.")
     lines = [text % {"name": item_key(*key)} for key in keys]

@@ -8,11 +8,11 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.groups.changes.new_offsets import Key
 from console.groups.changes.offsets import ResetOffsets
 from console.groups.changes.shared import item_key
 from console.groups.reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
 
 
@@ -41,7 +41,7 @@ def _propose(
     principal: Principal,
     cluster: Cluster,
     group: str,
-    offsets: dict[Key, int] | dict[Key, None],
+    offsets: dict[TopicPartition, int] | dict[TopicPartition, None],
     left_out: Iterable[str] = (),
 ) -> Plan:
     rows = [[topic, partition, offset] for (topic, partition), offset in offsets.items()]

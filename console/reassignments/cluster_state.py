@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.metadata import BrokerIdLists, Metadata
-from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.gateway.wire.reassignments import Reassignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Partition:
 class ClusterState:
     """Partitions of some topics, live brokers with their racks, reassignments in progress."""
 
-    partitions: dict[PartitionKey, Partition]
+    partitions: dict[TopicPartition, Partition]
     racks: dict[int, str | None]
-    running: dict[PartitionKey, Reassignment]
+    running: dict[TopicPartition, Reassignment]
 
 
 def read(gateway: Gateway, topics: list[str]) -> ClusterState:
@@ -33,9 +34,9 @@ def read(gateway: Gateway, topics: list[str]) -> ClusterState:
     return ClusterState(partitions(metadata, topics), racks, running)
 
 
-def partitions(metadata: Metadata, topics: list[str]) -> dict[PartitionKey, Partition]:
+def partitions(metadata: Metadata, topics: list[str]) -> dict[TopicPartition, Partition]:
     places = {name: number for number, name in enumerate(metadata.topics)}
-    found: dict[PartitionKey, Partition] = {}
+    found: dict[TopicPartition, Partition] = {}
     for topic in topics:
         for number, row in enumerate(metadata.spans.get(topic, ())):
             found[topic, number] = Partition(

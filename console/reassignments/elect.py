@@ -17,7 +17,7 @@ from console.topics.changes import shared
 from console.topics.changes.bulk import resource_of
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
-from monitoring.gateway.wire.reassignments import PartitionKey
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.reasons import Reason
 
 
@@ -95,7 +95,7 @@ class ElectLeaders(ItemsAction):
             yield key, errors.get(places[key], late)
 
 
-def skewed(found: Mapping[PartitionKey, Partition]) -> dict[PartitionKey, Partition]:
+def skewed(found: Mapping[TopicPartition, Partition]) -> dict[TopicPartition, Partition]:
     """The partitions whose preferred replica is in sync and does not lead."""
     return {
         key: each
@@ -104,7 +104,7 @@ def skewed(found: Mapping[PartitionKey, Partition]) -> dict[PartitionKey, Partit
     }
 
 
-def params_of(found: Mapping[PartitionKey, Partition]) -> dict[str, Any]:
+def params_of(found: Mapping[TopicPartition, Partition]) -> dict[str, Any]:
     return {
         "names": sorted({topic for topic, _number in found}),
         "partitions": {

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.gateway.wire.reassignments import PartitionKey
+from monitoring.gateway.topic_partition import TopicPartition
 
 _LINE = re.compile(r"(?:(?P<topic>\S+)-)?(?P<partition>\d{1,6})\s*:\s*(?P<ids>[\d,\s]+)")
 _MIB = 2**20
@@ -64,15 +64,15 @@ class ReassignForm(forms.Form):
                 raise ValidationError(_now("Broker “%(id)s” is not up.") % {"id": part[:20]})
         return sorted(set(map(int, parts)))
 
-    def clean_assignment(self) -> dict[PartitionKey, tuple[int, ...]]:
-        found: dict[PartitionKey, tuple[int, ...]] = {}
+    def clean_assignment(self) -> dict[TopicPartition, tuple[int, ...]]:
+        found: dict[TopicPartition, tuple[int, ...]] = {}
         for number, line in enumerate(self.cleaned_data["assignment"].splitlines(), 1):
             if line.strip():
                 key, ids = self._line(number, line.strip())
                 found[key] = ids
         return found
 
-    def _line(self, number: int, line: str) -> tuple[PartitionKey, tuple[int, ...]]:
+    def _line(self, number: int, line: str) -> tuple[TopicPartition, tuple[int, ...]]:
         match = _LINE.fullmatch(line)
         named = match and (match["topic"] or (self._topics[0] if len(self._topics) == 1 else ""))
         if match is None or not named:

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Any
 
 from monitoring.gateway.reassignments import ReplicaSizes
-from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.wire.reassignments import Reassignment
 
 LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"
@@ -79,7 +80,7 @@ def stage(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -
     return Stage.DONE if replicas == move.after else Stage.WAITING
 
 
-def size_of(move: Move, sizes: Mapping[PartitionKey, Mapping[int, int]]) -> int | None:
+def size_of(move: Move, sizes: Mapping[TopicPartition, Mapping[int, int]]) -> int | None:
     """The bytes of one replica: the largest one that was told; None = unknown."""
     told = sizes.get((move.topic, move.partition), {})
     known = [told[broker] for broker in move.before if broker in told]

@@ -9,13 +9,14 @@ given partitions are counted.
 from collections import Counter, deque
 from collections.abc import Mapping
 
-Key = tuple[str, int]
+from monitoring.gateway.topic_partition import TopicPartition
+
 Replicas = tuple[int, ...]
-Assignment = dict[Key, Replicas]
+Assignment = dict[TopicPartition, Replicas]
 
 
 def propose(
-    current: Mapping[Key, Replicas],
+    current: Mapping[TopicPartition, Replicas],
     racks: Mapping[int, str | None],
     factors: Mapping[str, int] | None = None,
 ) -> Assignment:
@@ -41,12 +42,12 @@ class _Work:
 
     def __init__(self, racks: Mapping[int, str | None]) -> None:
         self._racks = racks
-        self.chosen: dict[Key, list[int]] = {}
-        self._factors: dict[Key, int] = {}
+        self.chosen: dict[TopicPartition, list[int]] = {}
+        self._factors: dict[TopicPartition, int] = {}
         self._load: Counter[int] = Counter(dict.fromkeys(racks, 0))
-        self._on: dict[int, set[Key]] = {broker: set() for broker in racks}
+        self._on: dict[int, set[TopicPartition]] = {broker: set() for broker in racks}
 
-    def add(self, key: Key, replicas: Replicas, factor: int) -> None:
+    def add(self, key: TopicPartition, replicas: Replicas, factor: int) -> None:
         """A partition, with the replicas that may stay."""
         self.chosen[key] = []
         self._factors[key] = factor
@@ -80,7 +81,7 @@ class _Work:
 
     def balance_leaders(self) -> None:
         """Change the order of replicas until the numbers of preferred leaders are even."""
-        led: dict[int, set[Key]] = {broker: set() for broker in self._racks}
+        led: dict[int, set[TopicPartition]] = {broker: set() for broker in self._racks}
         for key, replicas in self.chosen.items():
             led[replicas[0]].add(key)
         while path := self._leader_path(led):
@@ -91,7 +92,7 @@ class _Work:
                 replicas.insert(0, broker)
                 led[broker].add(key)
 
-    def _spread(self, key: Key) -> None:
+    def _spread(self, key: TopicPartition) -> None:
         """Move the partition's replicas from racks with several to racks with none."""
         while True:
             replicas = self.chosen[key]
@@ -119,7 +120,7 @@ class _Work:
                     return True
         return False
 
-    def _may_move(self, key: Key, source: int, target: int) -> bool:
+    def _may_move(self, key: TopicPartition, source: int, target: int) -> bool:
         replicas = self.chosen[key]
         if target in replicas:
             return False
@@ -130,13 +131,15 @@ class _Work:
             or used[self._rack(source)] > used[self._rack(target)]
         )
 
-    def _leader_path(self, led: Mapping[int, set[Key]]) -> list[tuple[Key, int]]:
+    def _leader_path(
+        self, led: Mapping[int, set[TopicPartition]]
+    ) -> list[tuple[TopicPartition, int]]:
         """Changes of leaders that end at a broker with at least two fewer than the first one.
 
         Every broker between keeps its number. Empty if there are none.
         """
         for start in sorted(led, key=lambda b: (-len(led[b]), b)):
-            came_by: dict[int, tuple[Key, int]] = {}
+            came_by: dict[int, tuple[TopicPartition, int]] = {}
             queue = deque([start])
             while queue:
                 broker = queue.popleft()
@@ -162,17 +165,17 @@ class _Work:
     def _racks_of(self, replicas: list[int]) -> Counter[object]:
         return Counter(map(self._rack, replicas))
 
-    def _put(self, key: Key, broker: int) -> None:
+    def _put(self, key: TopicPartition, broker: int) -> None:
         self.chosen[key].append(broker)
         self._load[broker] += 1
         self._on[broker].add(key)
 
-    def _drop(self, key: Key, broker: int) -> None:
+    def _drop(self, key: TopicPartition, broker: int) -> None:
         self.chosen[key].remove(broker)
         self._load[broker] -= 1
         self._on[broker].discard(key)
 
-    def _replace(self, key: Key, source: int, target: int) -> None:
+    def _replace(self, key: TopicPartition, source: int, target: int) -> None:
         place = self.chosen[key].index(source)
         self._drop(key, source)
         self._put(key, target)

@@ -18,7 +18,8 @@ from console.reassignments.proposal import propose
 from console.reassignments.reassign import ReassignPartitions
 from console.topics.changes.bulk import resource_of
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
@@ -32,7 +33,7 @@ class Wanted:
 
     brokers: Sequence[int]
     factor: int | None = None
-    assignment: Mapping[PartitionKey, tuple[int, ...]] | None = None
+    assignment: Mapping[TopicPartition, tuple[int, ...]] | None = None
     throttle: int | None = None  # bytes per second
 
 
@@ -79,7 +80,7 @@ def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]
         if (topic, 0) not in state.partitions:
             raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": topic})
     current = {key: each.replicas for key, each in state.partitions.items()}
-    target: Mapping[PartitionKey, tuple[int, ...]]
+    target: Mapping[TopicPartition, tuple[int, ...]]
     if wanted.assignment:
         target = wanted.assignment
         if unknown := [key for key in target if key not in current]:
@@ -142,7 +143,7 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     return actions.propose(principal, cluster, CancelReassignments.name, topic, params)
 
 
-def skewed(principal: Principal, cluster: Cluster) -> dict[PartitionKey, Partition]:
+def skewed(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
     """The partitions that the user may change and that their preferred replica does not lead."""
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway:

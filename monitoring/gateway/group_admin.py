@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
+from monitoring.gateway.topic_partition import TopicPartition
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
     from monitoring.gateway.wire.facade import Wire
 
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 10
 _GRACE_S = 10  # for connecting and closing
-GroupPartition = tuple[str, int]  # a topic and a partition of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +41,37 @@ class GroupAdmin:
         found: GroupDescription = self._call("describe_group", _READ_TIMEOUT_S, group)
         return found
 
-    def committed(self, group: str) -> dict[GroupPartition, int]:
+    def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of a group; without partitions that have none."""
-        found: dict[GroupPartition, int] = self._call("committed", _READ_TIMEOUT_S, group)
+        found: dict[TopicPartition, int] = self._call("committed", _READ_TIMEOUT_S, group)
         return found
 
-    def log_ranges(self, partitions: Iterable[GroupPartition]) -> dict[GroupPartition, range]:
+    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
         """From log start to end; without partitions whose leader did not answer."""
-        found: dict[GroupPartition, range]
+        found: dict[TopicPartition, range]
         found = self._call("log_ranges", _READ_TIMEOUT_S, list(partitions))
         return found
 
     def offsets_at(
-        self, partitions: Iterable[GroupPartition], at_ms: int
-    ) -> dict[GroupPartition, int | None]:
+        self, partitions: Iterable[TopicPartition], at_ms: int
+    ) -> dict[TopicPartition, int | None]:
         """The offset of the first record at or after a time; None = there is none. Without
         partitions whose leader did not answer."""
-        found: dict[GroupPartition, int | None]
+        found: dict[TopicPartition, int | None]
         found = self._call("offsets_at", _READ_TIMEOUT_S, list(partitions), at_ms)
         return found
 
     def alter_offsets(
-        self, group: str, offsets: Mapping[GroupPartition, int]
-    ) -> dict[GroupPartition, str]:
+        self, group: str, offsets: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, str]:
         """Commit these offsets; returns the errors. Raises GatewayError if all are refused."""
-        errors: dict[GroupPartition, str]
+        errors: dict[TopicPartition, str]
         errors = self._call("alter_offsets", _TIMEOUT_S, group, dict(offsets))
         return errors
 
     def delete_offsets(
-        self, group: str, partitions: Iterable[GroupPartition]
-    ) -> dict[GroupPartition, str]:
+        self, group: str, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, str]:
         """Delete the commits of these partitions; returns the errors. Raises GatewayError if all
         are refused."""
         return self._wire.delete_offsets(group, list(partitions))

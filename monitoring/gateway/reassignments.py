@@ -14,11 +14,12 @@ from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway import controller
 from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import reassignments as wire
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
-from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.gateway.wire.reassignments import Reassignment
 
 _ELECTION_NOT_NEEDED = 84
 _T = TypeVar("_T")
@@ -28,7 +29,7 @@ _T = TypeVar("_T")
 class ReplicaSizes:
     """What the brokers told. `sizes`: partition → broker → bytes; `free`: broker → free bytes."""
 
-    sizes: Mapping[PartitionKey, Mapping[int, int]]
+    sizes: Mapping[TopicPartition, Mapping[int, int]]
     free: Mapping[int, int]
 
 
@@ -54,11 +55,11 @@ class Reassignments:
         return self._ask(ask, wire.LIST_KEY)
 
     def alter(
-        self, targets: Mapping[PartitionKey, Sequence[int] | None]
-    ) -> dict[PartitionKey, str]:
+        self, targets: Mapping[TopicPartition, Sequence[int] | None]
+    ) -> dict[TopicPartition, str]:
         """Start reassignments to these replicas (None = cancel); returns the errors."""
 
-        async def ask(channel: Channel) -> dict[PartitionKey, str]:
+        async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(
                 partial(wire.alter_request, targets), controller.TIMEOUT_S
             )
@@ -68,10 +69,10 @@ class Reassignments:
 
         return self._ask(ask, wire.ALTER_KEY)
 
-    def elect_leaders(self, partitions: Sequence[PartitionKey]) -> dict[PartitionKey, str]:
+    def elect_leaders(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, str]:
         """Make the preferred replicas leaders; returns the errors."""
 
-        async def ask(channel: Channel) -> dict[PartitionKey, str]:
+        async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(
                 partial(wire.elect_request, partitions), controller.TIMEOUT_S
             )
@@ -85,7 +86,7 @@ class Reassignments:
 
         return self._ask(ask, wire.ELECT_KEY)
 
-    def sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
+    def sizes(self, partitions: Sequence[TopicPartition]) -> ReplicaSizes:
         """The sizes of all replicas; a broker that does not answer is left out."""
         return controller.run(self._read_sizes(partitions))
 
@@ -93,9 +94,9 @@ class Reassignments:
         names = {key: wire.NAMES[key] for key in keys}
         return controller.run(controller.on_controller(self._settings, ask, names))
 
-    async def _read_sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
+    async def _read_sizes(self, partitions: Sequence[TopicPartition]) -> ReplicaSizes:
         brokers, _controller_id = await controller.brokers(self._settings)
-        sizes: dict[PartitionKey, dict[int, int]] = {}
+        sizes: dict[TopicPartition, dict[int, int]] = {}
         free: dict[int, int] = {}
 
         async def read(broker: Broker) -> None:

@@ -6,7 +6,7 @@ memory: to parse it takes as long as to read them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 
 from monitoring.history.root import Root
 from monitoring.history.size_cache import SizeCache
-from monitoring.history.table_specs import KEY_COLUMNS
+from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 
-Key = Mapping[str, str | int]
 _Ranges = list[tuple[Any, Any] | None]  # least and greatest; None = the file does not say it
 
 _METADATA_BYTES_MAX = 4 << 20  # as stored; in memory it is eight times as large
@@ -36,7 +35,7 @@ class _Known:
 _files: SizeCache[_Known] = SizeCache(_METADATA_BYTES_MAX)
 
 
-def read(root: Root, path: str, schema: pa.Schema, key: Key, columns: Sequence[str]) -> pa.Table:
+def read(root: Root, path: str, schema: pa.Schema, key: RowKey, columns: Sequence[str]) -> pa.Table:
     """These columns of the rows of the key, in the order of the file. `schema` is the table's."""
     with root.filesystem.open_input_file(path) as file:
         known = _files.get(root.stamp(path), lambda: _known(pq.read_metadata(file)))
@@ -55,14 +54,14 @@ def read(root: Root, path: str, schema: pa.Schema, key: Key, columns: Sequence[s
     return rows.select(columns).cast(wanted)
 
 
-def of_key(rows: pa.Table, key: Key) -> pa.Table:
+def of_key(rows: pa.Table, key: RowKey) -> pa.Table:
     """The rows with this key."""
     batches = rows.to_batches()
     found = [batch.filter(mask) for batch in batches if (mask := _is_of(batch, key)) is not None]
     return pa.Table.from_batches(found, rows.schema)
 
 
-def _is_of(batch: pa.RecordBatch, key: Key) -> pa.Array | None:
+def _is_of(batch: pa.RecordBatch, key: RowKey) -> pa.Array | None:
     """Which rows have the key; None = no row."""
     found = np.ones(len(batch), dtype=bool)
     for name, value in key.items():
@@ -94,7 +93,7 @@ def _range(statistics: pq.Statistics | None) -> tuple[Any, Any] | None:
     return statistics.min, statistics.max
 
 
-def _groups(known: _Known, key: Key) -> list[int]:
+def _groups(known: _Known, key: RowKey) -> list[int]:
     """The row groups that can have the key."""
     found = list(range(known.metadata.num_row_groups))
     for name, value in key.items():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 from monitoring.history import live_ticks
 from monitoring.history.key_rows import of_key
 from monitoring.history.live_ticks import Window
-from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, Table
+from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, RowKey, Table
 from monitoring.history.tick_encoder import TickEncoder
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
@@ -28,7 +27,6 @@ from monitoring.ticks.tick import Tick
 
 _KEYS_MAX = 64
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
-Key = Mapping[str, str | int]
 
 
 @dataclass
@@ -47,7 +45,7 @@ _made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
 _lock = threading.Lock()
 
 
-def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa.Table]:
+def since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.Table, pa.Table]:
     """The rows of the ticks table and of the key from `from_ms` on, and the row before them.
 
     The row before has the values of the first ticks, if nothing changed in them. Without Redis
@@ -74,7 +72,7 @@ def since(slug: str, table: Table, key: Key, from_ms: int) -> tuple[pa.Table, pa
     return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
 
 
-def _continue(made: _Made, window: Window, table: Table, key: Key) -> None:
+def _continue(made: _Made, window: Window, table: Table, key: RowKey) -> None:
     """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
     for tick in window.since(max(made.begin_ms, made.last_start_ms + 1)):
         encoded = made.encoder.encode(_only(tick, key), table.name)
@@ -95,14 +93,14 @@ def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
     return rows.slice(max(first - 1, 0))
 
 
-def _tables(table: Table, key: Key) -> tuple[str, ...]:
+def _tables(table: Table, key: RowKey) -> tuple[str, ...]:
     """The tables of a tick that the rows are made from."""
     if table is CLUSTER:
         return ("partitions", "groups")
     return ("groups",) if "group" in key else ("partitions",)
 
 
-def _only(tick: Tick, key: Key) -> Tick:
+def _only(tick: Tick, key: RowKey) -> Tick:
     """The tick with the rows of the key's topic or group alone."""
     if "group" in key:
         return replace(tick, groups=_named(tick.groups, "group", str(key["group"])))

@@ -24,6 +24,7 @@ known at the end of the bucket. While a counter is known, a sample without a row
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -192,6 +193,8 @@ TABLES = {
         CLUSTER,
     )
 }
+# The values of the key columns of one row: a topic and a partition, a broker, …
+RowKey = Mapping[str, str | int]
 KEY_COLUMNS = frozenset(name for table in TABLES.values() for name in table.keys)
 
 # The ticks of the raw level, gaps included. `step_ms`: the time since the sample before; null for

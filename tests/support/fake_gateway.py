@@ -27,15 +27,16 @@ from monitoring.gateway.errors import (
     Unsupported,
 )
 from monitoring.gateway.gateway import Gateway
-from monitoring.gateway.group_admin import GroupDescription, GroupPartition
+from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
-from monitoring.gateway.wire.reassignments import PartitionKey, Reassignment
+from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
@@ -77,14 +78,14 @@ class FakeCluster:
         self.broker_ids = broker_ids
         self.down: set[int] = set()  # brokers; with all of them down nobody answers
         self.topics: dict[str, FakeTopic] = {}
-        self.commits: dict[str, dict[GroupPartition, int]] = {}  # by group
+        self.commits: dict[str, dict[TopicPartition, int]] = {}  # by group
         self.members: dict[str, int] = {}  # by group
         # Broker (None = all) → its dynamic settings.
         self.broker_configs: dict[int | None, dict[str, str]] = {}
         # Partition → the replicas it is being reassigned to, and whether they stay in progress.
-        self.reassigning: dict[PartitionKey, tuple[int, ...]] = {}
+        self.reassigning: dict[TopicPartition, tuple[int, ...]] = {}
         self.is_slow = False
-        self.leaders: dict[PartitionKey, int] = {}  # where not the preferred replica leads
+        self.leaders: dict[TopicPartition, int] = {}  # where not the preferred replica leads
         self.log_levels = {"root": "INFO", "kafka.server.KafkaServer": "INFO"}
         self.quotas: dict[Entity, dict[str, float]] = {}
         self.fails: dict[str, GatewayError] = {}
@@ -137,7 +138,7 @@ class FakeCluster:
     def in_sync(self, replicas: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(id for id in replicas if id in self.up)
 
-    def commits_to_change(self, group: str, create: bool = False) -> dict[GroupPartition, int]:
+    def commits_to_change(self, group: str, create: bool = False) -> dict[TopicPartition, int]:
         """The commits of a group without members."""
         if self.members.get(group):
             raise Refused(Reason("group_has_members"))
@@ -222,8 +223,8 @@ class FakeWire:
         }
 
     def delete_offsets(
-        self, group: str, partitions: Sequence[GroupPartition]
-    ) -> dict[GroupPartition, str]:
+        self, group: str, partitions: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, str]:
         self._cluster.asked("delete_offsets")
         commits = self._cluster.commits_to_change(group)
         for key in partitions:
@@ -335,8 +336,8 @@ class FakeReassignments:
         return found
 
     def alter(
-        self, targets: Mapping[PartitionKey, Sequence[int] | None]
-    ) -> dict[PartitionKey, str]:
+        self, targets: Mapping[TopicPartition, Sequence[int] | None]
+    ) -> dict[TopicPartition, str]:
         self._cluster.asked("alter_reassignments")
         for key, replicas in targets.items():
             if replicas is None:
@@ -347,13 +348,13 @@ class FakeReassignments:
                 self._cluster.topic(key[0]).replicas[key[1]] = tuple(replicas)
         return {}
 
-    def elect_leaders(self, partitions: Sequence[PartitionKey]) -> dict[PartitionKey, str]:
+    def elect_leaders(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, str]:
         self._cluster.asked("elect_leaders")
         for key in partitions:
             self._cluster.leaders.pop(key, None)
         return {}
 
-    def sizes(self, partitions: Sequence[PartitionKey]) -> ReplicaSizes:
+    def sizes(self, partitions: Sequence[TopicPartition]) -> ReplicaSizes:
         self._cluster.asked("sizes")
         return ReplicaSizes(
             {
@@ -377,11 +378,11 @@ class FakeGroupAdmin:
             return GroupDescription("STABLE", members)
         return GroupDescription("EMPTY" if group in self._cluster.commits else "DEAD", 0)
 
-    def committed(self, group: str) -> dict[GroupPartition, int]:
+    def committed(self, group: str) -> dict[TopicPartition, int]:
         self._cluster.asked("committed")
         return dict(self._cluster.commits.get(group, {}))
 
-    def log_ranges(self, partitions: Iterable[GroupPartition]) -> dict[GroupPartition, range]:
+    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
         self._cluster.asked("log_ranges")
         return {
             (topic, number): range(
@@ -392,8 +393,8 @@ class FakeGroupAdmin:
         }
 
     def offsets_at(
-        self, partitions: Iterable[GroupPartition], at_ms: int
-    ) -> dict[GroupPartition, int | None]:
+        self, partitions: Iterable[TopicPartition], at_ms: int
+    ) -> dict[TopicPartition, int | None]:
         self._cluster.asked("offsets_at")
         return {
             key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
@@ -401,15 +402,15 @@ class FakeGroupAdmin:
         }
 
     def alter_offsets(
-        self, group: str, offsets: Mapping[GroupPartition, int]
-    ) -> dict[GroupPartition, str]:
+        self, group: str, offsets: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, str]:
         self._cluster.asked("alter_offsets")
         self._cluster.commits_to_change(group, create=True).update(offsets)
         return {}
 
     def delete_offsets(
-        self, group: str, partitions: Iterable[GroupPartition]
-    ) -> dict[GroupPartition, str]:
+        self, group: str, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, str]:
         return FakeWire(self._cluster).delete_offsets(group, list(partitions))
 
     def delete(self, group: str) -> None:
@@ -417,7 +418,7 @@ class FakeGroupAdmin:
         self._cluster.commits_to_change(group)
         del self._cluster.commits[group]
 
-    def _records(self, key: GroupPartition) -> list[RecordRow]:
+    def _records(self, key: TopicPartition) -> list[RecordRow]:
         return self._cluster.topics[key[0]].records[key[1]]
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.lag.formula import counted_lag
 
 PARTITIONS_MAX = 5000
@@ -20,8 +21,6 @@ OFFSET_MAX = (1 << 63) - 1
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _DURATION = re.compile(r"(\d{1,6})\s*(s|min|m|h|d)")
 _UNIT_MS = {"s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-
-Key = tuple[str, int]  # a topic and a partition of it
 
 
 class How(StrEnum):
@@ -105,13 +104,13 @@ def duration_ms(text: str) -> int:
     return int(found[1]) * _UNIT_MS[found[2]]
 
 
-def offsets_of_file(text: str, group: str) -> dict[Key, int]:
+def offsets_of_file(text: str, group: str) -> dict[TopicPartition, int]:
     """The offsets of a CSV file as `kafka-consumer-groups --export` writes it.
 
     Its lines are topic,partition,offset, or group,topic,partition,offset if it has several groups;
     lines of other groups are left out. Raises Invalid with the number of the line.
     """
-    offsets: dict[Key, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for number, row in enumerate(_rows(text), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
@@ -149,18 +148,18 @@ def _is_number(text: str) -> bool:
 
 def new_offsets(
     how: How,
-    commits: Mapping[Key, CommitInLog],
+    commits: Mapping[TopicPartition, CommitInLog],
     *,
     number: int = 0,
-    given: Mapping[Key, int | None] | None = None,
-) -> dict[Key, int]:
+    given: Mapping[TopicPartition, int | None] | None = None,
+) -> dict[TopicPartition, int]:
     """The new offset of each partition; without those for which there is none.
 
     `number`: the offset, or by how much to shift. `given`: the offsets of a file, of another group
     or at a time. Raises Invalid if an exact offset is outside of a log.
     """
     given = given or {}
-    found: dict[Key, int | None] = {}
+    found: dict[TopicPartition, int | None] = {}
     for key, commit in commits.items():
         match how:
             case How.EARLIEST:
@@ -185,7 +184,9 @@ def new_offsets(
     return chosen
 
 
-def _refuse_outside(commits: Mapping[Key, CommitInLog], offsets: Mapping[Key, int]) -> None:
+def _refuse_outside(
+    commits: Mapping[TopicPartition, CommitInLog], offsets: Mapping[TopicPartition, int]
+) -> None:
     outside = [key for key, offset in offsets.items() if not commits[key].holds(offset)]
     if outside:
         text = _(

@@ -16,18 +16,19 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.groups.changes import shared
-from console.groups.changes.new_offsets import CommitInLog, Key, Move, first_of, move
+from console.groups.changes.new_offsets import CommitInLog, Move, first_of, move
 from console.groups.changes.shared import item_key
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.reasons import Reason
 
 _AT_ONCE = 500  # partitions in one request
 LOGS = "logs"
 
 
-def offsets_of(params: Params) -> dict[Key, int | None]:
+def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
     return {(topic, partition): offset for topic, partition, offset in params.get("offsets") or ()}
 
 
@@ -137,7 +138,7 @@ class ResetOffsets(ItemsAction):
         return Proposal(self.name, plan.resource, params) if earlier else None
 
 
-def _row(facts: Facts, key: Key, new: int | None) -> tuple[Change, Move]:
+def _row(facts: Facts, key: TopicPartition, new: int | None) -> tuple[Change, Move]:
     name = item_key(*key)
     committed, log = facts[ITEMS][name], facts[LOGS][name]
     moved = move(CommitInLog(committed, range(*log)), new) if log else Move()
@@ -231,6 +232,6 @@ def _outside(facts: Facts, params: Params) -> list[str]:
     return [text % {"names": first_of(names)}]
 
 
-def _parts(keys: list[Key]) -> Iterator[list[Key]]:
+def _parts(keys: list[TopicPartition]) -> Iterator[list[TopicPartition]]:
     for start in range(0, len(keys), _AT_ONCE):
         yield keys[start : start + _AT_ONCE]

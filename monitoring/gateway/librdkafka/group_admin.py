@@ -5,14 +5,16 @@ The functions match those of `GroupAdmin`; they also take the cluster's settings
 
 from collections.abc import Mapping
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, Refused
-from monitoring.gateway.group_admin import GroupDescription, GroupPartition
+from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.reasons import Reason
 
 # Kafka answers with these while members are there: only they may commit then.
@@ -36,7 +38,7 @@ def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> Grou
     return GroupDescription(found.state.name, len(found.members))
 
 
-def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[GroupPartition, int]:
+def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[TopicPartition, int]:
     request = [ConsumerGroupTopicPartitions(group)]
     with translated(), admin_client(settings, timeout_s) as client:
         futures = client.list_consumer_group_offsets(request, request_timeout=timeout_s)
@@ -49,8 +51,8 @@ def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[Grou
 
 
 def log_ranges(
-    settings: ClientSettings, timeout_s: int, partitions: list[GroupPartition]
-) -> dict[GroupPartition, range]:
+    settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition]
+) -> dict[TopicPartition, range]:
     with translated(), admin_client(settings, timeout_s) as client:
         starts = _offsets(client, timeout_s, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
         ends = _offsets(client, timeout_s, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
@@ -58,17 +60,17 @@ def log_ranges(
 
 
 def offsets_at(
-    settings: ClientSettings, timeout_s: int, partitions: list[GroupPartition], at_ms: int
-) -> dict[GroupPartition, int | None]:
+    settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition], at_ms: int
+) -> dict[TopicPartition, int | None]:
     with translated(), admin_client(settings, timeout_s) as client:
         found = _offsets(client, timeout_s, partitions, OffsetSpec.for_timestamp(at_ms))
     return {key: None if offset < 0 else offset for key, offset in found.items()}
 
 
 def alter_offsets(
-    settings: ClientSettings, timeout_s: int, group: str, offsets: Mapping[GroupPartition, int]
-) -> dict[GroupPartition, str]:
-    new = [TopicPartition(*key, offset) for key, offset in offsets.items()]
+    settings: ClientSettings, timeout_s: int, group: str, offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, str]:
+    new = [ClientPartition(*key, offset) for key, offset in offsets.items()]
     request = [ConsumerGroupTopicPartitions(group, new)]
     with translated(), admin_client(settings, timeout_s) as client:
         futures = client.alter_consumer_group_offsets(request, request_timeout=timeout_s)
@@ -99,10 +101,10 @@ def _refused(error: KafkaError) -> GatewayError:
 
 
 def _offsets(
-    client: AdminClient, timeout_s: int, partitions: list[GroupPartition], spec: OffsetSpec
-) -> dict[GroupPartition, int]:
+    client: AdminClient, timeout_s: int, partitions: list[TopicPartition], spec: OffsetSpec
+) -> dict[TopicPartition, int]:
     """The offsets of the partitions that answered. Raises the error if none did."""
-    request = {TopicPartition(*key): spec for key in partitions}
+    request = {ClientPartition(*key): spec for key in partitions}
     if not request:
         return {}
     found, failure = {}, None

@@ -12,6 +12,7 @@ from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import offset_delete
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
@@ -59,8 +60,8 @@ class Wire:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
     def delete_offsets(
-        self, group: str, partitions: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], str]:
+        self, group: str, partitions: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, str]:
         """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
         try:
             return loop.run(self._delete_offsets(group, partitions), 3 * _TIMEOUT_S)
@@ -84,8 +85,8 @@ class Wire:
             await reader.close()
 
     async def _delete_offsets(
-        self, group: str, partitions: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], str]:
+        self, group: str, partitions: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, str]:
         channels = []
 
         def channel(host: str, port: int) -> Channel:

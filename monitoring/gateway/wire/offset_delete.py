@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from brokerd.protocol import messages
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.connection import CLIENT_ID
 
 COORDINATOR_KEY, COORDINATOR_VERSION = 10, 3
@@ -29,7 +30,7 @@ def decode_coordinator(answer: bytes) -> tuple[int, str, int]:
     return int(found.error_code), found.host, found.port
 
 
-def delete_request(group: str, partitions: Sequence[tuple[str, int]], correlation_id: int) -> bytes:
+def delete_request(group: str, partitions: Sequence[TopicPartition], correlation_id: int) -> bytes:
     topics = [
         {"name": topic, "partitions": [{"partition_index": number} for _topic, number in rows]}
         for topic, rows in groupby(sorted(partitions), key=lambda row: row[0])
@@ -38,7 +39,7 @@ def delete_request(group: str, partitions: Sequence[tuple[str, int]], correlatio
     return messages.encode_request(DELETE_KEY, DELETE_VERSION, fields, correlation_id, CLIENT_ID)
 
 
-def decode_delete(answer: bytes) -> tuple[int, dict[tuple[str, int], int]]:
+def decode_delete(answer: bytes) -> tuple[int, dict[TopicPartition, int]]:
     """(error code, the error code of each partition). Raises KafkaError."""
     found: Any = messages.decode_response(DELETE_KEY, DELETE_VERSION, answer)
     codes = {

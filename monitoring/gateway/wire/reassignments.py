@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from brokerd.protocol import messages
+from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.limits import check_limit, printable
@@ -23,8 +24,7 @@ NAMES = {
 _PREFERRED = 0
 _TIMEOUT_MS = 10_000
 
-PartitionKey = tuple[str, int]
-Failures = dict[PartitionKey, tuple[int, str]]  # error code, message
+Failures = dict[TopicPartition, tuple[int, str]]  # error code, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Reassignment:
 
 
 def alter_request(
-    targets: Mapping[PartitionKey, Sequence[int] | None], correlation_id: int
+    targets: Mapping[TopicPartition, Sequence[int] | None], correlation_id: int
 ) -> bytes:
     """Start reassignments to these replicas; None cancels the one in progress."""
     topics = [
@@ -92,7 +92,7 @@ def decode_list(answer: bytes) -> tuple[int, str, list[Reassignment]]:
     return int(found.error_code), found.error_message or "", rows
 
 
-def elect_request(partitions: Sequence[PartitionKey], correlation_id: int) -> bytes:
+def elect_request(partitions: Sequence[TopicPartition], correlation_id: int) -> bytes:
     """Make the preferred replicas of these partitions their leaders."""
     topics = [
         {"topic": topic, "partitions": [number for _topic, number in keys]}
@@ -118,7 +118,7 @@ def decode_elect(answer: bytes) -> tuple[int, str, Failures]:
     return int(found.error_code), "", failures
 
 
-def sizes_request(partitions: Sequence[PartitionKey], version: int, correlation_id: int) -> bytes:
+def sizes_request(partitions: Sequence[TopicPartition], version: int, correlation_id: int) -> bytes:
     topics = [
         {"topic": topic, "partitions": [number for _topic, number in keys]}
         for topic, keys in groupby(sorted(partitions), key=lambda key: key[0])
@@ -128,7 +128,7 @@ def sizes_request(partitions: Sequence[PartitionKey], version: int, correlation_
     )
 
 
-def decode_sizes(answer: bytes, version: int) -> tuple[dict[PartitionKey, int], int | None]:
+def decode_sizes(answer: bytes, version: int) -> tuple[dict[TopicPartition, int], int | None]:
     """The sizes of the replicas of a broker, and the free bytes of its disks; None = unknown.
 
     Raises KafkaError.
