@@ -82,12 +82,13 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
 
 
 def within(scope: Scope) -> Q:
-    """Selects entries within a scope: about topics and groups that it shows, and about alert rules
-    and saved queries, which may name any topic or group, only if it shows everything."""
+    """Selects entries within a scope: about topics and groups that it shows, and entries that may
+    name any topic or group (alert rules, saved queries, changes of several topics) only if it
+    shows everything."""
     if scope == EVERYTHING:
         return Q()
     about_topic = Q(verb__regex=r"^(topic|record|masking)\.")
-    may_name_any = Q(verb__regex=r"^(alert|query)\.") | Q(verb="account.set")
+    may_name_any = Q(verb__regex=r"^(alert|query|topics)\.") | Q(verb="account.set")
     about_group = Q(verb__startswith="group.")
     others = ~about_topic & ~about_group & ~may_name_any
     topics = about_topic & shows_topic(scope, "resource")

@@ -16,7 +16,7 @@ from monitoring.read_model.snapshot import Snapshot
 from monitoring.topic_names import is_topic_name
 
 CHANGES_MAX = 8
-_PEOPLE_VERBS = r"^(topic|group|broker|cluster|alert|masking|report)\."
+_PEOPLE_VERBS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
 
 
 @dataclass(frozen=True, slots=True)

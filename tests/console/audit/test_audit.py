@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from console.accounts.principal import Principal
 from console.accounts.services import grant
+from console.actions import registry
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AppendOnlyError, AuditEntry
@@ -216,6 +217,15 @@ def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     narrow = Principal(a_user("narrow", "admin", topics=["orders.*"]))
     assert not services.visible_to(narrow).filter(verb="account.set").exists()
     assert services.visible_to(Principal(admin)).filter(verb="account.set").count() == 2
+
+
+@pytest.mark.parametrize("action", registry.names())
+def test_what_an_action_on_hidden_topics_or_groups_changed_is_read_by_nobody_else(action, clusters):
+    if action.startswith(("broker.", "quota.")):
+        return  # neither is limited by a scope
+    services.record(None, action, "local", "payments.eu, payments.us", {}, {"payments.eu": "x"})
+    narrow = a_user("narrow", "admin", topics=["orders.*"], groups=["orders.*"])
+    assert not services.visible_to(Principal(narrow)).exists()
 
 
 @pytest.mark.usefixtures("entries")
