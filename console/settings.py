@@ -52,6 +52,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
+# How often clusters are sampled (monitoring/beat_schedule.py).
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 # The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)

@@ -125,8 +125,8 @@ class Grant(NamedTuple):
         """The scope of the grant, on a cluster with these topics hidden from non-admins."""
         if self.role == ADMIN:
             hidden = frozenset()
-        seen = frozenset(name for name in hidden if matches(self.topics, name))
-        return Scope(self.topics, self.groups, seen)
+        hidden_here = frozenset(name for name in hidden if matches(self.topics, name))
+        return Scope(self.topics, self.groups, hidden_here)
 
 
 def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:

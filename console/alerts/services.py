@@ -12,7 +12,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
-from monitoring.alerts import rule_states
+from monitoring.alerts import state_machine
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.payload import sample_payload
@@ -83,9 +83,9 @@ def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """The number of groups in the latest sample that match the rule's pattern."""
     if snapshot is None:
         return None
-    pattern_rule = rule_states.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    condition = state_machine.Condition(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
     return sum(
-        rule_states.matches(pattern_rule, rule_states.Subject(name))
+        state_machine.matches(condition, state_machine.Subject(name))
         for name in snapshot.group_names
     )
 

@@ -10,7 +10,7 @@ class GroupsConfig(AppConfig):
         from console.actions.registry import register as register_action
         from console.groups import group_list, group_page
         from console.groups.changes.delete import DeleteGroup
-        from console.groups.changes.offsets import ResetOffsets
+        from console.groups.changes.reset_offsets import ResetOffsets
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")

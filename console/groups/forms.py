@@ -8,15 +8,15 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.changes.new_offsets import (
+from console.groups.new_offsets import (
     OFFSET_MAX,
-    How,
     Invalid,
+    ResetTo,
     duration_ms,
     offsets_of_file,
     partition_numbers,
 )
-from console.groups.reset import Reset
+from console.groups.resolve_reset import Reset
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -29,16 +29,16 @@ class ResetForm(forms.Form):
     how = forms.ChoiceField(
         label=_("Move to"),
         choices=[
-            (How.EARLIEST, _("Earliest")),
-            (How.LATEST, _("Latest")),
-            (How.OFFSET, _("Offset")),
-            (How.TIME, _("Time")),
-            (How.DURATION, _("Duration ago")),
-            (How.SHIFT, _("Shift")),
-            (How.FILE, _("From a file")),
-            (How.GROUP, _("Copy a group")),
+            (ResetTo.EARLIEST, _("Earliest")),
+            (ResetTo.LATEST, _("Latest")),
+            (ResetTo.OFFSET, _("Offset")),
+            (ResetTo.TIME, _("Time")),
+            (ResetTo.DURATION, _("Duration ago")),
+            (ResetTo.SHIFT, _("Shift")),
+            (ResetTo.FILE, _("From a file")),
+            (ResetTo.GROUP, _("Copy a group")),
         ],
-        initial=How.EARLIEST,
+        initial=ResetTo.EARLIEST,
         widget=forms.RadioSelect(attrs={"class": "btn-check"}),
     )
     offset = forms.IntegerField(
@@ -104,13 +104,13 @@ class ResetForm(forms.Form):
 
     def clean_ago(self) -> int | None:
         text = self.cleaned_data["ago"]
-        if not text or self.cleaned_data.get("how") != How.DURATION:
+        if not text or self.cleaned_data.get("how") != ResetTo.DURATION:
             return None
         return _parsed(duration_ms, text)
 
     def clean_file(self) -> dict[TopicPartition, int]:
         file = self.cleaned_data["file"]
-        if not file or self.cleaned_data.get("how") != How.FILE:
+        if not file or self.cleaned_data.get("how") != ResetTo.FILE:
             return {}
         if file.size > FILE_BYTES_MAX:
             raise ValidationError(_("The file is larger than 1 MiB."))
@@ -124,16 +124,16 @@ class ResetForm(forms.Form):
         """Each way needs its field."""
         data = self.cleaned_data
         field = {
-            How.OFFSET: "offset",
-            How.TIME: "at",
-            How.DURATION: "ago",
-            How.SHIFT: "shift",
-            How.FILE: "file",
-            How.GROUP: "from_group",
+            ResetTo.OFFSET: "offset",
+            ResetTo.TIME: "at",
+            ResetTo.DURATION: "ago",
+            ResetTo.SHIFT: "shift",
+            ResetTo.FILE: "file",
+            ResetTo.GROUP: "from_group",
         }.get(data.get("how", ""))
         if field and field not in self.errors and data.get(field) in (None, "", {}):
             self.add_error(field, ValidationError(_("This field is required."), code="required"))
-        if data.get("how") == How.GROUP and data.get("from_group") == self._group:
+        if data.get("how") == ResetTo.GROUP and data.get("from_group") == self._group:
             self.add_error("from_group", ValidationError(_("This is the same group.")))
         if data.get("partitions") and not data.get("topic") and "topic" not in self.errors:
             self.add_error("topic", ValidationError(_("Choose the topic of these partitions.")))
@@ -145,19 +145,19 @@ class ResetForm(forms.Form):
 
     def reset(self) -> Reset:
         data = self.cleaned_data
-        how = How(data["how"])
+        how = ResetTo(data["how"])
         at_ms = 0
-        if how == How.TIME:
+        if how == ResetTo.TIME:
             at_ms = int(data["at"].replace(tzinfo=UTC).timestamp() * 1000)
-        elif how == How.DURATION:
+        elif how == ResetTo.DURATION:
             at_ms = now_ms() - data["ago"]
         return Reset(
             how=how,
             topic=data["topic"],
             partitions=tuple(data["partitions"]),
-            number=data["offset" if how == How.OFFSET else "shift"] or 0,
+            number=data["offset" if how == ResetTo.OFFSET else "shift"] or 0,
             at_ms=max(0, at_ms),
-            from_group=data["from_group"] if how == How.GROUP else "",
+            from_group=data["from_group"] if how == ResetTo.GROUP else "",
             file_offsets=data["file"] or {},
         )
 

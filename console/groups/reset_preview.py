@@ -8,9 +8,9 @@ farther back has a break at the left.
 from dataclasses import dataclass
 
 from console.actions.draft import Figure
-from console.groups.changes.new_offsets import CommitInLog, Move, move
-from console.groups.changes.offsets import figures_of
-from console.groups.reset import ResolvedReset
+from console.groups.changes.reset_offsets import figures_of
+from console.groups.new_offsets import CommitInLog, Move, move
+from console.groups.resolve_reset import ResolvedReset
 
 ROWS_MAX = 100
 # In units of the drawing, which is 260 wide.

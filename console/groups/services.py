@@ -8,9 +8,9 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.groups.changes.offsets import ResetOffsets
+from console.groups.changes.reset_offsets import ResetOffsets
 from console.groups.changes.shared import item_key
-from console.groups.reset import Reset, resolve
+from console.groups.resolve_reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster

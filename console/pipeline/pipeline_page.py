@@ -44,11 +44,11 @@ def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, An
     figures: dict[str, Any] = (state.levels if state else {}).get(level.name, {})
     kinds = {"minute": ("hour", "minute"), "hour": ("hour",), "day": ("day",)}
     last = runs.filter(kind__in=kinds.get(level.name, ()), state=RunState.DONE).first()
-    kept = getattr(settings, level.setting)
+    kept = getattr(settings, level.retention_setting)
     a_day = figures.get("bytes_a_day")
     whole = None
     if kept and a_day is not None:
-        whole = a_day * kept * level.setting_unit_ms // DAY_MS
+        whole = a_day * kept * level.retention_unit_ms // DAY_MS
     return (
         dict.fromkeys(("rows", "files", "bytes", "bytes_a_day"))
         | figures
@@ -74,7 +74,7 @@ def _titles() -> dict[str, str]:
 def _kept(kept: int, level: Level) -> str:
     if not kept:
         return _("for good")
-    if level.setting_unit_ms == DAY_MS:
+    if level.retention_unit_ms == DAY_MS:
         return ngettext("%(n)d day", "%(n)d days", kept) % {"n": kept}
     return ngettext("%(n)d hour", "%(n)d hours", kept) % {"n": kept}
 

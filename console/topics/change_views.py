@@ -17,7 +17,7 @@ from console.actions.plan_form import plan_of, read_only_text, status_of, unread
 from console.topics.changes.shared import change_refusal
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
-from console.topics.presets import PRESETS, copy_of
+from console.topics.new_topic_presets import PRESETS, copy_of
 from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
 from monitoring.gateway.errors import GatewayError

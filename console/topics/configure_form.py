@@ -11,7 +11,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from console.topics import setting_docs
+from console.topics import setting_catalog
 from console.ui.settings_table import meaning, source_text
 from monitoring.gateway.topic_admin import ConfigValue
 
@@ -72,18 +72,18 @@ class ConfigureForm(forms.Form):
 
     def groups(self) -> list[tuple[Any, list[dict[str, Any]]]]:
         """(title, rows) for the page; settings without a field are rows, too."""
-        rows: dict[Any, list[dict[str, Any]]] = {group: [] for group in setting_docs.GROUPS}
+        rows: dict[Any, list[dict[str, Any]]] = {group: [] for group in setting_catalog.GROUPS}
         for name, entry in self.entries.items():
-            rows[setting_docs.of(name).group].append(self._row(name, entry))
+            rows[setting_catalog.setting_info(name).group].append(self._row(name, entry))
         return [(group, found) for group, found in rows.items() if found]
 
     def _row(self, name: str, entry: ConfigValue) -> dict[str, Any]:
-        doc = setting_docs.of(name)
+        info = setting_catalog.setting_info(name)
         is_own = entry.source == TOPIC_SOURCE
         return {
             "name": name,
             "entry": entry,
-            "doc": doc.text,
+            "doc": info.text,
             "field": self._field(name) if name in self.editable else None,
             "meaning": meaning(name, entry.value),
             "source": source_text(entry.source),
@@ -93,7 +93,7 @@ class ConfigureForm(forms.Form):
             "opened_name": _OPENED + name,
             "reset_name": _RESET + name,
             "is_reset": _RESET + name in self.data,
-            "suggestions": [(value, meaning(name, value) or value) for value in doc.suggestions],
+            "suggestions": [(value, meaning(name, value) or value) for value in info.suggestions],
         }
 
     def _field(self, name: str) -> forms.BoundField:
@@ -120,11 +120,11 @@ def _changed_meanwhile(data: Any, editable: dict[str, ConfigValue]) -> dict[str,
 
 
 def _widget(name: str, value: str) -> forms.Widget:
-    doc = setting_docs.of(name)
-    attrs = {"aria-describedby": f"id_{name}_helptext"} if doc.text else {}
-    if not doc.choices:
+    info = setting_catalog.setting_info(name)
+    attrs = {"aria-describedby": f"id_{name}_helptext"} if info.text else {}
+    if not info.choices:
         attrs |= {"class": "form-control mono", "spellcheck": "false", "autocomplete": "off"}
         return forms.TextInput(attrs=attrs)
     # Brokers also accept values such as "delete,compact": the present one is always there.
-    choices = doc.choices if value in doc.choices else (value, *doc.choices)
+    choices = info.choices if value in info.choices else (value, *info.choices)
     return forms.Select({**attrs, "class": "form-select"}, [(each, each) for each in choices])

@@ -16,16 +16,16 @@ from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
 from monitoring.alerts.rule_input import rule_input_of
-from monitoring.alerts.rule_states import (
-    Event,
+from monitoring.alerts.state_machine import (
+    Condition,
     LagReading,
     Phase,
-    Rule,
     RuleInput,
     Subject,
     SubjectState,
     Transition,
-    evaluate_rule,
+    TransitionKind,
+    evaluate_condition,
 )
 from monitoring.own_topics import public_scope
 from monitoring.reasons import Reason, dumps
@@ -33,7 +33,7 @@ from monitoring.redis_client import StoreDown
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
-_UNSEEN_INTERVALS = 3
+_NOT_OVER_INTERVALS = 3
 # Why an alert resolved, besides that its lag fell.
 SUBJECT_GONE = Reason("alert_subject_gone")
 RULE_DISABLED = Reason("alert_rule_disabled")
@@ -57,7 +57,7 @@ def evaluate(tick: Tick) -> bool:
         new_pending: pending_subjects.Pending = {}
         for rule in rules:
             try:
-                new_pending[rule.pk], has_changed = _evaluate_row(
+                new_pending[rule.pk], has_changed = _evaluate_rule(
                     rule, rule_input, pending.get(rule.pk, {}), firing.get(rule.pk, {}), tick
                 )
             except Exception:
@@ -86,32 +86,36 @@ def _firing(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
     return by_rule
 
 
-def _evaluate_row(
-    row: AlertRule,
+def _evaluate_rule(
+    rule: AlertRule,
     rule_input: RuleInput,
     pending: dict[Subject, SubjectState],
     open_alerts: dict[Subject, Alert],
     tick: Tick,
 ) -> tuple[dict[Subject, SubjectState], bool]:
     """Evaluate one rule: (pending subjects, whether an alert changed)."""
-    rule = Rule(row.pk, row.group_pattern, row.topic_pattern, row.lag_max, row.for_seconds * 1000)
+    condition = Condition(
+        rule.pk, rule.group_pattern, rule.topic_pattern, rule.lag_max, rule.for_seconds * 1000
+    )
     firing = {
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
         for subject, alert in open_alerts.items()
     }
-    unseen_ms_max = _UNSEEN_INTERVALS * tick.interval_ms
-    states, transitions = evaluate_rule(rule, rule_input, pending | firing, unseen_ms_max)
+    not_over_ms_max = _NOT_OVER_INTERVALS * tick.interval_ms
+    states, transitions = evaluate_condition(
+        condition, rule_input, pending | firing, not_over_ms_max
+    )
     changed = False
     for transition in transitions:
-        if transition.event is Event.FIRED:
-            changed |= _fire(row, transition, tick)
+        if transition.kind is TransitionKind.FIRED:
+            changed |= _fire(rule, transition, tick)
         else:
             alert = open_alerts[transition.subject]
             changed |= resolve(
                 alert, tick.at_ms, _resolve_reason(transition, alert), transition.lag_reading
             )
     _update_open_alerts(
-        states, rule_input.topics if rule.topic_pattern else rule_input.groups, open_alerts
+        states, rule_input.topics if condition.topic_pattern else rule_input.groups, open_alerts
     )
     still_pending = {
         subject: state for subject, state in states.items() if state.phase is Phase.PENDING

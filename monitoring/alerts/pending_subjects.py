@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts.rule_states import Phase, Subject, SubjectState
+from monitoring.alerts.state_machine import Phase, Subject, SubjectState
 
 Pending = dict[int, dict[Subject, SubjectState]]  # by rule id
 _KEPT_S = 24 * 3600
@@ -20,8 +20,8 @@ def load(slug: str) -> Pending:
     with redis_client.guarded() as client:
         stored = client.get(redis_keys.pending(slug))
     pending: Pending = {}
-    for rule_id, group, topic, since_ms, seen_ms in json.loads(stored) if stored else ():
-        state = SubjectState(Phase.PENDING, since_ms, seen_ms)
+    for rule_id, group, topic, since_ms, last_over_ms in json.loads(stored) if stored else ():
+        state = SubjectState(Phase.PENDING, since_ms, last_over_ms)
         pending.setdefault(rule_id, {})[Subject(group, topic)] = state
     return pending
 
@@ -29,7 +29,7 @@ def load(slug: str) -> Pending:
 def save(slug: str, pending: Mapping[int, Mapping[Subject, SubjectState]]) -> None:
     """Replace the pending subjects of the cluster. Raises StoreDown."""
     rows = [
-        (rule_id, subject.group, subject.topic, state.since_ms, state.seen_ms)
+        (rule_id, subject.group, subject.topic, state.since_ms, state.last_over_ms)
         for rule_id, subjects in pending.items()
         for subject, state in subjects.items()
     ]

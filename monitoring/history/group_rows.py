@@ -26,7 +26,7 @@ from monitoring.history.tick_rows import (
     bits_of,
     growth,
 )
-from monitoring.lag.formula import counted_lag, lag_between
+from monitoring.lag.formula import counted_lag, has_lag, lag_between
 
 
 class GroupTable:
@@ -56,7 +56,7 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
     base = last.reading("consumed", rows)
     amount, is_valid = growth(committed, base)
     is_rated = is_valid & last.is_known("consumed", rows) & step.is_rated
-    lag = Values(counted_lag(committed.numbers, end.numbers), end.known & committed.known)
+    lag = Values(counted_lag(committed.numbers, end.numbers), has_lag(committed.known, end.known))
     return TickRows(
         table=GROUP_PARTITIONS,
         keys=keys,
@@ -76,20 +76,20 @@ def group_topic_rows(table: GroupTable, partitions: TickRows) -> TickRows:
     """The sums over `partitions`, by group and topic."""
     keys, code = np.unique(partitions.keys >> NUMBER_BITS, return_inverse=True)
     mask = table.is_partition
-    sums, is_part = Sums(code, len(keys)), table.committed.known[mask]
+    sums, is_committed = Sums(code, len(keys)), table.committed.known[mask]
     every = np.ones(len(code), dtype=bool)
     return TickRows(
         table=GROUP_TOPICS,
         keys=keys,
         facts={
             "partitions": Values.all_known(sums.parts(every)),
-            "not_committed": Values.all_known(sums.parts(~is_part)),
+            "not_committed": Values.all_known(sums.parts(~is_committed)),
             "ahead": Values.all_known(sums.parts(_is_ahead(table)[mask])),
         },
-        gauges={"lag": sums.total(partitions.gauges["lag"], is_part)},
-        state=sums.state(GROUP_TOPICS, partitions, is_part),
+        gauges={"lag": sums.total(partitions.gauges["lag"], is_committed)},
+        state=sums.state(GROUP_TOPICS, partitions, is_committed),
         amounts=sums.amounts(GROUP_TOPICS, partitions),
-        rated=sums.rated(GROUP_TOPICS, partitions, is_part),
+        rated=sums.rated(GROUP_TOPICS, partitions, is_committed),
     )
 
 
@@ -98,10 +98,10 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
     keys, first = np.unique(table.group, return_index=True)
     code = np.searchsorted(keys, table.group[table.is_partition])
     sums, mask = Sums(code, len(keys)), table.is_partition
-    is_part = table.committed.known[mask]
+    is_committed = table.committed.known[mask]
     facts, answered = table.table.take(first), table.is_answered[first]
     state = Values.all_known(states.of_column(facts["state"]))
-    lag = sums.total(partitions.gauges["lag"], is_part)
+    lag = sums.total(partitions.gauges["lag"], is_committed)
     rows = last.rows_of(keys)
     return TickRows(
         table=GROUPS,
@@ -112,16 +112,16 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
                 last.fact("coordinator", rows)
             ),
             "ahead": Values.all_known(sums.parts(_is_ahead(table)[mask])),
-            "not_committed": Values.all_known(sums.parts(~is_part)),
+            "not_committed": Values.all_known(sums.parts(~is_committed)),
         },
         gauges={
             "lag": lag,
             "members": Values.of_column(facts["members"]).where(answered),
             "behind": Values((lag.numbers > 0).astype(np.int64), lag.known),
         },
-        state=sums.state(GROUPS, partitions, is_part),
+        state=sums.state(GROUPS, partitions, is_committed),
         amounts=sums.amounts(GROUPS, partitions),
-        rated=sums.rated(GROUPS, partitions, is_part),
+        rated=sums.rated(GROUPS, partitions, is_committed),
     )
 
 

@@ -25,15 +25,15 @@ DAY_MS = 24 * HOUR_MS
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level; `bucket_ms` 0 = a bucket is a tick. `setting` names its retention, in units of
-    `setting_unit_ms`; 0 = for good."""
+    """A level; `bucket_ms` 0 = a bucket is a tick. `retention_setting` names the
+    setting of its retention, in units of `retention_unit_ms`; 0 = for good."""
 
     name: str
     bucket_ms: int
     span_format: str
     portion_ms: int
-    setting: str
-    setting_unit_ms: int
+    retention_setting: str
+    retention_unit_ms: int
 
     def span_of(self, at_ms: int) -> str:
         """The span that contains a time."""

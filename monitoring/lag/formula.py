@@ -1,4 +1,6 @@
-"""The formula of the lag. Pure: `lag_between` for a partition, `counted_lag` for sums.
+"""The formula of the lag. Pure.
+
+`has_lag` and `lag_between` are for a partition, `counted_lag` is for sums.
 
     lag = end offset − committed offset
 
@@ -26,6 +28,11 @@ class LagNote(StrEnum):
     AHEAD_OF_END = "ahead_of_end"
 
 
+def has_lag(is_committed: Any, is_end_known: Any) -> Any:
+    """Whether a partition has a lag: a bool, or an array with one per partition."""
+    return is_committed & is_end_known
+
+
 def lag_between(committed: Any, end: Any) -> Any:
     """The lag in records, of known offsets: two numbers, or two arrays with one per partition."""
     return end - committed
@@ -39,7 +46,7 @@ def counted_lag(committed: Any, end: Any) -> Any:
 def with_lag(groups: pa.Table) -> pa.Table:
     """Rows of GROUPS (monitoring/ticks/schema.py) with two more columns: `lag` and `lag_note`."""
     end, committed = groups["log_end_offset"], groups["committed_offset"]
-    known = pc.and_(pc.is_valid(end), pc.is_valid(committed)).to_numpy()
+    known = has_lag(pc.is_valid(committed).to_numpy(), pc.is_valid(end).to_numpy())
     lags = lag_between(pc.fill_null(committed, 0).to_numpy(), pc.fill_null(end, 0).to_numpy())
     lag = pa.chunked_array([pa.array(lags, pa.int64(), mask=~known)])
     note = pc.if_else(

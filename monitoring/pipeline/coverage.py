@@ -56,7 +56,7 @@ def coverage(root: Root, listed: Files) -> Coverage:
 
 def kept_from_ms(level: Level, now_ms: int) -> int:
     """The start of what the level keeps, by its setting."""
-    retention_ms = getattr(settings, level.setting) * level.setting_unit_ms
+    retention_ms = getattr(settings, level.retention_setting) * level.retention_unit_ms
     return now_ms - retention_ms if retention_ms else 0
 
 

@@ -23,7 +23,7 @@ from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY, LEVELS
 from monitoring.history.root import Root, current
-from monitoring.pipeline import coverage, jobs, plan, retention, state, workspace
+from monitoring.pipeline import coverage, delete_expired, jobs, plan, state, workspace
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
 from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
 from monitoring.queues import QUEUES
@@ -61,8 +61,8 @@ def refresh(cluster: Cluster) -> None:
     root, at_ms = current(), now_ms()
     listed = coverage.files(root, cluster.slug)
     found = coverage.coverage(root, listed)
-    retention.delete_expired(root, listed, plan.rolled_up_hours(found), at_ms)
-    retention.delete_dead_jobs(root, cluster.slug, at_ms)
+    delete_expired.delete_expired(root, listed, plan.rolled_up_hours(found), at_ms)
+    delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
     _look(root, cluster)
 
 

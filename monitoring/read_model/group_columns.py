@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.lag.formula import counted_lag, lag_between
+from monitoring.lag.formula import counted_lag, has_lag, lag_between
 from monitoring.read_model.columns import Names, names
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
@@ -41,7 +41,7 @@ class LagSums:
         """One entry per row of a tick's group table; `is_partition`: the rows with a topic."""
         committed, is_committed = _integers(table["committed_offset"])
         end, has_end = _integers(table["log_end_offset"])
-        known = is_committed & has_end
+        known = has_lag(is_committed, has_end)
         lag = np.where(known, lag_between(committed, end), 0)
         return cls(
             partitions=is_partition,

@@ -15,7 +15,7 @@ from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.lag.formula import lag_between
 from monitoring.reasons import Reason, several
-from monitoring.sampling.group_join import GroupRows, group_rows
+from monitoring.sampling.group_join import JoinedGroups, join_groups
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 from monitoring.ticks.tick import Tick
 
@@ -30,7 +30,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
 
     Invalid values are null and listed in `refused`.
     """
-    rows = group_rows(reads.metadata, reads.coordinators)
+    rows = join_groups(reads.metadata, reads.coordinators)
     groups = _groups(cluster, tick, reads, rows)
     reads.refused.add_all(rows.refused)
     return Tick(
@@ -123,7 +123,7 @@ def _topic_id_column(metadata: Metadata) -> pa.DictionaryArray:
     return dictionary(np.where(has_id[topic], topic, -1), metadata.topic_ids)
 
 
-def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa.Table:
+def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) -> pa.Table:
     ends = _end_offsets(
         rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end
     )
@@ -149,7 +149,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
     return pa.table(columns, schema=GROUPS)
 
 
-def _refuse_far_commits(rows: GroupRows, ends: Longs) -> None:
+def _refuse_far_commits(rows: JoinedGroups, ends: Longs) -> None:
     """Clients can commit any offset. If it is too far from the end, the end is unknown."""
     has_lag = (ends >= 0) & (rows.committed >= 0)
     far = has_lag & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)

@@ -25,7 +25,7 @@ _PARTITION_MAX = (1 << _PARTITION_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupRows:
+class JoinedGroups:
     """Sorted by group, topic and partition; indices into `groups`, `topics`, `members`."""
 
     groups: list[GroupFacts]
@@ -69,7 +69,7 @@ def _pack(group: int, topic: int) -> int:
     return (group << (_TOPIC_BITS + _PARTITION_BITS)) | (topic << _PARTITION_BITS)
 
 
-def group_rows(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> GroupRows:
+def join_groups(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> JoinedGroups:
     """Join commits and assignments of all listed groups."""
     reads = list(coordinators)
     facts = {group.group: group for group in _group_facts(reads)}
@@ -133,7 +133,7 @@ def _join(
     assigned: _PackedKeys,
     refused: Refusals,
     left_out_count: int,
-) -> GroupRows:
+) -> JoinedGroups:
     commit_keys, offsets = committed.arrays()
     owner_keys, owners = assigned.arrays()
     present = np.unique(np.concatenate((commit_keys, owner_keys)))
@@ -149,7 +149,7 @@ def _join(
     partition = (keys & _PARTITION_MAX).astype(np.int32)
     has_no_topic = topic_index == _NO_TOPIC
     topic_index[has_no_topic] = partition[has_no_topic] = -1
-    return GroupRows(
+    return JoinedGroups(
         groups=groups,
         topics=topics,
         members=members,

@@ -1,4 +1,4 @@
-"""Samples one tick of one cluster: lock, read, assemble, store, evaluate alert rules, notify.
+"""Samples one tick of one cluster: lock, read, assemble, store, notify pages, evaluate alert rules.
 
 A tick that cannot be stored is lost and becomes a gap. An alert rule or a notification that fails
 does not affect the sample.
@@ -29,24 +29,24 @@ readers = ClusterReaders()
 _NOTIFY_TIMEOUT_S = 2.0
 
 
-def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tick | None:
-    """Sample `target` for tick `number`; None if another worker does so, or Redis is down."""
+def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -> Tick | None:
+    """Sample `target`; None if another worker does so, or Redis is down."""
     try:
-        with try_lock(redis_keys.sampling(target.slug), str(number), interval_ms) as holder:
+        with try_lock(redis_keys.sampling(target.slug), str(tick_number), interval_ms) as holder:
             if holder is not None:
-                if int(holder) < number:
-                    record_gap(target.slug, number, Reason("still_reading"))
+                if int(holder) < tick_number:
+                    record_gap(target.slug, tick_number, Reason("still_reading"))
                 return None
-            previous = _previous_tick(target.slug, number)
+            previous = _previous_tick(target.slug, tick_number)
             reading = readers.read(target, interval_ms, previous)
             result = loop.run(reading, timeout_s=interval_ms / 1000)
-            tick = _make_tick(result, number, interval_ms, previous)
+            tick = _make_tick(result, tick_number, interval_ms, previous)
             if not put_tick(tick):
                 return None
             if tick.ok:
                 readers.last_ticks[target.slug] = tick
     except redis_client.StoreDown as error:
-        log.warning("tick %d of %s is lost: %s", number, target.slug, error)
+        log.warning("tick %d of %s is lost: %s", tick_number, target.slug, error)
         if isinstance(error, redis_client.StoreFull):
             _free_redis_memory()
         return None
@@ -65,17 +65,17 @@ def _free_redis_memory() -> None:
 
 
 def _make_tick(
-    result: SamplingResult, number: int, interval_ms: int, previous: Tick | None
+    result: SamplingResult, tick_number: int, interval_ms: int, previous: Tick | None
 ) -> Tick:
     if result.reads is not None:
-        tick = assemble(result.slug, number, interval_ms, result.took_ms, result.reads)
+        tick = assemble(result.slug, tick_number, interval_ms, result.took_ms, result.reads)
         coordinators = {read.broker_id for read in result.reads.coordinators}
         tick = replace(tick, zookeeper_up=result.zookeeper_up)
         return carry_over(tick, previous, coordinators)
     return Tick(
         cluster=result.slug,
-        tick=number,
-        at_ms=max(now_ms(), number * interval_ms),
+        tick=tick_number,
+        at_ms=max(now_ms(), tick_number * interval_ms),
         interval_ms=interval_ms,
         status="gap",
         reason=result.reason,
@@ -84,13 +84,13 @@ def _make_tick(
     )
 
 
-def _previous_tick(slug: str, number: int) -> Tick | None:
+def _previous_tick(slug: str, tick_number: int) -> Tick | None:
     """The last ok tick: of this process, or from Redis if another process made it.
 
     After a long gap Redis no longer has one; then the last one of this process is used.
     """
     last = readers.last_ticks.get(slug)
-    if last is not None and last.tick == number - 1:
+    if last is not None and last.tick == tick_number - 1:
         return last
     return tick_stream.last_ok_tick(slug, may_block=True) or last
 

@@ -25,11 +25,13 @@ _row_level = memory.RowLevel()
 
 
 @shared_task
-def sample(number: int) -> None:
-    """Sample every cluster for tick `number`, each in a thread of its own."""
+def sample(tick_number: int) -> None:
+    """Sample every cluster, each in a thread of its own."""
     interval_ms = tick_stream.interval_ms()
     clusters = list(Cluster.objects.all())
-    targets = [(cluster, target) for cluster in clusters if (target := _target(cluster, number))]
+    targets = [
+        (cluster, target) for cluster in clusters if (target := _target(cluster, tick_number))
+    ]
     removed = loop.run(
         readers.close_others([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S
     )
@@ -38,31 +40,33 @@ def sample(number: int) -> None:
         delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
-            pool.submit(_sample_alone, cluster, target, number, interval_ms)
+            pool.submit(_sample_alone, cluster, target, tick_number, interval_ms)
     if removed:
         memory.give_back()  # a cluster that was too large has no rows, which `_row_level` counts
     _row_level.note(readers.row_count())
 
 
-def _target(cluster: Cluster, number: int) -> SamplingTarget | None:
+def _target(cluster: Cluster, tick_number: int) -> SamplingTarget | None:
     try:
         return SamplingTarget.of(cluster)
     except (InvalidAddress, SecretUnreadable) as error:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
-            record_gap(cluster.slug, number, Reason("settings_unreadable", why=error.reason))
+            record_gap(cluster.slug, tick_number, Reason("settings_unreadable", why=error.reason))
         except StoreDown:
             pass
         return None
 
 
-def _sample_alone(cluster: Cluster, target: SamplingTarget, number: int, interval_ms: int) -> None:
+def _sample_alone(
+    cluster: Cluster, target: SamplingTarget, tick_number: int, interval_ms: int
+) -> None:
     """Sample one cluster; an exception does not affect the others."""
     try:
-        tick = sample_cluster(target, number, interval_ms)
+        tick = sample_cluster(target, tick_number, interval_ms)
         if tick is not None and tick.ok:
             kafka_cluster_id.record(cluster, tick.cluster_id)
     except Exception:
-        log.exception("tick %d of %s failed", number, target.slug)
+        log.exception("tick %d of %s failed", tick_number, target.slug)
     finally:
         connections.close_all()

@@ -1,4 +1,4 @@
-from console.topics import setting_docs
+from console.topics import setting_catalog
 from console.topics.configure_form import ConfigureForm
 from monitoring.gateway.topic_admin import ConfigValue
 
@@ -87,4 +87,5 @@ def test_a_choice_contains_the_present_value():
 
 
 def test_each_documented_setting_has_a_group_and_a_text():
-    assert all(doc.text and doc.group in setting_docs.GROUPS for doc in setting_docs.DOCS.values())
+    infos = setting_catalog.SETTINGS.values()
+    assert all(info.text and info.group in setting_catalog.GROUPS for info in infos)

@@ -84,9 +84,9 @@ def test_two_workers_that_fire_at_once_make_one_alert(make_rule, redis_server):
     rule_input = module.rule_input_of(tick(1, 500), with_topics=False)
     stale = list(rule.alerts.all())
     assert stale == []
-    assert module._evaluate_row(rule, rule_input, {}, {}, tick(1, 500))[1]
+    assert module._evaluate_rule(rule, rule_input, {}, {}, tick(1, 500))[1]
     found = module.LagReading(500, complete=True)
-    transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, found)
+    transition = module.Transition(module.Subject("g"), module.TransitionKind.FIRED, 0, found)
     assert not module._fire(rule, transition, tick(1, 500))
     assert len(states()) == 1
 
@@ -160,14 +160,14 @@ def test_disabled_rules_and_other_clusters_are_not_evaluated(make_rule, redis_se
 def test_a_rule_that_fails_does_not_affect_others(make_rule, redis_server, monkeypatch):
     make_rule("a broken", for_seconds=0, group_pattern="g")
     make_rule("b sound", for_seconds=0)
-    real = module.evaluate_rule
+    real = module.evaluate_condition
 
     def fails_for_the_first(rule, *rest):
         if rule.group_pattern == "g":
             raise RuntimeError("broken")
         return real(rule, *rest)
 
-    monkeypatch.setattr(module, "evaluate_rule", fails_for_the_first)
+    monkeypatch.setattr(module, "evaluate_condition", fails_for_the_first)
     assert evaluate(tick(1, 500))
     assert Alert.objects.get().rule.name == "b sound"
 

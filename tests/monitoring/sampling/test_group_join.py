@@ -6,7 +6,7 @@ from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
 from monitoring.gateway.wire.reads import CoordinatorRead
-from monitoring.sampling.group_join import group_rows
+from monitoring.sampling.group_join import join_groups
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 
 ALL_OF_ONE = dict.fromkeys(range(4), (1, (1,), (1,)))
@@ -42,7 +42,7 @@ def described(name, *members):
 
 
 def told(*reads):
-    rows = group_rows(KNOWN, reads)
+    rows = join_groups(KNOWN, reads)
     return [
         (
             rows.groups[g].group,
@@ -102,7 +102,7 @@ def test_invalid_partition_numbers_are_left_out():
 
 def test_a_member_with_200_000_partitions_has_only_existing_ones():
     read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
     assert rows.refused.messages() == ["group g: partitions that topic a does not have"]
     assert rows.left_out_count == 0
@@ -119,7 +119,7 @@ def test_partitions_of_deleted_topics_are_limited_per_group():
         [committed("g", [("gone", {3: 9})])],
         [described("g", ("m", owned))],
     )
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
     assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
     assert rows.refused.messages() == [UNKNOWN]
@@ -134,7 +134,7 @@ def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
         [committed("g", [("x", dict.fromkeys(range(6), 1))])],
         [described("h", ("m", {"x": range(6), "a": [1]}))],
     )
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert np.bincount(rows.group_index).tolist() == [6, 5]
     assert rows.refused.messages() == [UNKNOWN.replace("group g", "group h")]
 
@@ -147,7 +147,7 @@ def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeyp
         [committed("small", [("a", {0: 5})])],
         [described("big", ("m", {"a": [0] * 100}))],
     )
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["small"]
     assert rows.left_out_count == 1
     assert rows.refused.messages() == ["group big: its commits and members, which are too many"]
@@ -163,7 +163,7 @@ def test_the_number_of_rows_is_limited(monkeypatch):
          committed("both", [("a", every), ("b", every)])],
         [described("whole", ("m", {"a": range(4)}), ("n", {"a": range(4)}))],
     )  # fmt: skip
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["bare", "three", "whole"]
     assert rows.left_out_count == 1
     assert rows.refused.messages() == ["group both: its commits and members, which are too many"]
@@ -173,7 +173,7 @@ def test_a_partition_of_many_members_counts_several_times(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1000)
     members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
     read = CoordinatorRead(1, [listed("g")], [], [described("g", *members)])
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert (rows.groups, rows.left_out_count) == ([], 1)
 
 
@@ -184,7 +184,7 @@ def test_the_member_count_is_unknown_if_members_were_not_read():
         [],
         [described("active", ("m-1", {}), ("m-2", {}))],
     )
-    rows = group_rows(KNOWN, [read])
+    rows = join_groups(KNOWN, [read])
     assert {g.group: g.member_count for g in rows.groups} == {
         "active": 2, "empty": 0, "untold": None,
     }  # fmt: skip

@@ -8,8 +8,8 @@ from confluent_kafka import Consumer, Producer
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.groups.changes.new_offsets import How
-from console.groups.reset import Reset
+from console.groups.new_offsets import ResetTo
+from console.groups.resolve_reset import Reset
 from console.groups.services import propose_delete_offsets, propose_reset
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -78,7 +78,7 @@ def test_a_live_group_is_not_changed_and_a_stopped_one_reads_from_its_new_offset
 ):
     by = Principal(operator, "10.0.0.9")
     read_all(consumer, 100)
-    plan = propose_reset(by, cluster, name, Reset(How.SHIFT, number=-20))
+    plan = propose_reset(by, cluster, name, Reset(ResetTo.SHIFT, number=-20))
     assert "The group has 1 member now." in plan.draft["warnings"][0]
     confirm_and_run(plan, operator)
     assert (plan.state, committed(cluster, name)) == (models.FAILED, {0: 50, 1: 50})

@@ -10,7 +10,7 @@ from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.draft import PlanRefused
 from console.topics.configure_form import ConfigureForm
-from console.topics.presets import copy_of
+from console.topics.new_topic_presets import copy_of
 from console.topics.services import Purge, propose_bulk, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

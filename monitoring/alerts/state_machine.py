@@ -14,7 +14,7 @@
 
 A PENDING subject that has been over the limit for the rule's time becomes FIRING in the same tick.
 An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the limit
-for longer than `unseen_ms_max`, its time starts again.
+for longer than `not_over_ms_max`, its time starts again.
 """
 
 import re
@@ -38,7 +38,7 @@ class Phase(Enum):
     FIRING = "firing"
 
 
-class Event(Enum):
+class TransitionKind(Enum):
     FIRED = "fired"
     RESOLVED = "resolved"
 
@@ -60,8 +60,8 @@ NEXT: dict[tuple[Phase, Observation], Phase] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A condition: the lag of a matching group, or of its matching topics, is over a limit.
+class Condition:
+    """What a rule waits for: the lag of a matching group, or of its matching topics, over a limit.
 
     Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
     """
@@ -87,7 +87,7 @@ class SubjectState:
 
     phase: Phase
     since_ms: int  # when the lag went over the limit
-    seen_ms: int  # when it was last seen over the limit
+    last_over_ms: int  # when it was last over the limit
     unknown_since_ms: int | None = None  # since when the lag is unknown; None = it is known
 
 
@@ -124,7 +124,7 @@ class Transition:
     """A subject whose alert fires or resolves in this tick."""
 
     subject: Subject
-    event: Event
+    kind: TransitionKind
     since_ms: int
     lag_reading: LagReading | None  # in this tick; None = the subject is missing
     gone: bool = False
@@ -134,28 +134,33 @@ class Transition:
         return self.lag_reading.lag if self.lag_reading else None
 
 
-def evaluate_rule(
-    rule: Rule, rule_input: RuleInput, states: Mapping[Subject, SubjectState], unseen_ms_max: int
+def evaluate_condition(
+    condition: Condition,
+    rule_input: RuleInput,
+    states: Mapping[Subject, SubjectState],
+    not_over_ms_max: int,
 ) -> tuple[dict[Subject, SubjectState], list[Transition]]:
     """The new states of all subjects that are not OK, and the transitions."""
-    sums = rule_input.topics if rule.topic_pattern else rule_input.groups
+    readings = rule_input.topics if condition.topic_pattern else rule_input.groups
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
     hidden = rule_input.hidden_topics
-    for subject in sorted({*states, *_over(rule, sums, hidden)}):
+    for subject in sorted({*states, *_over(condition, readings, hidden)}):
         observation = Observation.GONE  # also if the rule was changed and no longer matches it
-        if matches(rule, subject, hidden):
-            observation = observe(rule, sums.get(subject), all_groups=rule_input.all_groups)
+        if matches(condition, subject, hidden):
+            observation = observe(
+                condition, readings.get(subject), all_groups=rule_input.all_groups
+            )
         before = states.get(subject)
-        after = next_state(before, observation, rule_input.at_ms, rule.for_ms, unseen_ms_max)
+        after = next_state(before, observation, rule_input.at_ms, condition.for_ms, not_over_ms_max)
         if after is not None:
             new[subject] = after
-        event = _event(before, after)
+        kind = _kind(before, after)
         state = after or before
-        if event is not None and state is not None:
+        if kind is not None and state is not None:
             since_ms = state.since_ms
             gone = observation is Observation.GONE
-            transitions.append(Transition(subject, event, since_ms, sums.get(subject), gone))
+            transitions.append(Transition(subject, kind, since_ms, readings.get(subject), gone))
     return new, transitions
 
 
@@ -164,31 +169,33 @@ def next_state(
     observation: Observation,
     now_ms: int,
     for_ms: int,
-    unseen_ms_max: int,
+    not_over_ms_max: int,
 ) -> SubjectState | None:
     """The state after `observation`; None = OK."""
     phase = NEXT[before.phase if before else Phase.OK, observation]
     if phase is Phase.OK:
         return None
     if before is None or (
-        before.phase is Phase.PENDING and now_ms - before.seen_ms > unseen_ms_max
+        before.phase is Phase.PENDING and now_ms - before.last_over_ms > not_over_ms_max
     ):
         if observation is not Observation.OVER:
             return None  # not seen over the limit for too long, and still unknown
         before = SubjectState(phase, now_ms, now_ms)
-    seen_ms, unknown_since_ms = now_ms, None
+    last_over_ms, unknown_since_ms = now_ms, None
     if observation is not Observation.OVER:
-        seen_ms, unknown_since_ms = before.seen_ms, before.unknown_since_ms or now_ms
-    if phase is Phase.PENDING and seen_ms - before.since_ms >= for_ms:
+        last_over_ms, unknown_since_ms = before.last_over_ms, before.unknown_since_ms or now_ms
+    if phase is Phase.PENDING and last_over_ms - before.since_ms >= for_ms:
         phase = Phase.FIRING
-    return SubjectState(phase, before.since_ms, seen_ms, unknown_since_ms)
+    return SubjectState(phase, before.since_ms, last_over_ms, unknown_since_ms)
 
 
-def observe(rule: Rule, lag_reading: LagReading | None, *, all_groups: bool) -> Observation:
+def observe(
+    condition: Condition, lag_reading: LagReading | None, *, all_groups: bool
+) -> Observation:
     """The observation of one subject."""
     if lag_reading is None:
         return Observation.GONE if all_groups else Observation.UNKNOWN
-    if lag_reading.lag is not None and lag_reading.lag > rule.lag_limit:
+    if lag_reading.lag is not None and lag_reading.lag > condition.lag_limit:
         return Observation.OVER  # missing partitions could only increase the lag
     return (
         Observation.UNDER
@@ -198,20 +205,20 @@ def observe(rule: Rule, lag_reading: LagReading | None, *, all_groups: bool) -> 
 
 
 def _over(
-    rule: Rule, sums: Mapping[Subject, LagReading], hidden_topics: Set[str]
+    condition: Condition, readings: Mapping[Subject, LagReading], hidden_topics: Set[str]
 ) -> Iterable[Subject]:
     """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
-    for subject, lag_reading in sums.items():
-        is_over = lag_reading.lag is not None and lag_reading.lag > rule.lag_limit
-        if is_over and matches(rule, subject, hidden_topics):
+    for subject, lag_reading in readings.items():
+        is_over = lag_reading.lag is not None and lag_reading.lag > condition.lag_limit
+        if is_over and matches(condition, subject, hidden_topics):
             yield subject
 
 
-def matches(rule: Rule, subject: Subject, hidden_topics: Set[str] = frozenset()) -> bool:
+def matches(condition: Condition, subject: Subject, hidden_topics: Set[str] = frozenset()) -> bool:
     """Whether the rule applies to this subject."""
-    if subject.topic in hidden_topics and subject.topic != rule.topic_pattern:
+    if subject.topic in hidden_topics and subject.topic != condition.topic_pattern:
         return False
-    group, topic = _pattern(rule.group_pattern), _pattern(rule.topic_pattern or "*")
+    group, topic = _pattern(condition.group_pattern), _pattern(condition.topic_pattern or "*")
     return bool(group.match(subject.group) and topic.match(subject.topic))
 
 
@@ -220,9 +227,9 @@ def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
 
-def _event(before: SubjectState | None, after: SubjectState | None) -> Event | None:
+def _kind(before: SubjectState | None, after: SubjectState | None) -> TransitionKind | None:
     fired_before = before is not None and before.phase is Phase.FIRING
     fires_now = after is not None and after.phase is Phase.FIRING
     if fires_now and not fired_before:
-        return Event.FIRED
-    return Event.RESOLVED if fired_before and not fires_now else None
+        return TransitionKind.FIRED
+    return TransitionKind.RESOLVED if fired_before and not fires_now else None

@@ -23,7 +23,7 @@ _DURATION = re.compile(r"(\d{1,6})\s*(s|min|m|h|d)")
 _UNIT_MS = {"s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
-class How(StrEnum):
+class ResetTo(StrEnum):
     """The ways to choose the new offsets."""
 
     EARLIEST = "earliest"
@@ -147,7 +147,7 @@ def _is_number(text: str) -> bool:
 
 
 def new_offsets(
-    how: How,
+    how: ResetTo,
     commits: Mapping[TopicPartition, CommitInLog],
     *,
     number: int = 0,
@@ -162,21 +162,21 @@ def new_offsets(
     found: dict[TopicPartition, int | None] = {}
     for key, commit in commits.items():
         match how:
-            case How.EARLIEST:
+            case ResetTo.EARLIEST:
                 found[key] = commit.log.start
-            case How.LATEST:
+            case ResetTo.LATEST:
                 found[key] = commit.log.stop
-            case How.OFFSET:
+            case ResetTo.OFFSET:
                 found[key] = number
-            case How.SHIFT:
+            case ResetTo.SHIFT:
                 then = commit.committed
                 found[key] = None if then is None else commit.limited(then + number)
-            case How.TIME | How.DURATION:
+            case ResetTo.TIME | ResetTo.DURATION:
                 at = given.get(key)
                 found[key] = commit.log.stop if at is None else at
-            case How.FILE:
+            case ResetTo.FILE:
                 found[key] = given.get(key)
-            case How.GROUP:
+            case ResetTo.GROUP:
                 other = given.get(key)
                 found[key] = None if other is None else commit.limited(other)
     chosen = {key: offset for key, offset in found.items() if offset is not None}

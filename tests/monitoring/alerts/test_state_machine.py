@@ -2,24 +2,24 @@ import itertools
 
 import pytest
 
-from monitoring.alerts.rule_states import (
+from monitoring.alerts.state_machine import (
     NEXT,
-    Event,
+    Condition,
     LagReading,
     Observation,
     Phase,
-    Rule,
     RuleInput,
     Subject,
     SubjectState,
-    evaluate_rule,
+    TransitionKind,
+    evaluate_condition,
     next_state,
     observe,
 )
 
-RULE = Rule(id=1, group_pattern="orders-*", topic_pattern="", lag_limit=100, for_ms=10_000)
+RULE = Condition(id=1, group_pattern="orders-*", topic_pattern="", lag_limit=100, for_ms=10_000)
 SUBJECT = Subject("orders-a")
-UNSEEN_MS_MAX = 15_000
+NOT_OVER_MS_MAX = 15_000
 
 
 def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
@@ -30,8 +30,8 @@ def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False)
 def run(*views, rule=RULE):
     states, events = {}, []
     for seen in views:
-        states, transitions = evaluate_rule(rule, seen, states, UNSEEN_MS_MAX)
-        events += [(seen.at_ms, t.event, t.since_ms, t.lag) for t in transitions]
+        states, transitions = evaluate_condition(rule, seen, states, NOT_OVER_MS_MAX)
+        events += [(seen.at_ms, t.kind, t.since_ms, t.lag) for t in transitions]
     return states, events
 
 
@@ -42,7 +42,7 @@ def test_the_table_covers_every_phase_and_reading():
 @pytest.mark.parametrize(("phase", "observation"), list(itertools.product(Phase, Observation)))
 def test_a_step_follows_the_table(phase, observation):
     before = None if phase is Phase.OK else SubjectState(phase, 0, 1000)
-    after = next_state(before, observation, 2000, for_ms=60_000, unseen_ms_max=UNSEEN_MS_MAX)
+    after = next_state(before, observation, 2000, for_ms=60_000, not_over_ms_max=NOT_OVER_MS_MAX)
     assert (after.phase if after else Phase.OK) is NEXT[phase, observation]
 
 
@@ -50,7 +50,7 @@ def test_it_fires_once_the_lag_was_over_for_the_whole_time():
     states, events = run(
         rule_input(0, 101), rule_input(5_000, 500), rule_input(10_000, 102), rule_input(15_000, 103)
     )
-    assert events == [(10_000, Event.FIRED, 0, 102)]
+    assert events == [(10_000, TransitionKind.FIRED, 0, 102)]
     assert states[SUBJECT].phase is Phase.FIRING
 
 
@@ -67,13 +67,13 @@ def test_one_tick_under_the_limit_starts_the_time_again():
 
 def test_it_resolves_when_the_lag_falls():
     _, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, 100))
-    assert [event for _, event, *_ in events] == [Event.FIRED, Event.RESOLVED]
+    assert [event for _, event, *_ in events] == [TransitionKind.FIRED, TransitionKind.RESOLVED]
 
 
 def test_a_rule_without_time_fires_at_once():
-    rule = Rule(1, "*", "", 100, for_ms=0)
+    rule = Condition(1, "*", "", 100, for_ms=0)
     _, events = run(rule_input(0, 101), rule=rule)
-    assert events == [(0, Event.FIRED, 0, 101)]
+    assert events == [(0, TransitionKind.FIRED, 0, 101)]
 
 
 def test_an_unknown_lag_neither_fires_nor_resolves():
@@ -87,7 +87,7 @@ def test_a_long_time_unseen_does_not_count_as_time_over_the_limit():
     _, events = run(rule_input(0, 200), rule_input(60_000, 200))
     assert events == []
     _, events = run(rule_input(0, 200), rule_input(60_000, 200), rule_input(70_000, 200))
-    assert events == [(70_000, Event.FIRED, 60_000, 200)]
+    assert events == [(70_000, TransitionKind.FIRED, 60_000, 200)]
 
 
 def test_a_firing_alert_survives_a_long_gap_without_firing_again():
@@ -98,15 +98,17 @@ def test_a_firing_alert_survives_a_long_gap_without_firing_again():
 
 def test_a_group_that_is_gone_resolves_and_says_so():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
-    new, [transition] = evaluate_rule(RULE, rule_input(5_000, absent=True), states, UNSEEN_MS_MAX)
+    new, [transition] = evaluate_condition(
+        RULE, rule_input(5_000, absent=True), states, NOT_OVER_MS_MAX
+    )
     assert new == {}
-    assert (transition.event, transition.gone) == (Event.RESOLVED, True)
+    assert (transition.kind, transition.gone) == (TransitionKind.RESOLVED, True)
 
 
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     absent = rule_input(5_000, absent=True, all_groups=False)
-    new, transitions = evaluate_rule(RULE, absent, states, UNSEEN_MS_MAX)
+    new, transitions = evaluate_condition(RULE, absent, states, NOT_OVER_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
@@ -121,8 +123,8 @@ def test_patterns_choose_groups_and_topics():
     sums = dict.fromkeys(
         [Subject("orders-a", "x.1"), Subject("orders-a", "y"), Subject("other", "x.1")], over
     )
-    rule = Rule(1, "orders-*", "x.*", 100, for_ms=0)
-    _, transitions = evaluate_rule(rule, RuleInput(0, {}, sums, True), {}, UNSEEN_MS_MAX)
+    rule = Condition(1, "orders-*", "x.*", 100, for_ms=0)
+    _, transitions = evaluate_condition(rule, RuleInput(0, {}, sums, True), {}, NOT_OVER_MS_MAX)
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
 
@@ -131,8 +133,8 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
 
     def fires_for(pattern):
-        rule = Rule(id=1, group_pattern="*", topic_pattern=pattern, lag_limit=100, for_ms=0)
-        return bool(evaluate_rule(rule, sums, {}, UNSEEN_MS_MAX)[1])
+        rule = Condition(id=1, group_pattern="*", topic_pattern=pattern, lag_limit=100, for_ms=0)
+        return bool(evaluate_condition(rule, sums, {}, NOT_OVER_MS_MAX)[1])
 
     assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit", "console.*")))
     assert fires_for("console.audit")
@@ -140,4 +142,4 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
 
 def test_a_group_rule_sees_the_sum_and_not_single_topics():
     seen = RuleInput(0, {}, {Subject("orders-a", "x"): LagReading(500, True)}, True)
-    assert evaluate_rule(RULE, seen, {}, UNSEEN_MS_MAX) == ({}, [])
+    assert evaluate_condition(RULE, seen, {}, NOT_OVER_MS_MAX) == ({}, [])

@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused
-from console.groups.changes.new_offsets import (
+from console.groups.changes.shared import item_key
+from console.groups.new_offsets import (
     PARTITIONS_MAX,
     CommitInLog,
-    How,
     Invalid,
+    ResetTo,
     first_of,
     new_offsets,
 )
-from console.groups.changes.shared import item_key
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
@@ -29,7 +29,7 @@ from monitoring.scope import Scope
 class Reset:
     """What a user chose. `topic` "" = all topics of the group, `partitions` () = all of them."""
 
-    how: How
+    how: ResetTo
     topic: str = ""
     partitions: tuple[int, ...] = ()
     number: int = 0  # the offset, or by how much to shift
@@ -83,7 +83,7 @@ def _chosen(
     """The partitions to reset: those of a file, or of the chosen topics. Raises PlanRefused."""
     spans = gateway.wire.metadata().spans
     counts = {topic: len(span) for topic, span in spans.items() if scope.shows_topic(topic)}
-    if reset.how == How.FILE:
+    if reset.how == ResetTo.FILE:
         keys = [key for key in reset.file_offsets if _is_of(key, reset)]
     elif reset.topic:
         numbers = reset.partitions or range(counts.get(reset.topic, 0))
@@ -115,15 +115,15 @@ def _given(
     gateway: Gateway, scope: Scope, chosen: list[TopicPartition], reset: Reset
 ) -> dict[TopicPartition, int | None]:
     """The offsets of a file, of another group or at a time. Raises PlanRefused."""
-    if reset.how == How.FILE:
+    if reset.how == ResetTo.FILE:
         return dict(reset.file_offsets)
-    if reset.how == How.GROUP:
+    if reset.how == ResetTo.GROUP:
         other = gateway.groups.committed(reset.from_group)
         if not any(scope.shows_topic(topic) for topic, _number in other):
             text = _("The group “%(name)s” has committed no offsets.")
             raise PlanRefused(text % {"name": reset.from_group})
         return dict(other)
-    if reset.how in (How.TIME, How.DURATION):
+    if reset.how in (ResetTo.TIME, ResetTo.DURATION):
         found = gateway.groups.offsets_at(chosen, reset.at_ms)
         _refuse_silent(key for key in chosen if key not in found)
         return found

@@ -2,11 +2,11 @@
 
 import pytest
 
-from console.groups.changes.new_offsets import (
+from console.groups.new_offsets import (
     CommitInLog,
-    How,
     Invalid,
     Move,
+    ResetTo,
     duration_ms,
     move,
     new_offsets,
@@ -22,19 +22,19 @@ NEVER = CommitInLog(None, range(10, 100))
 @pytest.mark.parametrize(
     ("how", "number", "given", "expected"),
     [
-        (How.EARLIEST, 0, None, 10),
-        (How.LATEST, 0, None, 100),
-        (How.OFFSET, 70, None, 70),
-        (How.OFFSET, 100, None, 100),
-        (How.SHIFT, -20, None, 40),
-        (How.SHIFT, -1000, None, 10),
-        (How.SHIFT, 1000, None, 100),
-        (How.TIME, 0, 33, 33),
-        (How.TIME, 0, None, 100),
-        (How.DURATION, 0, 33, 33),
-        (How.FILE, 0, 12, 12),
-        (How.GROUP, 0, 88, 88),
-        (How.GROUP, 0, 5, 10),
+        (ResetTo.EARLIEST, 0, None, 10),
+        (ResetTo.LATEST, 0, None, 100),
+        (ResetTo.OFFSET, 70, None, 70),
+        (ResetTo.OFFSET, 100, None, 100),
+        (ResetTo.SHIFT, -20, None, 40),
+        (ResetTo.SHIFT, -1000, None, 10),
+        (ResetTo.SHIFT, 1000, None, 100),
+        (ResetTo.TIME, 0, 33, 33),
+        (ResetTo.TIME, 0, None, 100),
+        (ResetTo.DURATION, 0, 33, 33),
+        (ResetTo.FILE, 0, 12, 12),
+        (ResetTo.GROUP, 0, 88, 88),
+        (ResetTo.GROUP, 0, 5, 10),
     ],
 )
 def test_each_way_has_its_offset(how, number, given, expected):
@@ -42,7 +42,9 @@ def test_each_way_has_its_offset(how, number, given, expected):
     assert found == {KEY: expected}
 
 
-@pytest.mark.parametrize(("how", "number"), [(How.OFFSET, 9), (How.OFFSET, 101), (How.FILE, 5)])
+@pytest.mark.parametrize(
+    ("how", "number"), [(ResetTo.OFFSET, 9), (ResetTo.OFFSET, 101), (ResetTo.FILE, 5)]
+)
 def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
     with pytest.raises(Invalid, match=r"which has 10–100"):
         new_offsets(how, {KEY: PLACE}, number=number, given={KEY: number})
@@ -50,8 +52,8 @@ def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
 
 def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another_group():
     commits = {KEY: PLACE, OTHER: NEVER}
-    assert new_offsets(How.SHIFT, commits, number=1) == {KEY: 61}
-    assert new_offsets(How.GROUP, commits, given={OTHER: 50}) == {OTHER: 50}
+    assert new_offsets(ResetTo.SHIFT, commits, number=1) == {KEY: 61}
+    assert new_offsets(ResetTo.GROUP, commits, given={OTHER: 50}) == {OTHER: 50}
 
 
 def test_a_move_back_reads_again_and_a_move_forward_skips():
