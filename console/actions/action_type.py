@@ -27,6 +27,10 @@ class Unfinished(Exception):
     """The change goes on in the cluster: `apply` is called again, by any worker that is free."""
 
 
+class Stopped(Exception):
+    """A user stopped the plan (console/actions/stops.py)."""
+
+
 class Progress(ABC):
     """Where an action reports how far it came.
 
@@ -46,6 +50,10 @@ class Progress(ABC):
     @abstractmethod
     def end_item(self, key: str, error: str = "") -> None:
         """An empty error means that it was applied."""
+
+    @abstractmethod
+    def stop_if_wanted(self) -> None:
+        """Raises Stopped if a user wants the plan to be stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class ActionType(ABC):
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
         continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
+        can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
 
     A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares
     the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods
@@ -89,6 +98,7 @@ class ActionType(ABC):
     creates: ClassVar[bool] = False
     deletes: ClassVar[bool] = False
     continues_without_worker: ClassVar[bool] = False
+    can_stop: ClassVar[bool] = False
 
     @abstractmethod
     def title(self, resource: str) -> str:
@@ -142,6 +152,10 @@ class ActionType(ABC):
         """What a plan that is done did, as a Reason for the audit log; "" = what was planned."""
         return ""
 
+    def stopped(self, plan: Plan) -> str:
+        """What a plan had done when a user stopped it, as a Reason; "" = see its items."""
+        return ""
+
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         """(URL, text) of the pages that show what an ended plan made."""
         return []
@@ -193,8 +207,10 @@ class ItemsAction(ActionType):
     @abstractmethod
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, str] | None]:
         """Apply these items; yield the key and the error ("" = none) of each when it ended.
+
+        Yield None where a user may stop the plan: what was yielded before is all that was done.
 
         Raises GatewayError if no other item can be applied. An item may be applied twice, if the
         worker was lost in between.
@@ -206,5 +222,8 @@ class ItemsAction(ActionType):
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress.start_step(ITEMS)
         pending = [key for key in self.items(params) if key not in progress.applied_items]
-        for key, error in self.apply_items(gateway, params, pending):
-            progress.end_item(key, error)
+        for ended in self.apply_items(gateway, params, pending):
+            if ended is None:
+                progress.stop_if_wanted()
+            else:
+                progress.end_item(*ended)

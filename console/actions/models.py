@@ -1,9 +1,10 @@
 """`Plan`: a proposed change to a cluster, as a database row, from the proposal to the result.
 
 draft → queued → applying → done | failed | refused. A plan that failed for some items is queued
-again when a user resumes it; a draft that nobody confirms expires (expiry.py). Each transition is
-one conditional UPDATE, so that a double click, a second delivery of the task or a second worker has
-no effect.
+again when a user resumes it; a draft that nobody confirms expires (expiry.py). A user may stop
+plans of some kinds (stops.py): they fail, with what is left to resume. Each transition is one
+conditional UPDATE, so that a double click, a second delivery of the task or a second worker has no
+effect.
 """
 
 import uuid
@@ -43,6 +44,9 @@ class Plan(models.Model):
     # Who confirmed it, as text, since the account can be deleted before the plan ends.
     confirmed_by = models.CharField(max_length=150, blank=True, default="")
     confirmed_addr = models.CharField(max_length=64, blank=True, default="")
+    # Who wants an open plan to be stopped, or stopped one that failed; "" = nobody.
+    stopped_by = models.CharField(max_length=150, blank=True, default="")
+    stopped_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
     # When it got its current state or last made progress; null = still a draft.
     moved_at = models.DateTimeField(null=True)
@@ -61,6 +65,16 @@ class Plan(models.Model):
     def is_open(self) -> bool:
         """Whether it is queued or being applied."""
         return self.state in (QUEUED, APPLYING)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it failed only because a user stopped it."""
+        return self.state == FAILED and bool(self.stopped_by)
+
+    @property
+    def audit_outcome(self) -> str:
+        """Of a plan that ended, as in console.audit.models.OUTCOMES."""
+        return "stopped" if self.is_stopped else "ok" if self.state == DONE else self.state
 
     @property
     def applied_items(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ import time
 from django.utils import timezone
 
 from console.actions import models
-from console.actions.action_type import ITEMS, ActionType, Progress
+from console.actions.action_type import ITEMS, ActionType, Progress, Stopped
 from console.actions.draft import StepState
 from console.actions.models import Plan
 from monitoring.reasons import dumps
@@ -36,6 +36,13 @@ class PlanProgress(Progress):
         plan = self._plan
         plan.items[key] = dumps(error)
         plan.progress = 10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS]))
+        if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
+            self.save()
+
+    def stop_if_wanted(self) -> None:
+        # Also if the plan was ended meanwhile, for example because this worker seemed to be lost.
+        if not Plan.objects.filter(pk=self._plan.pk, state=models.APPLYING, stopped_by="").exists():
+            raise Stopped
         if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
             self.save()
 

@@ -1,8 +1,8 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` applies it.
 
 Views and tasks call these functions. The task is queued by its name (console/actions/tasks.py).
-Each ended plan (done, failed, refused) has one audit row. `end_lost_plans` ends plans whose worker
-or task message was lost.
+A user stops a plan by stops.py. Each ended plan (done, failed, refused) has one audit row.
+`end_lost_plans` ends plans whose worker or task message was lost.
 """
 
 import logging
@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.actions import models, registry, texts
-from console.actions.action_type import ITEMS, ActionType, ItemsAction, Unfinished
+from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import (
     Facts,
     PlanAlreadyConfirmed,
@@ -105,12 +105,19 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
 def _check_allowed(
     user: Any, cluster: Cluster, kind: str, resource: str, params: Mapping[str, Any]
 ) -> None:
+    check_right(user, cluster, kind, resource, params)
+    if cluster.read_only:
+        raise PlanRefused(Reason("plan_read_only"))
+
+
+def check_right(
+    user: Any, cluster: Cluster, kind: str, resource: str, params: Mapping[str, Any]
+) -> None:
+    """Raises PlanRefused unless the user may make and apply such a plan."""
     action_type = registry.find(kind)
     targets = action_type.targets(resource, params)
     if user is None or not all(may(user, action_type.verb, cluster, each) for each in targets):
         raise PlanRefused(Reason("plan_not_allowed"))
-    if cluster.read_only:
-        raise PlanRefused(Reason("plan_read_only"))
 
 
 def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
@@ -144,10 +151,7 @@ def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uui
 
 
 def confirm(plan: Plan, principal: Principal, typed: str) -> None:
-    """Queue the plan, once. Raises PlanRefused with the reason.
-
-    An expired plan ends as refused. After any other error the user can try again.
-    """
+    """Queue the plan, once. Raises PlanRefused with the reason. An expired plan ends as refused. After any other error the user can try again."""
     user = principal.user
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
@@ -160,7 +164,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     }
     if is_expired(plan.created_ms, now_ms()):
         late = Reason("plan_too_old")
-        _finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
+        finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
         raise PlanRefused(late)
     expected_name = plan.draft["typed_name"]
     if expected_name and typed.strip() != expected_name:
@@ -194,6 +198,7 @@ def resume(plan: Plan, principal: Principal) -> None:
         "items": dict.fromkeys(plan.applied_items, ""),
         "step_states": {},
         "outcome": "",
+        "stopped_by": "",
     }
     with transaction.atomic():
         if not plan.move(models.FAILED, models.QUEUED, stage=texts.QUEUED, **confirmed):
@@ -208,7 +213,7 @@ def _queue_or_fail(plan: Plan) -> None:
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
         reason = Reason("plan_not_queued")
-        _finish(plan, models.QUEUED, models.FAILED, reason)
+        finish(plan, models.QUEUED, models.FAILED, reason)
 
 
 def _send_task(plan: Plan) -> None:
@@ -234,19 +239,21 @@ def run(plan_id: str) -> None:
         _apply(plan)
     except Unfinished:
         _queue_again(plan, models.APPLYING)
+    except Stopped:
+        finish_stopped(plan, models.APPLYING)
     except PlanRefused as error:
         state = models.FAILED if plan.applied_items else models.REFUSED
-        _finish(plan, models.APPLYING, state, error.message)
+        finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
         # A plan that goes on is continued by `end_lost_plans` when the cluster may answer again.
         if not (error.retriable and _continues_without_worker(plan)):
-            _finish(plan, models.APPLYING, models.FAILED, error.message)
+            finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
         reason = Reason("plan_error", name=type(error).__name__)
-        _finish(plan, models.APPLYING, models.FAILED, reason)
+        finish(plan, models.APPLYING, models.FAILED, reason)
     else:
-        _finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
 
 
 def _apply(plan: Plan) -> None:
@@ -313,7 +320,7 @@ def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: F
 
 
 @transaction.atomic
-def _finish(
+def finish(
     plan: Plan,
     state_from: str,
     state: str,
@@ -322,7 +329,9 @@ def _finish(
     **fields: str,
 ) -> None:
     """End a plan, and its current step with `step_state`; write the audit entry."""
-    fields_to_set: dict[str, Any] = {"step_states": end_running_step(plan, step_state), **fields}
+    fields_to_set: dict[str, Any] = {
+        "step_states": end_running_step(plan, step_state), "stopped_by": "", **fields,
+    }  # fmt: skip
     if state == models.DONE:
         fields_to_set["progress"] = 100
     if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):
@@ -335,10 +344,19 @@ def _finish(
         before=plan.draft.get("before"),
         after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
-        outcome="ok" if state == models.DONE else state,
+        outcome=plan.audit_outcome,
         detail=dumps(_detail(plan, outcome or _result_text(plan))),
         actor_name=plan.confirmed_by,
     )
+
+
+def finish_stopped(plan: Plan, state_from: str) -> None:
+    """End a plan that a user stopped, with what it had done."""
+    plan.refresh_from_db(fields=["stopped_by", "stopped_addr"])
+    how = registry.find(plan.kind).stopped(plan)
+    address = plan.stopped_addr or "—"
+    outcome = Reason("plan_stopped", who=plan.stopped_by, address=address, how=how)
+    finish(plan, state_from, models.FAILED, outcome, stopped_by=plan.stopped_by)
 
 
 def _detail(plan: Plan, how: str) -> str:
@@ -369,12 +387,12 @@ def end_lost_plans() -> None:
         if _continues_without_worker(plan):
             _queue_again(plan, models.QUEUED)
         else:
-            _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
+            finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - SILENT_MAX):
         if _continues_without_worker(plan):
             _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")
-            _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
+            finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
     old = Plan.objects.filter(created_at__lt=now - RETENTION)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions import registry
 from console.actions.action_type import ItemsAction
 from console.actions.draft import StepState
-from console.actions.models import Plan
+from console.actions.models import FAILED, REFUSED, Plan
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
@@ -17,12 +17,20 @@ QUEUED, READING = "queued", "reading"  # before the first step
 
 def stage(plan: Plan) -> str:
     """The title of the current step, or of the time before the first one."""
+    if plan.stopped_by:
+        return _("Stopping: what is being written now is finished first")
     titles = {
         QUEUED: _("Waiting for a worker"),
         READING: _("Checking for changes since the review"),
     }
     titles |= {step.key: step.title for step in registry.find(plan.kind).steps(plan.params)}
     return titles.get(plan.stage, plan.stage)
+
+
+def last_stage(plan: Plan) -> str:
+    if plan.is_stopped:
+        return _("Stopped")
+    return _("Not done") if plan.state in (FAILED, REFUSED) else _("Done")
 
 
 def outcome(plan: Plan) -> str:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions import models, registry, services, texts
+from console.actions import models, registry, services, stops, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.expiry import is_expired
 from console.actions.models import Plan
@@ -61,6 +61,20 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
 
 @require_POST
 @requires("plan.view")
+def stop(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+    found = _own(request, cluster, plan)
+    try:
+        is_asked = stops.stop(found, request.principal)
+    except PlanRefused as error:
+        return _page(request, found, str(error), status=422)
+    found.refresh_from_db()
+    if not is_asked and not found.is_open and not found.is_stopped:
+        messages.info(request, _("There was nothing to stop: the plan had ended."))
+    return redirect("plan", cluster, plan)
+
+
+@require_POST
+@requires("plan.view")
 def resume(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     """Apply the items of a failed plan that were not applied."""
     found = _own(request, cluster, plan)
@@ -104,10 +118,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
             (_("Plan"), False),
             (_("Review"), plan.state == models.DRAFT),
             (_("Apply"), plan.is_open),
-            (
-                _("Not done") if plan.state in (models.FAILED, models.REFUSED) else _("Done"),
-                not plan.is_open and plan.state != models.DRAFT,
-            ),
+            (texts.last_stage(plan), not plan.is_open and plan.state != models.DRAFT),
         ],
         "created_ms": plan.created_ms,
         "stage": texts.stage(plan),
@@ -116,6 +127,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         if plan.state == models.FAILED and plan.step_states
         else [],
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
+        "can_stop": stops.can_stop(plan),
         "can_resume": services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.DRAFT else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.db import models
 
-OUTCOMES = ("ok", "failed", "refused")
+OUTCOMES = ("ok", "failed", "refused", "stopped")
 
 
 class AppendOnlyError(TypeError):

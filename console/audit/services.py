@@ -37,7 +37,7 @@ def record(
 ) -> AuditEntry:
     """Record an action. `actor` is a user or None (the system, or `actor_name`).
 
-    `before` and `after` are the changed values, as JSON. `outcome` is ok, failed or refused. Call
+    `before` and `after` are the changed values, as JSON. `outcome` is one of OUTCOMES. Call
     it in the transaction of the change, so that both are saved or neither.
     """
     entry = AuditEntry.objects.create(

@@ -43,6 +43,7 @@ class CopyRecords(ItemsAction):
     verb = "record.write"
     target = shared.TOPIC_TARGET
     form_page = "record-copy"
+    can_stop = True
 
     def title(self, resource: str) -> str:
         return _("Copy records of “%(name)s”") % {"name": resource}
@@ -92,11 +93,12 @@ class CopyRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, str] | None]:
         check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
         end_s = time.monotonic() + _RUN_S
         for key in keys:
+            yield None
             for outcome in _copy(gateway, params, state, key):
                 if outcome.error:
                     error = _stopped(key, outcome, state)
@@ -105,10 +107,14 @@ class CopyRecords(ItemsAction):
                 if time.monotonic() > end_s:
                     raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S / 60)))
                 check_source(params)
+                yield None
             yield key, ""
 
     def result(self, plan: Plan) -> str:
         return written.reason(plan.params)
+
+    def stopped(self, plan: Plan) -> str:
+        return written.so_far(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []

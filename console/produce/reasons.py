@@ -27,6 +27,13 @@ TEXTS = {
         "The records of this plan cannot be decrypted: %(why)s. Plan the change again."
     ),
     "records_written": gettext_noop("Acknowledged: %(where)s."),
+    "records_none_written": gettext_noop("No record was written."),
+    "records_written_of": gettext_noop(
+        "%(n)s of %(total)s records were written. Acknowledged: %(where)s."
+    ),
+    "copy_stopped_at": gettext_noop(
+        "%(how)s Partition %(partition)s of the source was copied to offset %(offset)s."
+    ),
     "records_at": gettext_noop(
         "partition %(partition)s: %(n)s records, offsets %(first)s to %(last)s"
     ),

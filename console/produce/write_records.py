@@ -28,6 +28,7 @@ class WriteRecords(ItemsAction):
     target = shared.TOPIC_TARGET
     form_page = "record-write"
     lists_items = False
+    can_stop = True
 
     def title(self, resource: str) -> str:
         return _("Write records to “%(name)s”") % {"name": resource}
@@ -66,7 +67,7 @@ class WriteRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, str] | None]:
         waiting = written.waiting(params)
         records = written.records(waiting)
         count = len(records)
@@ -76,6 +77,9 @@ class WriteRecords(ItemsAction):
 
     def result(self, plan: Plan) -> str:
         return written.reason(plan.params)
+
+    def stopped(self, plan: Plan) -> str:
+        return written.so_far(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return written.links(plan.cluster, plan.resource, plan.params)

@@ -1,6 +1,6 @@
 """Writes the records of a plan in calls of limited size, and notes what was acknowledged.
 
-With a rate, calls are small and wait for their time.
+With a rate, calls are small and wait for their time. Before each call a user may stop the plan.
 
 After a record that was not acknowledged no other call is made, and nothing is written again by
 itself: the plan fails, says what was acknowledged where, and a user may resume it.
@@ -41,8 +41,8 @@ class Writer:
         self._call_records = max(1, min(_CALL_RECORDS, (self._rate or 2 * _CALL_RECORDS) // 2))
         self._began_s, self._sent = time.monotonic(), 0
 
-    def write(self, keys: set[str]) -> Iterator[tuple[str, str]]:
-        """Write these items; yields the key and the error of each. Raises GatewayError."""
+    def write(self, keys: set[str]) -> Iterator[tuple[str, str] | None]:
+        """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_Numbered] = []
         size = 0
         for group in contents.groups(self._params["count"]):
@@ -59,10 +59,11 @@ class Writer:
         if call:
             yield from self._call(call)
 
-    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str]]:
+    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str] | None]:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
+        yield None
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]

@@ -1,5 +1,7 @@
 """What a plan wrote: its stored outcome as a Reason for the audit log, and as links."""
 
+from typing import Any
+
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -40,6 +42,26 @@ def reason(params: Params) -> str:
     row = _row(params)
     where = _where(row) if row else ""
     return Reason("records_written", where=where) if where else ""
+
+
+def so_far(params: Params) -> str:
+    """How many records were acknowledged where, of a plan that was stopped."""
+    row = _row(params)
+    number = count(row) if row else 0
+    if row is None or not number:
+        return Reason("records_none_written")
+    found = Reason("records_written_of", n=number, total=params["count"], where=_where(row))
+    place = _place(params, row)
+    return Reason("copy_stopped_at", how=found, **place) if place else found
+
+
+def _place(params: Params, row: Row) -> dict[str, Any]:
+    """Where a copy stopped within a partition of its source."""
+    positions = row.positions.items() if isinstance(row, CopyState) else ()
+    for partition, position in positions:
+        if position < params["spans"][partition][1]:
+            return {"partition": partition, "offset": position}
+    return {}
 
 
 def why(error: str, row: Row) -> str:

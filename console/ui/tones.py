@@ -11,7 +11,7 @@ TONES = {
     "PreparingRebalance": "warning", "CompletingRebalance": "warning", "refused": "warning",
     "caught-up": "success", "draining": "info", "growing": "warning", "stalled": "danger",
     "rewound": "info", "no-members": "warning", "not-committed": "warning",
-    "error": "danger", "debug": "info", "unknown": "secondary",
+    "error": "danger", "debug": "info", "unknown": "secondary", "stopped": "warning",
 }  # fmt: skip
 
 _ICONS = {

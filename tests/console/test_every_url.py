@@ -84,6 +84,7 @@ TABLE = {
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "plan-stop": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-resume": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "record-write": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET), (CLOSED, ADMIN, ADMIN)],
     "record-write-lines": [

@@ -15,3 +15,6 @@ class ProgressRecord(Progress):
 
     def end_item(self, key: str, error: str = "") -> None:
         self.items[key] = error
+
+    def stop_if_wanted(self) -> None:
+        pass

@@ -65,5 +65,5 @@ def test_old_plans_are_deleted_and_their_audit_entries_stay():
 
 
 def test_the_audit_entry_of_a_change_says_how_to_undo_it():
-    services._finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
+    services.finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
     assert loads(AuditEntry.objects.get().detail) == "Undo: Delete the topic."

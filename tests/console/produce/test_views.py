@@ -135,4 +135,4 @@ def test_a_topic_that_takes_no_records_says_why_in_place_of_a_form(orders, clien
 
 def test_a_moment_has_milliseconds():
     at = datetime(2026, 11, 27, 10, 0, 0, 125_000, tzinfo=UTC)
-    assert MomentInput().format_value(at) == "2026-11-27T10:00:00.125"
+    assert MomentInput(milliseconds=True).format_value(at) == "2026-11-27T10:00:00.125"

@@ -1,0 +1,34 @@
+"""Stop a plan while it is applied: its worker ends it before it begins the next part."""
+
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.actions import models, registry, services
+from console.actions.draft import PlanRefused
+from console.actions.models import Plan
+from monitoring.models import Cluster
+
+
+def can_stop(plan: Plan) -> bool:
+    """Whether a user may still ask for it."""
+    return plan.is_open and not plan.stopped_by and registry.find(plan.kind).can_stop
+
+
+def stop(plan: Plan, principal: Principal) -> bool:
+    """Ask for the end of a plan; a plan that no worker has begun ends at once. False: it was asked
+    for before, or the plan has ended. Raises PlanRefused.
+
+    Also on a cluster that became read-only meanwhile: stopping writes nothing.
+    """
+    if not registry.find(plan.kind).can_stop:
+        raise PlanRefused(_("A plan of this kind cannot be stopped."))
+    cluster = Cluster.objects.filter(slug=plan.cluster).first()
+    if cluster is not None:
+        services.check_right(principal.user, cluster, plan.kind, plan.resource, plan.params)
+    wanted = Plan.objects.filter(
+        pk=plan.pk, state__in=(models.QUEUED, models.APPLYING), stopped_by=""
+    ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)
+    if wanted:
+        plan.refresh_from_db()
+        services.finish_stopped(plan, models.QUEUED)  # nothing, if a worker has it
+    return bool(wanted)
