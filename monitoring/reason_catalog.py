@@ -118,6 +118,9 @@ _REGISTRIES = {
     "schema_invalid": gettext_noop("schema %(id)d cannot be used: %(why)s"),
     "schema_references": gettext_noop("schema %(id)d has references that cannot be read: %(why)s"),
     "schema_data": gettext_noop("the data do not match schema %(id)d: %(why)s"),
+    "schema_unfit": gettext_noop("at “%(path)s”: %(why)s"),
+    "subject_missing": gettext_noop("the schema registry has no subject “%(subject)s”"),
+    "schema_message": gettext_noop("schema %(id)d has no message “%(name)s”"),
     "schema_data_size": gettext_noop("data of more than %(max)d bytes are not decoded"),
     "schema_budget": gettext_noop(
         "not decoded, because other records took too long. Read fewer records at once"

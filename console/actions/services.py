@@ -151,7 +151,9 @@ def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uui
 
 
 def confirm(plan: Plan, principal: Principal, typed: str) -> None:
-    """Queue the plan, once. Raises PlanRefused with the reason. An expired plan ends as refused. After any other error the user can try again."""
+    """Queue the plan, once. Raises PlanRefused with the reason: an expired plan ends as refused,
+    after any other error the user can try again.
+    """
     user = principal.user
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This is another user's plan. Plan the change yourself."))

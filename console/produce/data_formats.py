@@ -8,12 +8,14 @@ import base64
 import binascii
 import json
 from collections.abc import Callable
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from monitoring.gateway.records import Headers
 
 TEXT, JSON, BASE64, HEX, EMPTY, NULL = "text", "json", "base64", "hex", "empty", "null"
+SCHEMA = "schema"  # JSON that is encoded with a schema (schema_data.py)
 FORMATS = (TEXT, JSON, BASE64, HEX, EMPTY, NULL)
 HEADERS_MAX = 100
 
@@ -109,15 +111,20 @@ def encoded(text: str) -> bytes:
 
 
 def _json(text: str) -> bytes:
+    read_json(text)
+    return encoded(text)
+
+
+def read_json(text: str, read: Callable[[str], Any] = json.loads) -> Any:
+    """What JSON says. Raises InvalidData."""
     try:
-        json.loads(text)
+        return read(text)
     except ValueError as error:
         text = _("It is not valid JSON: see line %(line)d, column %(column)d.")
         place = {"line": getattr(error, "lineno", 1), "column": getattr(error, "colno", 1)}
         raise InvalidData(text % place) from error
     except RecursionError as error:
         raise InvalidData(_("This JSON is nested too deeply.")) from error
-    return encoded(text)
 
 
 def _base64(text: str) -> bytes:

@@ -26,6 +26,9 @@ def rows(params: Params) -> list[tuple[str, str, str]]:
             "seconds": numbers.count(-(-count // params["rate"])),
         }
         lines.append((_("Rate"), rate % values))
+    for part, title in (("key", _("Schema of the key")), ("value", _("Schema of the value"))):
+        if part in params.get("schemas", {}):
+            lines.append((title, params["schemas"][part]))
     if params["times"] > 1:
         lines.append((_("Copies of each record"), numbers.count(params["times"])))
     for title, key in (

@@ -8,11 +8,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.produce import contents, data_formats, json_lines
-from console.produce.data_formats import InvalidData
+from console.produce.data_formats import SCHEMA, InvalidData
+from console.produce.schema_data import SchemaData, schema_data
 from console.produce.services import WriteRequest
 from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.records import Headers, RecordRow
+from monitoring.schema_registry_settings import RegistrySettings
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * contents.BYTES_MAX  # hex and spaces
@@ -24,6 +26,8 @@ _FORMATS = [
     (data_formats.HEX, _("Hex")),
     (data_formats.EMPTY, _("Empty (0 bytes)")),
 ]
+_WITH_SCHEMA = (SCHEMA, _("Avro, Protobuf or JSON Schema"))
+_KEY, _VALUE = "key", "value"
 _CODE = {"spellcheck": "false", "autocomplete": "off", "autocapitalize": "none"}
 
 
@@ -39,8 +43,26 @@ def data_field(label: Any, rows: int, help_text: Any = "") -> forms.CharField:
     )  # fmt: skip
 
 
+def schema_field(label: Any) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=600,
+        widget=forms.TextInput(attrs=_CODE),
+        help_text=_(
+            "A subject (its latest version) or the id of a schema. “#Name” behind it chooses a "
+            "message of a .proto file."
+        ),
+    )
+
+
 class TargetForm(forms.Form):
-    """What all forms that write have: partition and compression."""
+    """What all forms that write have: partition and compression; and of those with a schema
+    registry: the names of schemas.
+
+    Attributes:
+        schemas: "key" or "value" → what encodes it, of a valid form.
+    """
 
     partition = forms.CharField(label=_("Partition"), required=False, max_length=10)
     compression = forms.ChoiceField(
@@ -51,14 +73,52 @@ class TargetForm(forms.Form):
     )
     other_partitions: tuple[tuple[str, Any], ...] = ()
 
-    def __init__(self, *args: Any, partitions: list[int], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        partitions: list[int],
+        topic: str = "",
+        registry: RegistrySettings | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.registry, self.schemas = registry, dict[str, SchemaData]()
+        self._topic = topic
+        for part in (_KEY, _VALUE):
+            self._offer_schema(part)
         numbers = [(str(number), str(number)) for number in partitions]
         choices = [("", _("By key")), *self.other_partitions, *numbers]
         self.fields["partition"].widget.attrs["placeholder"] = _("By key")
         if partitions:
             self.fields["partition"].widget = forms.Select(choices=choices)
         self._partitions = partitions
+
+    def _offer_schema(self, part: str) -> None:
+        """The choice of a schema, or no field for it if the cluster has no registry."""
+        name = f"{part}_schema"
+        if name not in self.fields:
+            return
+        if self.registry is None:
+            del self.fields[name]
+            return
+        self.fields[name].widget.attrs["placeholder"] = f"{self._topic}-{part}"
+        choices = self.fields[f"{part}_format"]
+        choices.choices = [*choices.choices, _WITH_SCHEMA]  # type: ignore[attr-defined]
+
+    def _read_schema(self, part: str) -> SchemaData | None:
+        """The schema of a part that is to be encoded; None if there is none, or an error."""
+        data = self.cleaned_data
+        if data.get(f"{part}_format") != SCHEMA or self.registry is None:
+            return None
+        named, subject = data.get(f"{part}_schema", ""), f"{self._topic}-{part}"
+        try:
+            self.schemas[part] = schema_data(self.registry, named, subject)
+        except InvalidData as error:
+            self.add_error(f"{part}_schema", ValidationError(str(error)))
+        return self.schemas.get(part)
+
+    def _schema_titles(self) -> dict[str, str]:
+        return {part: found.title for part, found in self.schemas.items()}
 
     def clean_partition(self) -> int | str | None:
         text = self.cleaned_data["partition"].strip()
@@ -80,12 +140,14 @@ class RecordForm(TargetForm):
 
     key = data_field(_("Key"), 1, _("Nothing: the record has no key (null)."))
     key_format = forms.ChoiceField(label=_("Format of the key"), choices=_FORMATS, required=False)
+    key_schema = schema_field(_("Schema of the key"))
     value = data_field(_("Value"), 10)
     value_format = forms.ChoiceField(
         label=_("Format of the value"),
         choices=[*_FORMATS, (data_formats.NULL, _("Null (tombstone)"))],
         required=False,
     )
+    value_schema = schema_field(_("Schema of the value"))
     headers = data_field(
         _("Headers"),
         2,
@@ -101,8 +163,8 @@ class RecordForm(TargetForm):
         label=_("Copies"), min_value=1, max_value=contents.RECORDS_MAX, initial=1, required=False
     )
     field_order = (
-        "key", "key_format", "value", "value_format", "headers", "partition", "compression", "at",
-        "times",
+        "key", "key_format", "key_schema", "value", "value_format", "value_schema", "headers",
+        "partition", "compression", "at", "times",
     )  # fmt: skip
 
     def clean(self) -> None:
@@ -124,6 +186,9 @@ class RecordForm(TargetForm):
             self.add_error(name, ValidationError(_("Delete this text, or choose another format.")))
         elif name == "key" and not text and data_format != data_formats.EMPTY:
             self.cleaned_data[name] = None
+        elif data_format == SCHEMA:
+            if found := self._read_schema(name):
+                self._checked(name, lambda: found.of_text(text))
         else:
             self._checked(name, lambda: data_formats.parse(text, data_format))
 
@@ -137,7 +202,12 @@ class RecordForm(TargetForm):
         data = self.cleaned_data
         at_ms = milliseconds_of(data["at"])
         record = NewRecord(data["key"], data["value"], data["headers"], data["partition"], at_ms)
-        return WriteRequest(topic, [record], data["times"] or 1, data["compression"])
+        return WriteRequest(
+            topic, [record], data["times"] or 1, data["compression"], schemas=self._schema_titles()
+        )
+
+
+_AS_WRITTEN = [("", _("as the lines say"))]
 
 
 class LinesForm(TargetForm):
@@ -145,11 +215,18 @@ class LinesForm(TargetForm):
 
     file = forms.FileField(label=_("File of JSON Lines"), required=False, max_length=300)
     lines = data_field(_("Or the lines themselves"), 8)
+    key_format = forms.ChoiceField(label=_("Keys"), choices=_AS_WRITTEN, required=False)
+    key_schema = schema_field(_("Schema of the keys"))
+    value_format = forms.ChoiceField(label=_("Values"), choices=_AS_WRITTEN, required=False)
+    value_schema = schema_field(_("Schema of the values"))
     keeps_times = forms.BooleanField(
         label=_("Keep the timestamps of the file"), required=False, initial=True
     )
     other_partitions = ((AS_IN_FILE, _("As in the file, else by key")),)
-    field_order = ("file", "lines", "partition", "compression", "keeps_times")
+    field_order = (
+        "file", "lines", "key_format", "key_schema", "value_format", "value_schema", "partition",
+        "compression", "keeps_times",
+    )  # fmt: skip
 
     def clean(self) -> None:
         data = self.cleaned_data
@@ -167,6 +244,10 @@ class LinesForm(TargetForm):
         content = (
             file.read() if file else str(lines).replace("\r\n", "\n").encode("utf-8", "replace")
         )
+        for part in (_KEY, _VALUE):
+            self._read_schema(part)
+        if self.errors:
+            return
         try:
             data["records"] = self._records(content)
         except InvalidData as error:
@@ -183,6 +264,7 @@ class LinesForm(TargetForm):
             contents.RECORDS_MAX,
             keeps_partitions=self.cleaned_data["partition"] == AS_IN_FILE,
             keeps_times=self.cleaned_data.get("keeps_times", False),
+            encoders={part: found.of_value for part, found in self.schemas.items()},
         )
 
     def request(self, topic: str) -> WriteRequest:
@@ -194,7 +276,7 @@ class LinesForm(TargetForm):
                 for each in records
             ]
         compression = data["compression"]
-        return WriteRequest(topic, records, 1, compression, data["content"])
+        return WriteRequest(topic, records, 1, compression, data["content"], self._schema_titles())
 
 
 class AgainForm(forms.Form):

@@ -8,24 +8,43 @@ download, are ignored. DATA is null, a text, any other JSON value (written as co
 of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it. They add
 the member `schema` to data that have a schema: such data are refused if they were decoded, since
 the file does not have their bytes.
+
+With an encoder for keys or values, data are JSON that it encodes: the value as it stands, {"json":
+…}, or the text of data that an export decoded. Null stays null.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.produce.data_formats import BASE64, HEX, JSON, TEXT, InvalidData, encoded, parse
+from console.produce.data_formats import (
+    BASE64,
+    HEX,
+    JSON,
+    TEXT,
+    InvalidData,
+    encoded,
+    parse,
+    read_json,
+)
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
+from monitoring.schema_registry.exact_json import exact_json
 
+Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
 
 
 def records(
-    text: str, records_max: int, *, keeps_partitions: bool, keeps_times: bool
+    text: str,
+    records_max: int,
+    *,
+    keeps_partitions: bool,
+    keeps_times: bool,
+    encoders: Mapping[str, Encode] | None = None,
 ) -> list[NewRecord]:
     """The records of a file. Raises InvalidData, which names the line but nothing of it."""
     found: list[NewRecord] = []
@@ -33,7 +52,7 @@ def records(
         if len(found) == records_max:
             raise InvalidData(_("The file has more than %(n)d records.") % {"n": records_max})
         try:
-            record = _record(line)
+            record = _record(line, encoders or {})
         except InvalidData as error:
             message = _("Line %(n)d: %(why)s")
             raise InvalidData(message % {"n": number, "why": error}) from error
@@ -54,7 +73,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _record(line: str) -> NewRecord | None:
+def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
     """None = the last line of an export, which says where it ended."""
     try:
         fields = json.loads(line)
@@ -68,13 +87,33 @@ def _record(line: str) -> NewRecord | None:
         return None
     if "value" not in fields:
         raise InvalidData(_("The member “value” is missing. A tombstone has the value null."))
+    exact = read_json(line, exact_json) if encoders else {}
+    key, value = (
+        _encoded(fields.get(name), exact.get(name), encoders[name])
+        if name in encoders
+        else _data(fields.get(name))
+        for name in ("key", "value")
+    )
     return NewRecord(
-        _data(fields.get("key")),
-        _data(fields["value"]),
+        key,
+        value,
         _headers(fields.get("headers")),
         _integer(fields, "partition", _PARTITION_MAX),
         _integer(fields, "timestamp_ms", _TIMESTAMP_MAX),
     )
+
+
+def _encoded(value: Any, exact: Any, encode: Encode) -> bytes | None:
+    """`exact` is the value with all digits of its numbers."""
+    if value is None:
+        return None
+    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA and _is_schema(value["schema"]):
+        if value["schema"].get("problem") or not isinstance(value.get(TEXT), str):
+            return _data(value)
+        return encode(read_json(value[TEXT], exact_json), value[TEXT])
+    if isinstance(value, dict) and value.keys() == {JSON}:
+        value, exact = value[JSON], exact[JSON]
+    return encode(exact, _compact(value).decode())
 
 
 def _data(value: Any) -> bytes | None:

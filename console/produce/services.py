@@ -2,8 +2,8 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
@@ -29,13 +29,15 @@ from monitoring.secrets import SecretUnreadable
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What to write: each record `times` times. `file` is the file that the records are from."""
+    """What to write: each record `times` times. `file` is the file that the records are from;
+    `schemas`: "key" or "value" → the title of the schema with which it was encoded."""
 
     topic: str
     records: Sequence[NewRecord]
     times: int = 1
     compression: str = "none"
     file: bytes | None = None
+    schemas: Mapping[str, str] = field(default_factory=dict)
 
 
 def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest) -> Plan:
@@ -52,6 +54,7 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
         "compression": request.compression,
         "sha256": "" if hashed is None else hashlib.sha256(hashed).hexdigest(),
         "hashed": "file" if is_file else "value",
+        "schemas": dict(request.schemas),
         **found,
     }
     plan = actions.propose(principal, cluster, WriteRecords.name, request.topic, params)

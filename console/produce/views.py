@@ -26,6 +26,7 @@ from console.produce.forms import (
     initial_of,
 )
 from console.produce.mock_form import MockForm
+from console.records import services as records
 from console.topics.topic_context import topic_context
 from console.topics.write_refusal import write_refusal
 from console.ui.texts import sentence
@@ -58,7 +59,7 @@ def _write(
         request.POST if request.method == "POST" else None,
         request.FILES if request.method == "POST" else None,
         initial=dict(initial),
-        partitions=page["partitions"],
+        **target_of(request, page),
     )
     page["form"] = form
     if request.method == "POST" and form.is_valid():
@@ -79,7 +80,8 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
     if page["reason"]:
         return _render(request, page, 422)
     posted = request.POST if request.method == "POST" else None
-    form = MockForm(posted, initial={"seed": now_ms() % 1_000_000}, partitions=page["partitions"])
+    seed = {"seed": now_ms() % 1_000_000}
+    form = MockForm(posted, initial=seed, **target_of(request, page))
     page["form"] = form
     if posted is not None and form.is_valid():
         wanted = form.request(topic)
@@ -140,6 +142,16 @@ def _record_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str,
     page["again"] = record
     page["headers_left_out"] = len(record.headers) - len(fitting_headers(record))
     return initial_of(record)
+
+
+def target_of(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any]:
+    """What a TargetForm needs to know of the topic and the cluster."""
+    topic = page["topic"]
+    try:
+        registry = records.registry_of(request.cluster, topic)
+    except GatewayError:  # its password cannot be decrypted: pages of records say so
+        registry = None
+    return {"partitions": page["partitions"], "topic": topic, "registry": registry}
 
 
 def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:

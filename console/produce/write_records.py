@@ -1,7 +1,8 @@
 """Write records to a topic: the records of a form or of a file.
 
 Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
-("value" or "file"), and those of `contents.summary`. An item is a record, or a few records of many.
+("value" or "file"), `schemas` ("key" or "value" → title), and those of `contents.summary`. An item
+is a record, or a few records of many.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from console.topics.changes import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
+_AUDITED = ("count", "size_bytes", "sha256", "compression", "schemas")
 POLICY, BYTES_MAX = "policy", "bytes_max"
 _CONFIGS = {"cleanup.policy": POLICY, "max.message.bytes": BYTES_MAX}
 
@@ -59,7 +61,7 @@ class WriteRecords(ItemsAction):
             ],
             affected=shared.groups_reading(name, snapshot),
             warnings=draft_texts.warnings(facts, params),
-            after={key: params[key] for key in ("count", "size_bytes", "sha256", "compression")},
+            after={key: params[key] for key in _AUDITED if key != "schemas" or params.get(key)},
         )
 
     def items(self, params: Params) -> list[str]:

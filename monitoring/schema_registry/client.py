@@ -2,7 +2,8 @@
 
     GET /schemas/ids/ID                    {"schema": TEXT, "schemaType": …, "references": […]}
     GET /schemas/ids/ID/versions           [{"subject": …, "version": …}]
-    GET /subjects/SUBJECT/versions/N       a referenced schema, of the same form
+    GET /subjects/SUBJECT/versions/N       a referenced schema, of the same form; `latest` in place
+                                           of N: the schema for writing, with its id
     GET /subjects                          the connection test
 
 A registry without `schemaType` means AVRO. Every URL passes the egress check, redirects are not
@@ -67,6 +68,11 @@ class Schema:
 def read_schema(settings: RegistrySettings, schema_id: int) -> Schema:
     """Raises RegistryError. Blocks; not for an event loop."""
     return _run(settings, lambda connection: connection.schema(schema_id))
+
+
+def read_latest(settings: RegistrySettings, subject: str) -> Schema:
+    """The latest version of a subject. Raises RegistryError. Blocks; not for an event loop."""
+    return _run(settings, lambda connection: connection.latest(subject))
 
 
 def count_subjects(settings: RegistrySettings) -> int:
@@ -144,6 +150,18 @@ class _Connection:
             subject, version,
         )  # fmt: skip
 
+    async def latest(self, subject: str) -> Schema:
+        answer = await self._get(_version_path(subject, "latest"))
+        if answer.status == 404:
+            raise RegistryError(Reason("subject_missing", subject=subject))
+        fields = _fields(answer)
+        number, version = fields.get("id"), fields.get("version")
+        if not isinstance(number, int) or not 0 < number < 1 << 31 or not isinstance(version, int):
+            raise RegistryError(Reason("registry_format", why="a version has no id"))
+        await self._add_references(number, fields, 0)
+        text, references = _text(fields, "schema"), tuple(self._references.items())
+        return Schema(number, _type(fields), text, references, subject, version)
+
     async def count_subjects(self) -> int:
         subjects = _json(await self._get("/subjects", _SUBJECTS_BYTES_MAX))
         if not isinstance(subjects, list):
@@ -201,7 +219,7 @@ def _too_many(schema_id: int) -> RegistryError:
     return RegistryError(Reason("schema_references", id=schema_id, why=why))
 
 
-def _version_path(subject: str, version: int) -> str:
+def _version_path(subject: str, version: int | str) -> str:
     return f"/subjects/{quote(subject, safe='')}/versions/{version}"
 
 

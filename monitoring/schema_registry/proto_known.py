@@ -10,6 +10,7 @@ from typing import Any
 ANY = "google.protobuf.Any"
 _EPOCH = datetime(1970, 1, 1)
 _WRAPPED = ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
+WRAPPERS = frozenset(f"google.protobuf.{kind}Value" for kind in _WRAPPED)
 
 
 def _fraction(nanos: int) -> str:
@@ -54,4 +55,4 @@ PRESENTATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "google.protobuf.ListValue": lambda fields: fields["values"],
     "google.protobuf.Value": _value,
     "google.protobuf.FieldMask": lambda fields: ",".join(map(str, fields["paths"])),
-} | {f"google.protobuf.{kind}Value": lambda fields: fields["value"] for kind in _WRAPPED}
+} | dict.fromkeys(WRAPPERS, lambda fields: fields["value"])

@@ -30,16 +30,16 @@ class ProtobufSchema:
 
     def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
         """`references`: import paths and texts. Raises SchemaInvalid."""
-        self._file = _parsed(text)
+        self.file = _parsed(text)
         files = {name: _parsed(each) for name, each in references}
-        _add_known(files, self._file)
-        self._types = Types([*files.values(), self._file])
+        _add_known(files, self.file)
+        self._types = Types([*files.values(), self.file])
         self._readers: dict[str, _MessageReader] = {}
 
     def decode(self, data: bytes, at: int) -> tuple[Any, str]:
         """The message from byte `at` to the end, and its type's name. Raises DataInvalid."""
         indexes, at = message_indexes(data, at)
-        message = message_at(self._file, indexes)
+        message = message_at(self.file, indexes)
         if message is None:
             raise DataInvalid("the schema has no message at the record's message indexes")
         source = _Source(data, Budget(), self)

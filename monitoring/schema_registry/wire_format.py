@@ -8,6 +8,8 @@ Message indexes say which message of the .proto text was written: the path throu
 as a count and as many numbers (zigzag varints). The count 0 stands for the path [0].
 """
 
+from collections.abc import Sequence
+
 from monitoring.schema_registry.budget import DataInvalid
 
 MAGIC = 0
@@ -36,6 +38,33 @@ def message_indexes(data: bytes, at: int) -> tuple[list[int], int]:
             raise DataInvalid("a message index is negative")
         indexes.append(index)
     return indexes or [0], at
+
+
+def header(number: int) -> bytes:
+    """The bytes before the data of a schema."""
+    return bytes((MAGIC,)) + number.to_bytes(4, "big")
+
+
+def written_indexes(indexes: Sequence[int]) -> bytes:
+    """Message indexes as `message_indexes` reads them."""
+    if list(indexes) == [0]:
+        return b"\0"
+    return zigzag(len(indexes)) + b"".join(map(zigzag, indexes))
+
+
+def varint(number: int) -> bytes:
+    """An unsigned number."""
+    data = bytearray()
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    data.append(number)
+    return bytes(data)
+
+
+def zigzag(number: int) -> bytes:
+    """A signed number of up to 64 bits."""
+    return varint((number << 1) ^ (number >> 63))
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:

@@ -58,9 +58,9 @@ class Registry:
             return 200, [{"subject": known[0], "version": known[1]}] if found[2] else known[2]
         if path == "/subjects":
             return 200, sorted({each[0] for each in self._versions.values()})
-        if found := re.fullmatch(r"/subjects/([^/]+)/versions/(\d+)", path):
-            for number, (subject, version, fields) in self._versions.items():
-                if (subject, version) == (unquote(found[1]), int(found[2])):
+        if found := re.fullmatch(r"/subjects/([^/]+)/versions/(\d+|latest)", path):
+            for number, (subject, version, fields) in reversed(self._versions.items()):
+                if subject == unquote(found[1]) and found[2] in ("latest", str(version)):
                     return 200, {"subject": subject, "version": version, "id": number} | fields
         return 404, {"error_code": 404, "message": "HTTP 404 Not Found"}
 

@@ -6,7 +6,12 @@ import pytest
 
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.schema_registry import client
-from monitoring.schema_registry.client import RegistryError, count_subjects, read_schema
+from monitoring.schema_registry.client import (
+    RegistryError,
+    count_subjects,
+    read_latest,
+    read_schema,
+)
 from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 from tests.support.pki import Authority
@@ -158,3 +163,14 @@ def test_subjects_are_counted(registry):
     registry.add("a", '"int"')
     registry.add("b", '"int"')
     assert count_subjects(settings(registry.url)) == 2
+
+
+def test_the_latest_version_of_a_subject_is_read_with_its_references(registry):
+    registry.add("tag", '"string"')
+    for name in ("Old", "New"):
+        registry.add("orders", RECORD % name, references=[("Tag", "tag", 1)])
+    schema = read_latest(settings(registry.url), "orders")
+    assert (schema.id, schema.version, schema.subject) == (3, 2, "orders")
+    assert schema.references == (("Tag", '"string"'),)
+    with pytest.raises(RegistryError, match="no subject"):
+        read_latest(settings(registry.url), "absent")

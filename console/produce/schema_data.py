@@ -1,0 +1,73 @@
+"""Keys and values that are encoded with a schema of the cluster's schema registry.
+
+A user names the schema: a subject, whose latest version it is, or an id. Subjects are not listed:
+their names are names of topics, also of those that the user may not see.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.produce.data_formats import InvalidData, read_json
+from console.ui.texts import sentence
+from monitoring.schema_registry.client import RegistryError, Schema, read_latest, read_schema
+from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
+from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry_settings import RegistrySettings
+
+_TITLES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
+_ID_MAX = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaData:
+    """Encodes keys or values with one schema."""
+
+    encoder: SchemaEncoder
+
+    def of_text(self, text: str) -> bytes:
+        """The bytes of typed JSON. Raises InvalidData."""
+        return self.of_value(read_json(text, exact_json), text)
+
+    def of_value(self, value: Any, text: str) -> bytes:
+        """As SchemaEncoder.encode. Raises InvalidData."""
+        try:
+            return self.encoder.encode(value, text)
+        except NotEncoded as error:
+            raise InvalidData(sentence(error.reason)) from error
+
+    @property
+    def title(self) -> str:
+        """For the review, such as “Avro, orders-value, version 3 (id 17)”."""
+        return schema_title(self.encoder.schema)
+
+
+def find_schema(registry: RegistrySettings, named: str, subject: str) -> tuple[Schema, str]:
+    """The schema that a user named as “subject”, “id” or either with “#message”; "" = `subject`.
+    The second value is the message. Asks the registry. Raises InvalidData."""
+    name, _hash, message = named.strip().partition("#")
+    try:
+        if name.isascii() and name.isdigit() and int(name[:20]) <= _ID_MAX:
+            return read_schema(registry, int(name)), message
+        return read_latest(registry, name or subject), message
+    except RegistryError as error:
+        raise InvalidData(sentence(error.reason)) from error
+
+
+def schema_data(registry: RegistrySettings, named: str, subject: str) -> SchemaData:
+    """Raises InvalidData."""
+    schema, message = find_schema(registry, named, subject)
+    try:
+        return SchemaData(SchemaEncoder(schema, message))
+    except SchemaUnusable as error:
+        raise InvalidData(sentence(error.reason)) from error
+
+
+def schema_title(schema: Schema) -> str:
+    values = {"type": _TITLES.get(schema.type, schema.type), "subject": schema.subject}
+    values |= {"version": str(schema.version), "id": str(schema.id)}
+    if not schema.subject or schema.version is None:
+        return _("%(type)s, id %(id)s") % values
+    return _("%(type)s, %(subject)s, version %(version)s (id %(id)s)") % values

@@ -1,0 +1,278 @@
+"""Encodes JSON in Avro's binary encoding by a schema. Pure.
+
+The opposite of avro.py: what it shows of a record is taken back. A union takes a value as in
+Avro's JSON encoding, {"string": "x"} with the name of the branch, or the plain value if only one
+branch takes it. A missing field gets its default; a member that the schema does not have is an
+error, since it would be lost. Numbers are int or Decimal.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from monitoring.schema_registry import avro_logical_encode
+from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compiled
+from monitoring.schema_registry.unfit import Spending, Unfit
+from monitoring.schema_registry.wire_format import zigzag
+
+_FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_SYMBOLS_SHOWN = 10
+
+
+class Output:
+    """The bytes of one record. `is_default`: a default value of the schema is written, in which
+    logical types count for nothing."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.spending = Spending()
+        self.is_default = False
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes values of one type. `name` is the one in unions, `label` what an error expects."""
+
+    name: str
+    label: str
+    write: Callable[[Output, Any], None]
+
+
+class AvroEncoder:
+    def __init__(self, text: str, references: Sequence[str] = ()) -> None:
+        """`references` as in avro_compiler.compiled. Raises SchemaInvalid."""
+        self._writer, _tree = compiled(_Writing(), text, references)
+
+    def encode(self, value: Any) -> bytes:
+        """Raises Unfit."""
+        output = Output()
+        self._writer.write(output, value)
+        return bytes(output.data)
+
+
+def _boolean(output: Output, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise Unfit("boolean")
+    output.data.append(value)
+
+
+def _null(output: Output, value: Any) -> None:
+    if value is not None:
+        raise Unfit("null")
+
+
+def _integer(kind: str, bits: int) -> Callable[[Output, Any], None]:
+    limit = 1 << (bits - 1)
+
+    def write(output: Output, value: Any) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
+            raise Unfit(f"{kind}, a whole number of {bits} bits")
+        output.data += zigzag(value)
+
+    return write
+
+
+def _float(kind: str, code: str) -> Callable[[Output, Any], None]:
+    def write(output: Output, value: Any) -> None:
+        number = _FLOATS.get(value) if isinstance(value, str) else value
+        if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
+            raise Unfit(kind)
+        try:
+            data = struct.pack(code, float(number))
+        except OverflowError as error:
+            raise Unfit(kind) from error
+        if isinstance(value, Decimal) and abs(float(value)) == float("inf"):
+            raise Unfit(kind)
+        output.data += data
+
+    return write
+
+
+def _as_bytes(value: Any, label: str) -> bytes:
+    try:
+        if isinstance(value, str):
+            return value.encode("latin-1")
+    except UnicodeEncodeError:
+        pass
+    raise Unfit(label)
+
+
+def _bytes(output: Output, value: Any) -> None:
+    data = _as_bytes(value, "bytes, as a text of one character a byte (U+0000 to U+00FF)")
+    output.data += zigzag(len(data)) + data
+
+
+def _string(output: Output, value: Any) -> None:
+    try:
+        data = value.encode() if isinstance(value, str) else None
+    except UnicodeEncodeError:
+        data = None
+    if data is None:
+        raise Unfit("string")
+    output.data += zigzag(len(data)) + data
+
+
+_PRIMITIVES = {
+    name: Writer(name, name, write)
+    for name, write in {
+        "null": _null, "boolean": _boolean, "int": _integer("int", 32),
+        "long": _integer("long", 64), "float": _float("float", "<f"),
+        "double": _float("double", "<d"), "bytes": _bytes, "string": _string,
+    }.items()
+}  # fmt: skip
+
+
+class _Writing:
+    """The parts of a schema as writers (avro_compiler.Parts)."""
+
+    primitives = _PRIMITIVES
+
+    def primitive(self, tree: dict[str, Any]) -> Writer:
+        writer = _PRIMITIVES[tree["type"]]
+        return _logical(writer, avro_logical_encode.of_primitive(tree))
+
+    def fixed(self, tree: dict[str, Any], name: str) -> Writer:
+        size = tree["size"]
+        label = f"{name}, a text of {size} characters (U+0000 to U+00FF)"
+
+        def write(output: Output, value: Any) -> None:
+            data = _as_bytes(value, label)
+            if len(data) != size:
+                raise Unfit(label)
+            output.data += data
+
+        return _logical(Writer(name, label, write), avro_logical_encode.of_fixed(tree))
+
+    def enum(self, symbols: list[str], name: str) -> Writer:
+        numbers = {symbol: number for number, symbol in enumerate(symbols)}
+        more = ", …" if len(symbols) > _SYMBOLS_SHOWN else ""
+        label = f"one of {', '.join(symbols[:_SYMBOLS_SHOWN])}{more}"
+
+        def write(output: Output, value: Any) -> None:
+            if not isinstance(value, str) or value not in numbers:
+                raise Unfit(label)
+            output.data += zigzag(numbers[value])
+
+        return Writer(name, label, write)
+
+    def union(self, branches: list[Writer]) -> Writer:
+        label = f"one of {', '.join(branch.label for branch in branches)}"
+        return Writer("union", label, lambda output, value: _union(branches, label, output, value))
+
+    def array(self, item: Writer) -> Writer:
+        def write(output: Output, value: Any) -> None:
+            if not isinstance(value, list):
+                raise Unfit("array")
+            if value:
+                output.data += zigzag(len(value))
+            for number, each in enumerate(value):
+                with output.spending.within(number):
+                    item.write(output, each)
+            output.data.append(0)
+
+        return Writer("array", "array", write)
+
+    def map(self, item: Writer) -> Writer:
+        def write(output: Output, value: Any) -> None:
+            if not isinstance(value, dict):
+                raise Unfit("map")
+            if value:
+                output.data += zigzag(len(value))
+            for key, each in value.items():
+                with output.spending.within(key):
+                    _string(output, key)
+                    item.write(output, each)
+            output.data.append(0)
+
+        return Writer("map", "map", write)
+
+    def record(self, members: Members[Writer], name: str) -> Writer:
+        label = f"record {name}"
+
+        def write(output: Output, value: Any) -> None:
+            if not isinstance(value, dict):
+                raise Unfit(label)
+            _record(members, output, value)
+
+        return Writer(name, label, write)
+
+
+def _record(members: Members[Writer], output: Output, value: dict[str, Any]) -> None:
+    unknown = value.keys() - {name for name, _writer, _default in members}
+    for name, writer, default in members:
+        with output.spending.within(name):
+            if name in value:
+                writer.write(output, value[name])
+            elif default is NO_DEFAULT:
+                raise Unfit(why=f"it is missing; expected {writer.label}")
+            else:
+                was, output.is_default = output.is_default, True
+                writer.write(output, default)
+                output.is_default = was
+    if unknown:
+        with output.spending.within(min(unknown)):
+            raise Unfit(why="the schema has no such field")
+
+
+def _union(branches: list[Writer], label: str, output: Output, value: Any) -> None:
+    """The branch that is named, else the only one that takes the value."""
+    if isinstance(value, dict) and len(value) == 1:
+        [(name, inner)] = value.items()
+        for number, branch in enumerate(branches):
+            is_named = name in (branch.name, branch.name.rpartition(".")[2])
+            data = _tried(branch, output, inner)[0] if is_named else None
+            if data is not None:
+                output.data += zigzag(number) + data
+                return
+    found: list[tuple[int, bytes]] = []
+    errors: list[Unfit] = []
+    for number, branch in enumerate(branches):
+        data, error = _tried(branch, output, value)
+        if data is not None:
+            found.append((number, data))
+        elif error is not None:
+            errors.append(error)
+    if output.is_default:
+        del found[1:]  # as Avro says: of the first branch, or the first that takes it
+    if len(found) > 1:
+        names = [branches[number].name for number, _data in found]
+        raise Unfit(f'the name of its branch, {{"{names[0]}": …}} or {{"{names[1]}": …}}')
+    if not found:
+        raise _closest(errors, label)
+    output.data += zigzag(found[0][0]) + found[0][1]
+
+
+def _tried(branch: Writer, output: Output, value: Any) -> tuple[bytes | None, Unfit | None]:
+    """The bytes of a value in a branch, or why it does not take it."""
+    kept, output.data = output.data, bytearray()
+    was = output.is_default
+    try:
+        with output.spending.within(None):
+            branch.write(output, value)
+        return bytes(output.data), None
+    except Unfit as error:
+        return None, error
+    finally:
+        output.data, output.is_default = kept, was
+
+
+def _closest(errors: list[Unfit], label: str) -> Unfit:
+    """The error of the only branch that came further than the value itself, or of all branches."""
+    deep = [error for error in errors if error.path]
+    others = [error for error in errors if error.expected != "null"]
+    if len(deep) == 1 or len(others) == 1:
+        return (deep or others)[0]
+    return Unfit(label)
+
+
+def _logical(writer: Writer, convert: avro_logical_encode.Convert | None) -> Writer:
+    """A writer that takes what the logical type is shown as, too."""
+    if convert is None:
+        return writer
+
+    def write(output: Output, value: Any) -> None:
+        writer.write(output, value if output.is_default else convert.to_plain(value))
+
+    return Writer(writer.name, convert.label, write)

@@ -1,0 +1,59 @@
+"""Encodes JSON with a schema, for writing records: the opposite of compiled.py. Pure."""
+
+from typing import Any
+
+from monitoring.reasons import Reason
+from monitoring.schema_registry import wire_format
+from monitoring.schema_registry.avro_encode import AvroEncoder
+from monitoring.schema_registry.budget import SchemaInvalid
+from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
+from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.json_schema_check import JsonSchema
+from monitoring.schema_registry.protobuf_encode import ProtobufEncoder
+from monitoring.schema_registry.unfit import Unfit
+
+
+class NotEncoded(Exception):
+    """The value cannot be written with the schema; `reason` says why, without the value."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class SchemaEncoder:
+    def __init__(self, schema: Schema, message: str = "") -> None:
+        """`message`: which one of a Protobuf schema; "" = the first. Raises SchemaUnusable."""
+        self.schema = schema
+        self._header = wire_format.header(schema.id)
+        texts = [text for _name, text in schema.references]
+        try:
+            if schema.type == AVRO:
+                self._encoder: Any = AvroEncoder(schema.text, texts)
+            elif schema.type == PROTOBUF:
+                self._encoder = ProtobufEncoder(schema.text, schema.references, message)
+            elif schema.type == JSON:
+                self._encoder = JsonSchema(schema.text, schema.references)
+            else:
+                raise SchemaUnusable(Reason("schema_type", id=schema.id, type=schema.type))
+        except SchemaInvalid as error:
+            raise SchemaUnusable(Reason("schema_invalid", id=schema.id, why=str(error))) from error
+        except LookupError as error:
+            reason = Reason("schema_message", id=schema.id, name=message)
+            raise SchemaUnusable(reason) from error
+
+    def encode(self, value: Any, text: str) -> bytes:
+        """The data with the schema's id. `value`: what exact_json reads of `text`, which is written
+        as it is with a JSON Schema. Raises NotEncoded."""
+        try:
+            if self.schema.type == JSON:
+                self._encoder.check(value)
+                return self._header + text.encode()
+            return self._header + bytes(self._encoder.encode(value))
+        except Unfit as error:
+            raise NotEncoded(error.reason) from error
+        except SchemaInvalid as error:
+            reason = Reason("schema_invalid", id=self.schema.id, why=str(error))
+            raise NotEncoded(reason) from error
+        except (RecursionError, UnicodeEncodeError) as error:
+            raise NotEncoded(Unfit("fewer levels, and only characters of UTF-8").reason) from error

@@ -1,0 +1,251 @@
+"""Checks JSON against a JSON Schema, for writing. Pure.
+
+These keywords count: $ref within the document or to a reference by its name, type, enum, const,
+properties, patternProperties, additionalProperties, required, minProperties, maxProperties,
+propertyNames, items, prefixItems, additionalItems, minItems, maxItems, uniqueItems, minimum,
+maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, allOf,
+anyOf, oneOf, not, if/then/else. Others, such as `format`, are ignored. Patterns are those of RE2.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeGuard
+
+import re2
+
+from monitoring.schema_registry.budget import SchemaInvalid
+from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry.unfit import Spending, Unfit
+
+_SHOWN_CHARS_MAX = 200
+_PATTERN_CHARS_MAX = 1_000
+Schema = Mapping[str, Any]
+
+
+class JsonSchema:
+    def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
+        """`references`: names and texts. Raises SchemaInvalid."""
+        self._root = _parsed(text)
+        self._documents = {name: _parsed(each) for name, each in references}
+        for each in (self._root, *self._documents.values()):
+            if isinstance(each, dict) and isinstance(each.get("$id"), str):
+                self._documents.setdefault(each["$id"], each)
+
+    def check(self, value: Any) -> None:
+        """Raises Unfit, or SchemaInvalid if a part of the schema cannot be used."""
+        self._check(self._root, self._root, value, Spending())
+
+    def _check(self, schema: Any, root: Any, value: Any, spending: Spending) -> None:
+        if schema is True:
+            return
+        if schema is False:
+            raise Unfit(why="the schema allows nothing here")
+        if not isinstance(schema, dict):
+            raise SchemaInvalid("a schema is neither an object nor true nor false")
+        if "$ref" in schema:
+            target, target_root = self._target(schema["$ref"], root)
+            with spending.within(None):
+                self._check(target, target_root, value, spending)
+        _check_plain(schema, value)
+        if isinstance(value, dict):
+            self._object(schema, root, value, spending)
+        elif isinstance(value, list):
+            self._array(schema, root, value, spending)
+        self._combined(schema, root, value, spending)
+
+    def _target(self, reference: Any, root: Any) -> tuple[Any, Any]:
+        if not isinstance(reference, str):
+            raise SchemaInvalid("a $ref is not a text")
+        name, _hash, pointer = reference.partition("#")
+        found = found_root = self._documents.get(name) if name else root
+        if name and found is None:
+            raise SchemaInvalid(f"it refers to the unknown document {name[:100]!r}")
+        for part in pointer.lstrip("/").split("/") if pointer else ():
+            part = part.replace("~1", "/").replace("~0", "~")
+            if not isinstance(found, dict) or part not in found:
+                raise SchemaInvalid(f"it refers to the unknown part {reference[:100]!r}")
+            found = found[part]
+        return found, found_root
+
+    def _fits(self, schema: Any, root: Any, value: Any, spending: Spending) -> Unfit | None:
+        try:
+            with spending.within(None):
+                self._check(schema, root, value, spending)
+        except Unfit as error:
+            return error
+        return None
+
+    def _object(self, schema: Schema, root: Any, value: dict[str, Any], spending: Spending) -> None:
+        for name in _texts(schema, "required"):
+            if name not in value:
+                with spending.within(name):
+                    raise Unfit(why="it is missing")
+        _check_size(schema, len(value), "minProperties", "maxProperties", "members")
+        members = _object_of(schema, "properties")
+        patterns = _object_of(schema, "patternProperties")
+        for name, each in value.items():
+            parts = [members[name]] if name in members else []
+            parts += [part for pattern, part in patterns.items() if _matches(pattern, name)]
+            if not parts:
+                parts = [schema.get("additionalProperties", True)]
+            with spending.within(name):
+                if parts == [False]:
+                    raise Unfit(why="the schema has no such member")
+                for part in parts:
+                    self._check(part, root, each, spending)
+                if "propertyNames" in schema:
+                    self._check(schema["propertyNames"], root, name, spending)
+
+    def _array(self, schema: Schema, root: Any, value: list[Any], spending: Spending) -> None:
+        _check_size(schema, len(value), "minItems", "maxItems", "items")
+        items = schema.get("items", True)
+        first, rest = schema.get("prefixItems", []), items
+        if isinstance(items, list):  # before draft 2020-12
+            first, rest = items, schema.get("additionalItems", True)
+        if not isinstance(first, list):
+            raise SchemaInvalid("“prefixItems” is not a list")
+        for number, each in enumerate(value):
+            with spending.within(number):
+                part = first[number] if number < len(first) else rest
+                self._check(part, root, each, spending)
+        if schema.get("uniqueItems") is True:
+            texts = [_canonical(each) for each in value]
+            if len(set(texts)) < len(texts):
+                raise Unfit("items that are all different")
+
+    def _combined(self, schema: Schema, root: Any, value: Any, spending: Spending) -> None:
+        for part in _list(schema, "allOf"):
+            self._check(part, root, value, spending)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword not in schema:
+                continue
+            errors = [self._fits(p, root, value, spending) for p in _list(schema, keyword)]
+            count = errors.count(None)
+            if count == 0:
+                deep = [error for error in errors if error and error.path]
+                raise deep[0] if len(deep) == 1 else Unfit(why=_of_all(errors))
+            if keyword == "oneOf" and count > 1:
+                raise Unfit(why="more than one part of “oneOf” allows it")
+        if "not" in schema and self._fits(schema["not"], root, value, spending) is None:
+            raise Unfit(why="“not” forbids it")
+        if "if" in schema:
+            fits = self._fits(schema["if"], root, value, spending) is None
+            self._check(schema.get("then" if fits else "else", True), root, value, spending)
+
+
+def _check_plain(schema: Schema, value: Any) -> None:
+    kinds = schema.get("type")
+    if kinds is not None:
+        names = kinds if isinstance(kinds, list) else [kinds]
+        if not any(_is_type(value, name) for name in names):
+            raise Unfit(" or ".join(map(str, names))[:_SHOWN_CHARS_MAX])
+    if "enum" in schema and _canonical(value) not in map(_canonical, _list(schema, "enum")):
+        raise Unfit(f"one of {_canonical(schema['enum'])[:_SHOWN_CHARS_MAX]}")
+    if "const" in schema and _canonical(value) != _canonical(schema["const"]):
+        raise Unfit(_canonical(schema["const"])[:_SHOWN_CHARS_MAX])
+    if _is_number(value):
+        _check_number(schema, value)
+    if isinstance(value, str):
+        _check_size(schema, len(value), "minLength", "maxLength", "characters")
+        pattern = schema.get("pattern")
+        if pattern is not None and not _matches(pattern, value):
+            raise Unfit(f"a text like {pattern[:_SHOWN_CHARS_MAX]}")
+
+
+_COMPARISONS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
+    ("minimum", "at least", lambda value, limit: value >= limit),
+    ("maximum", "at most", lambda value, limit: value <= limit),
+    ("exclusiveMinimum", "more than", lambda value, limit: value > limit),
+    ("exclusiveMaximum", "less than", lambda value, limit: value < limit),
+)
+
+
+def _check_number(schema: Schema, value: int | Decimal) -> None:
+    for keyword, text, fits in _COMPARISONS:
+        limit = schema.get(keyword)
+        if _is_number(limit) and not fits(value, limit):
+            raise Unfit(f"a number of {text} {limit}")
+    step = schema.get("multipleOf")
+    if _is_number(step) and step > 0 and Fraction(value) % Fraction(step):
+        raise Unfit(f"a multiple of {step}")
+
+
+def _check_size(schema: Schema, size: int, low: str, high: str, what: str) -> None:
+    least, most = schema.get(low), schema.get(high)
+    if _is_number(least) and size < least:
+        raise Unfit(f"at least {least} {what}")
+    if _is_number(most) and size > most:
+        raise Unfit(f"at most {most} {what}")
+
+
+def _is_type(value: Any, name: Any) -> bool:
+    if name == "integer":
+        return _is_number(value) and value == int(value)
+    if name == "number":
+        return _is_number(value)
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    if name not in kinds:
+        raise SchemaInvalid(f"there is no type {str(name)[:100]!r}")
+    return isinstance(value, kinds[name])
+
+
+def _is_number(value: Any) -> TypeGuard[int | Decimal]:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _canonical(value: Any) -> str:
+    """Equal for equal JSON: 1 and 1.0 are the same number."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_number_text)
+
+
+def _number_text(number: Decimal) -> int | str:
+    return int(number) if number == int(number) else str(number.normalize())
+
+
+def _of_all(errors: Sequence[Unfit | None]) -> str:
+    texts = dict.fromkeys(error.why for error in errors if error)
+    return " or ".join(texts)[:_SHOWN_CHARS_MAX]
+
+
+def _texts(schema: Schema, keyword: str) -> list[str]:
+    return [each for each in _list(schema, keyword) if isinstance(each, str)]
+
+
+def _list(schema: Schema, keyword: str) -> list[Any]:
+    found = schema.get(keyword, [])
+    if not isinstance(found, list):
+        raise SchemaInvalid(f"“{keyword}” is not a list")
+    return found
+
+
+def _object_of(schema: Schema, keyword: str) -> dict[str, Any]:
+    found = schema.get(keyword, {})
+    if not isinstance(found, dict):
+        raise SchemaInvalid(f"“{keyword}” is not an object")
+    return found
+
+
+def _matches(pattern: Any, text: str) -> bool:
+    try:
+        return _compiled(pattern).search(text) is not None
+    except (re2.error, TypeError, ValueError) as error:
+        raise SchemaInvalid("a pattern is none that RE2 knows") from error
+
+
+@lru_cache(maxsize=100)
+def _compiled(pattern: str) -> Any:
+    if not isinstance(pattern, str) or len(pattern) > _PATTERN_CHARS_MAX:
+        raise ValueError
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options=options)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return exact_json(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaInvalid("it is not JSON") from error

@@ -1,0 +1,72 @@
+"""The fields of Protobuf's well-known types from what proto_known.py shows. Pure."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from monitoring.schema_registry.proto_known import ANY, WRAPPERS
+from monitoring.schema_registry.unfit import Unfit
+
+VALUE = "google.protobuf.Value"
+_EPOCH = datetime(1970, 1, 1)
+_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
+)
+_DURATION = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,9}))?s", re.ASCII)
+
+
+def fields_of(name: str, value: Any) -> Any:
+    """The value of a message of this type as an object with its fields. Raises Unfit."""
+    if name == ANY:
+        raise Unfit(why="google.protobuf.Any cannot be written yet")
+    if name in WRAPPERS:
+        return {"value": value}
+    if name == VALUE:
+        return _value(value)
+    if name == "google.protobuf.Struct" and isinstance(value, dict):
+        return {"fields": value}
+    if name == "google.protobuf.ListValue" and isinstance(value, list):
+        return {"values": value}
+    if name == "google.protobuf.FieldMask" and isinstance(value, str):
+        return {"paths": value.split(",") if value else []}
+    if name == "google.protobuf.Timestamp" and isinstance(value, str):
+        return _timestamp(value)
+    if name == "google.protobuf.Duration" and isinstance(value, str):
+        return _duration(value)
+    return value
+
+
+def _value(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {"null_value": 0}
+    if isinstance(value, bool):
+        return {"bool_value": value}
+    for kind, name in ((str, "string_value"), (dict, "struct_value"), (list, "list_value")):
+        if isinstance(value, kind):
+            return {name: value}
+    return {"number_value": value}
+
+
+def _timestamp(text: str) -> dict[str, int]:
+    expected = "a time such as 2026-01-31T10:00:00Z"
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        raise Unfit(expected)
+    try:
+        moment = datetime(*(int(found[n]) for n in range(1, 7)))  # type: ignore[arg-type]
+        if found[8]:
+            offset = timedelta(hours=int(found[9]), minutes=int(found[10]))
+            moment += offset if found[8] == "-" else -offset
+    except (ValueError, OverflowError) as error:
+        raise Unfit(expected) from error
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    return {"seconds": seconds, "nanos": int((found[7] or "").ljust(9, "0"))}
+
+
+def _duration(text: str) -> dict[str, int]:
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise Unfit("a duration such as 1.5s")
+    sign = -1 if found[1] else 1
+    nanos = int((found[3] or "").ljust(9, "0"))
+    return {"seconds": sign * int(found[2]), "nanos": sign * nanos}

@@ -1,0 +1,212 @@
+"""Encodes JSON as Protobuf messages by a schema. Pure.
+
+The opposite of protobuf.py: fields by their name of the .proto text or in lowerCamelCase; numbers
+of 64 bits are numbers or texts; bytes are base64; an enum is a name or a number; well-known types
+are as in Protobuf's JSON format (proto_known_encode.py). Repeated numbers are packed, which all
+readers understand. A field that is null or missing is not written; `required` of proto2 is not
+checked.
+"""
+
+import base64
+import binascii
+import struct
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from monitoring.schema_registry import proto_known_encode
+from monitoring.schema_registry.proto_types import Enum, Field, Message
+from monitoring.schema_registry.protobuf import ProtobufSchema
+from monitoring.schema_registry.unfit import Spending, Unfit
+from monitoring.schema_registry.wire_format import varint, written_indexes
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_FIXED = {
+    "fixed32": "<I", "sfixed32": "<i", "float": "<f", "fixed64": "<Q", "sfixed64": "<q",
+    "double": "<d",
+}  # fmt: skip
+_FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_NAMES_SHOWN = 10
+
+
+class ProtobufEncoder:
+    def __init__(self, text: str, references: Sequence[tuple[str, str]], name: str) -> None:
+        """`name`: the message, as in the .proto text or with its package; "" = the first. Raises
+        SchemaInvalid, and LookupError if there is no such message."""
+        file = ProtobufSchema(text, references).file
+        for indexes, message in _messages(file.messages, ()):
+            if not name or name in (message.full_name, _within_package(message, file.package)):
+                self._indexes, self._message = indexes, message
+                return
+        raise LookupError
+
+    def encode(self, value: Any) -> bytes:
+        """The message behind its message indexes. Raises Unfit."""
+        data = _message(self._message, value, Spending())
+        return written_indexes(self._indexes) + data
+
+
+def _messages(
+    messages: Sequence[Message], path: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], Message]]:
+    """Message indexes and message of all, as Java's serializer counts (proto_types.message_at)."""
+    for number, message in enumerate(messages):
+        yield (*path, number), message
+        yield from _messages(message.messages, (*path, number))
+
+
+def _within_package(message: Message, package: str) -> str:
+    return message.full_name.removeprefix(f"{package}.") if package else message.full_name
+
+
+def _message(message: Message, value: Any, spending: Spending) -> bytes:
+    fields = proto_known_encode.fields_of(message.full_name, value)
+    if not isinstance(fields, dict):
+        raise Unfit(f"message {message.full_name}")
+    by_name = {_camel(each.name): each for each in message.fields}
+    by_name |= {each.name: each for each in message.fields}
+    data = bytearray()
+    oneofs: set[str] = set()
+    seen: set[int] = set()
+    for name, inner in fields.items():
+        field = by_name.get(name)
+        with spending.within(name):
+            if field is None:
+                raise Unfit(why=f"{message.full_name} has no such field")
+            if field.number in seen:
+                raise Unfit(why="the field is there twice")
+            seen.add(field.number)
+            if inner is None and not _takes_null(field):
+                continue
+            if field.oneof and field.oneof in oneofs:
+                raise Unfit(why=f"another field of the oneof “{field.oneof}” is set")
+            oneofs.add(field.oneof)
+            data += _field(field, inner, spending)
+    return bytes(data)
+
+
+def _takes_null(field: Field) -> bool:
+    is_value = field.message is not None and field.message.full_name == proto_known_encode.VALUE
+    return is_value and not field.is_repeated and not field.map_key
+
+
+def _field(field: Field, value: Any, spending: Spending) -> bytes:
+    if field.map_key:
+        return _map(field, value, spending)
+    if not field.is_repeated:
+        kind, data = _single(field, value, spending)
+        is_default = not field.has_presence and not (data if kind == _BYTES else data.strip(b"\0"))
+        return b"" if is_default else _tagged(field, kind, data)
+    if not isinstance(value, list):
+        raise Unfit("array")
+    packed, written = b"", b""
+    for number, each in enumerate(value):
+        with spending.within(number):
+            kind, data = _single(field, each, spending)
+        if kind == _BYTES:
+            written += _tagged(field, kind, data)
+        else:
+            packed += data
+    return written + (_tagged(field, _BYTES, packed) if packed else b"")
+
+
+def _map(field: Field, value: Any, spending: Spending) -> bytes:
+    if not isinstance(value, dict):
+        raise Unfit("map")
+    key_field = Field("key", 1, field.map_key)
+    value_field = Field("value", 2, field.type, message=field.message, enum=field.enum)
+    written = b""
+    for key, each in value.items():
+        with spending.within(key):
+            typed = (
+                {"true": True, "false": False}.get(key, key) if key_field.type == "bool" else key
+            )
+            entry = _tagged(key_field, *_single(key_field, typed, spending))
+            entry += _tagged(value_field, *_single(value_field, each, spending))
+        written += _tagged(field, _BYTES, entry)
+    return written
+
+
+def _tagged(field: Field, kind: int, data: bytes) -> bytes:
+    size = varint(len(data)) if kind == _BYTES else b""
+    return varint(field.number << 3 | kind) + size + data
+
+
+def _single(field: Field, value: Any, spending: Spending) -> tuple[int, bytes]:
+    """Wire type and bytes of one value."""
+    if field.message is not None:
+        return _BYTES, _message(field.message, value, spending)
+    if field.enum is not None:
+        return _VARINT, varint(_enum(field.enum, value) & (1 << 64) - 1)
+    kind = field.type
+    if kind == "string":
+        return _BYTES, _string(value)
+    if kind == "bytes":
+        return _BYTES, _base64(value)
+    if kind == "bool":
+        if not isinstance(value, bool):
+            raise Unfit("bool")
+        return _VARINT, bytes((value,))
+    if kind in ("float", "double"):
+        return (_FIXED32 if kind == "float" else _FIXED64), _float(kind, value)
+    return _whole(kind, value)
+
+
+def _enum(enum: Enum, value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and -(1 << 31) <= value < 1 << 31:
+        return value
+    for number, name in enum.values.items():
+        if name == value:
+            return number
+    names = list(enum.values.values())
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    raise Unfit(f"one of {', '.join(names[:_NAMES_SHOWN])}{more}")
+
+
+def _string(value: Any) -> bytes:
+    try:
+        if isinstance(value, str):
+            return value.encode()
+    except UnicodeEncodeError:
+        pass
+    raise Unfit("string")
+
+
+def _base64(value: Any) -> bytes:
+    try:
+        if isinstance(value, str):
+            return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    raise Unfit("bytes in base64")
+
+
+def _float(kind: str, value: Any) -> bytes:
+    number = _FLOATS.get(value) if isinstance(value, str) else value
+    if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
+        raise Unfit(kind)
+    try:
+        return struct.pack(_FIXED[kind], float(number))
+    except OverflowError as error:
+        raise Unfit(kind) from error
+
+
+def _whole(kind: str, value: Any) -> tuple[int, bytes]:
+    bits = 64 if kind.endswith("64") else 32
+    is_unsigned = kind.startswith(("u", "fixed"))
+    low, high = (0, 1 << bits) if is_unsigned else (-(1 << bits - 1), 1 << bits - 1)
+    is_text = isinstance(value, str) and value.isascii() and len(value) <= 20
+    if is_text and value.removeprefix("-").isdigit():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
+        raise Unfit(f"{kind}, a whole number of {bits} bits")
+    if kind in _FIXED:
+        return (_FIXED64 if bits == 64 else _FIXED32), struct.pack(_FIXED[kind], value)
+    if kind.startswith("s"):
+        return _VARINT, varint((value << 1) ^ (value >> bits - 1))
+    return _VARINT, varint(value & (1 << 64) - 1)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)

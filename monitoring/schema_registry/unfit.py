@@ -1,0 +1,53 @@
+"""Why a value does not fit a schema: where in the value, and what is expected there. Pure."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from monitoring.reasons import Reason
+from monitoring.schema_registry.budget import DEPTH_MAX
+
+VALUES_MAX = 200_000  # of one record, with those that were tried for the branches of unions
+_PATH_PARTS_MAX, _PART_CHARS_MAX = 20, 60
+
+
+class Unfit(Exception):
+    """`path` is made from the inside out. The text never has the value itself."""
+
+    def __init__(self, expected: str = "", *, why: str = "") -> None:
+        super().__init__(why or expected)
+        self.expected = expected
+        self.why = why or f"expected {expected}"
+        self.path: list[str | int] = []
+
+    @property
+    def reason(self) -> Reason:
+        path = "value"
+        for part in self.path[:_PATH_PARTS_MAX]:
+            path += f"[{part}]" if isinstance(part, int) else f".{part[:_PART_CHARS_MAX]}"
+        return Reason("schema_unfit", path=path, why=self.why)
+
+
+class Spending:
+    """What encoding one value may still cost."""
+
+    def __init__(self) -> None:
+        self.values, self.depth = 0, 0
+
+    @contextmanager
+    def within(self, part: str | int | None) -> Iterator[None]:
+        """A value within another one; None = the value itself, by another part of the schema.
+        Raises Unfit, also if they are too many."""
+        self.values += 1
+        self.depth += 1
+        try:
+            if self.values > VALUES_MAX:
+                raise Unfit(f"at most {VALUES_MAX} values")
+            if self.depth > DEPTH_MAX:
+                raise Unfit(f"at most {DEPTH_MAX} levels")
+            yield
+        except Unfit as error:
+            if part is not None:
+                error.path.insert(0, part)
+            raise
+        finally:
+            self.depth -= 1
