@@ -83,7 +83,7 @@ class TargetForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.registry, self.schemas = registry, dict[str, SchemaData]()
-        self._topic = topic
+        self.topic = topic
         for part in (_KEY, _VALUE):
             self._offer_schema(part)
         numbers = [(str(number), str(number)) for number in partitions]
@@ -101,7 +101,7 @@ class TargetForm(forms.Form):
         if self.registry is None:
             del self.fields[name]
             return
-        self.fields[name].widget.attrs["placeholder"] = f"{self._topic}-{part}"
+        self.fields[name].widget.attrs["placeholder"] = f"{self.topic}-{part}"
         choices = self.fields[f"{part}_format"]
         choices.choices = [*choices.choices, _WITH_SCHEMA]  # type: ignore[attr-defined]
 
@@ -110,7 +110,7 @@ class TargetForm(forms.Form):
         data = self.cleaned_data
         if data.get(f"{part}_format") != SCHEMA or self.registry is None:
             return None
-        named, subject = data.get(f"{part}_schema", ""), f"{self._topic}-{part}"
+        named, subject = data.get(f"{part}_schema", ""), f"{self.topic}-{part}"
         try:
             self.schemas[part] = schema_data(self.registry, named, subject)
         except InvalidData as error:

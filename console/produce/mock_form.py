@@ -1,19 +1,24 @@
 """The form of mock records."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.produce.forms import TargetForm, data_field
+from console.produce.data_formats import InvalidData, read_json
+from console.produce.forms import TargetForm, data_field, schema_field
+from console.produce.mock_avro import json_schema_of
 from console.produce.mock_records import RATE_MAX, RECORDS_MAX, SECONDS_MAX, MockSpec
 from console.produce.mock_values import InvalidSchema
+from console.produce.schema_data import find_schema, schema_title
 from console.produce.services import MockRequest
 from monitoring.clock import now_ms
+from monitoring.schema_registry.client import AVRO, JSON, Schema
 
-EXAMPLE, SCHEMA = "example", "schema"
+EXAMPLE, SCHEMA, REGISTRY = "example", "schema", "registry"
 _DOCUMENT_MAX = 256 << 10
 
 
@@ -29,6 +34,7 @@ class MockForm(TargetForm):
         choices=[(EXAMPLE, _("an example record")), (SCHEMA, _("a JSON Schema"))],
         required=False,
     )
+    schema = schema_field(_("Schema of the registry"))
     document = data_field(
         _("Example or schema, in JSON"),
         12,
@@ -65,17 +71,26 @@ class MockForm(TargetForm):
         help_text=_("The same seed makes the same values."),
     )
     field_order = (
-        "kind", "document", "key_member", "count", "rate", "seconds", "partition", "compression",
-        "seed",
+        "kind", "schema", "document", "key_member", "count", "rate", "seconds",
+        "partition", "compression", "seed",
     )  # fmt: skip
     preview: list[tuple[str, str]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._now_ms = now_ms()
+        self._schema: Schema | None = None
+        if self.registry is None:
+            del self.fields["schema"]
+            return
+        kind: Any = self.fields["kind"]
+        kind.choices = [*kind.choices, (REGISTRY, _("a schema of the registry"))]
+        self.fields["schema"].widget.attrs["placeholder"] = f"{self.topic}-value"
 
     def clean_document(self) -> Any:
         text = self.cleaned_data["document"]
+        if self.cleaned_data.get("kind") == REGISTRY:
+            return None
         if not text.strip():
             raise ValidationError(_("Enter an example record or a JSON Schema."))
         if len(text) > _DOCUMENT_MAX:
@@ -100,19 +115,37 @@ class MockForm(TargetForm):
             self.add_error("seconds", ValidationError(text, params={"n": RECORDS_MAX}))
         if self.errors:
             return
+        is_of_registry = data.get("kind") == REGISTRY
         try:
-            records = self._spec().preview()
-        except InvalidSchema as error:
-            self.add_error("document", ValidationError(str(error)))
-            return
-        self.preview = [
-            ((record.key or b"").decode(), (record.value or b"").decode()) for record in records
-        ]
+            if is_of_registry:
+                self._read_registry()
+            spec = self._spec()
+            spec.preview()
+            self.preview = spec.texts()
+        except (InvalidData, InvalidSchema) as error:
+            name = "schema" if is_of_registry else "document"
+            self.add_error(name, ValidationError(str(error)))
+
+    def _read_registry(self) -> None:
+        """The schema that was named, and the document of it. Raises InvalidData, InvalidSchema."""
+        if self.registry is None:
+            raise InvalidData(_("This cluster has no schema registry."))
+        named, subject = self.cleaned_data["schema"], f"{self.topic}-value"
+        schema, _message = find_schema(self.registry, named, subject)
+        if schema.type == AVRO:
+            self.cleaned_data["document"] = json_schema_of(schema)
+        elif schema.type == JSON:
+            self.cleaned_data["document"] = read_json(schema.text)
+        else:
+            raise InvalidData(_("Mock records are made of schemas of Avro and JSON Schema."))
+        self._schema = schema
 
     def request(self, topic: str) -> MockRequest:
         data = self.cleaned_data
         spec = self._spec()
-        return MockRequest(topic, spec, self._count(), data["rate"], data["compression"])
+        title = schema_title(self._schema) if self._schema else ""
+        count, rate, compression = self._count(), data["rate"], data["compression"]
+        return MockRequest(topic, spec, count, rate, compression, title)
 
     def _count(self) -> int:
         data = self.cleaned_data
@@ -122,9 +155,10 @@ class MockForm(TargetForm):
         data = self.cleaned_data
         return MockSpec(
             data["document"],
-            data["kind"] == SCHEMA,
+            data["kind"] in (SCHEMA, REGISTRY),
             data["seed"] or 0,
             self._now_ms,
             data["key_member"].strip(),
             data["partition"],
+            asdict(self._schema) if self._schema else None,
         )

@@ -1,4 +1,5 @@
-"""Write mock records to a topic: JSON values of a schema or like an example.
+"""Write mock records to a topic: values of a schema or like an example, in JSON or encoded with a
+schema of the registry.
 
 Parameters: those of `record.write` with estimated sizes, and `rate` (records a second, or None).
 What the values are made of waits as the value of one WaitingRecords record, since an example may be
@@ -6,7 +7,7 @@ a real record.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,8 +21,13 @@ from console.produce.mock_values import InvalidSchema, MockValues
 from console.produce.write_records import WriteRecords
 from console.produce.writer import Writer
 from console.ui import numbers
+from console.ui.texts import sentence
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
+from monitoring.schema_registry.client import Schema
+from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
+from monitoring.schema_registry.exact_json import exact_json
 
 RECORDS_MAX, SECONDS_MAX, RATE_MAX = 100_000, 120, 10_000
 BYTES_MAX = 64 << 20  # of all records of a plan, estimated
@@ -32,7 +38,8 @@ PREVIEW = 5
 @dataclass(frozen=True, slots=True)
 class MockSpec:
     """What mock records are made of. `key_member`: the member of the value that is the key, dots
-    between names; "" = no key."""
+    between names; "" = no key. `schema`: the fields of the registry's Schema that encodes the
+    values, of which `document` was made."""
 
     document: Any
     is_schema: bool
@@ -40,20 +47,48 @@ class MockSpec:
     now_ms: int
     key_member: str = ""
     partition: int | None = None
+    schema: Mapping[str, Any] | None = None
 
     def dumps(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
     def record_of(self) -> Callable[[int], NewRecord]:
         """A function that makes the record of a number. It raises InvalidSchema."""
-        schema = self.document if self.is_schema else schema_of(self.document)
-        values = MockValues(schema, self.seed, self.now_ms)
+        values, encode = self._values(), self._encode()
 
         def record(number: int) -> NewRecord:
             value = values.value(number)
-            return NewRecord(self._key(value), _text(value), (), self.partition)
+            return NewRecord(self._key(value), encode(value), (), self.partition)
 
         return record
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Key and value of the first records as JSON. Raises InvalidSchema."""
+        values = self._values()
+        made = [values.value(number) for number in range(PREVIEW)]
+        return [((self._key(each) or b"").decode(), _text(each).decode()) for each in made]
+
+    def _values(self) -> MockValues:
+        schema = self.document if self.is_schema else schema_of(self.document)
+        return MockValues(schema, self.seed, self.now_ms)
+
+    def _encode(self) -> Callable[[Any], bytes]:
+        if self.schema is None:
+            return _text
+        references = tuple((name, text) for name, text in self.schema["references"])
+        try:
+            encoder = SchemaEncoder(Schema(**{**self.schema, "references": references}))
+        except SchemaUnusable as error:
+            raise InvalidSchema(sentence(error.reason)) from error
+
+        def encode(value: Any) -> bytes:
+            text = _text(value).decode()
+            try:
+                return encoder.encode(exact_json(text), text)
+            except NotEncoded as error:
+                raise InvalidSchema(sentence(error.reason)) from error
+
+        return encode
 
     def preview(self) -> list[NewRecord]:
         """The first records. Raises InvalidSchema if they cannot be made."""

@@ -18,7 +18,8 @@ from django.utils.translation import gettext as _
 
 _REFUSED = ("pattern", "patternProperties", "not", "if", "dependentSchemas", "contains")
 _DEPTH_MAX = 24
-_DEPTH_SHORT = 5  # below it, optional members and items are left out: recursive schemas end
+# Below it, optional members and items are left out and null is chosen: recursive schemas end.
+_DEPTH_SHORT = 5
 _ITEMS_MAX, _LENGTH_MAX = 1000, 10_000
 _REFERENCES_MAX = 50
 _SPAN_MS = 30 * 24 * 3_600_000
@@ -57,7 +58,7 @@ class MockValues:
         for keyword in ("anyOf", "oneOf"):
             if schema.get(keyword):
                 rest = {name: part for name, part in schema.items() if name != keyword}
-                chosen = self._resolved(self._choice(schema[keyword]), path)
+                chosen = self._resolved(self._part(schema[keyword], depth), path)
                 return self._any(_merged(rest, chosen, path), path, depth + 1)
         kind = self._type(schema, path)
         makers: dict[str, Callable[[Mapping[str, Any], str, int], Any]] = {
@@ -68,6 +69,12 @@ class MockValues:
         if kind not in makers:
             raise _invalid(path, _("there is no type “%(name)s”") % {"name": kind})
         return makers[kind](schema, path, depth)
+
+    def _part(self, parts: Any, depth: int) -> Any:
+        """A part of anyOf or oneOf; deep inside, null if it is one of them."""
+        null = {"type": "null"}
+        is_short = depth >= _DEPTH_SHORT and isinstance(parts, list) and null in parts
+        return null if is_short else self._choice(parts)
 
     def _resolved(self, schema: Any, path: str) -> Mapping[str, Any]:
         """The schema with references followed and allOf merged."""

@@ -71,6 +71,7 @@ class MockRequest:
     count: int
     rate: int | None = None
     compression: str = "none"
+    schema_title: str = ""
 
 
 def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -> Plan:
@@ -96,6 +97,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         "without_key": request.count if by_five["without_key"] else 0,
         "by_key": request.count if by_five["by_key"] else 0,
         "rate": request.rate,
+        "schemas": {"value": request.schema_title} if request.schema_title else {},
     }
     plan = actions.propose(principal, cluster, WriteMockRecords.name, request.topic, params)
     store(plan, [NewRecord(None, spec)])

@@ -16,6 +16,7 @@ from tests.monitoring.schema_registry import serialized
 from tests.support.schema_registry import Registry, schema_registry
 
 ONE, LINES = "/c/local/topics/orders/write", "/c/local/topics/orders/write/lines"
+MOCK = "/c/local/topics/orders/write/mock"
 
 
 @pytest.fixture
@@ -143,3 +144,38 @@ def test_a_registry_that_does_not_answer_is_said(registry, client_of, operator):
     registry.override["/subjects/orders-value/versions/latest"] = (500, b"{}")
     page = post(client_of(operator), value="{}").content.decode()
     assert "The schema registry answers with status 500." in page
+
+
+@pytest.mark.parametrize(("schema", "title"), [("", "orders-value, version 2"), ("clicks", "JSON")])
+def test_mock_records_of_a_schema_of_the_registry_are_encoded_with_it(
+    registry, orders, client_of, operator, schema, title
+):
+    posted = {
+        "kind": "registry", "schema": schema, "count": "40", "rate": "1000", "partition": "0",
+        "seed": "3",
+    }  # fmt: skip
+    browser = client_of(operator)
+    preview = browser.post(MOCK, posted | {"preview": "1"}).content.decode()
+    assert preview.count("record-data mt-1") == 5
+    answer = browser.post(MOCK, posted)
+    assert answer.status_code == 302, answer.content.decode()
+    registry.override["/schemas/ids/2"] = (500, b"")  # the plan has the schema
+    plan = confirm_and_run(Plan.objects.get(), operator)
+    assert plan.state == models.DONE
+    assert title in str(plan.draft["changes"])
+    found = Schema(2, "AVRO", serialized.AVRO_SCHEMA)
+    found = Schema(5, "JSON", serialized.JSON_SCHEMA) if schema else found
+    for row in written(orders):
+        assert CompiledSchema(found).decode(row.value).json is not None
+    assert len(written(orders)) == 40
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [("absent", "no subject “absent”"), ("shop", "made of schemas of Avro and JSON Schema")],
+)
+def test_mock_records_of_no_usable_schema_are_refused(registry, client_of, operator, schema, why):
+    posted = {"kind": "registry", "schema": schema, "count": "5"}
+    answer = client_of(operator).post(MOCK, posted)
+    assert answer.status_code == 422
+    assert why in answer.content.decode()
