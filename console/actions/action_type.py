@@ -52,8 +52,8 @@ class Progress(ABC):
         """An empty error means that it was applied."""
 
     @abstractmethod
-    def stop_if_wanted(self) -> None:
-        """Raises Stopped if a user wants the plan to be stopped."""
+    def stop_if_wanted(self, share: float) -> None:
+        """Raises Stopped if a user wants the plan to be stopped. `share`: what was applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +176,10 @@ class ActionType(ABC):
         """The URL of the form to plan the same change again."""
         return reverse(self.form_page, args=[cluster] if self.creates else [cluster, resource])
 
+    def form_url(self, plan: Plan) -> str:
+        """The URL of the form to plan the change of a plan again."""
+        return self.again_url(plan.cluster, plan.resource)
+
     def list_url(self, cluster: str) -> str:
         """The page that lists all targets of this kind."""
         return reverse(self.target.list_page, args=[cluster])
@@ -207,10 +211,11 @@ class ItemsAction(ActionType):
     @abstractmethod
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | None]:
+    ) -> Iterator[tuple[str, str] | float]:
         """Apply these items; yield the key and the error ("" = none) of each when it ended.
 
-        Yield None where a user may stop the plan: what was yielded before is all that was done.
+        Yield the share that was applied (0 to 1) where a user may stop the plan: what was yielded
+        before is all that was done.
 
         Raises GatewayError if no other item can be applied. An item may be applied twice, if the
         worker was lost in between.
@@ -223,7 +228,7 @@ class ItemsAction(ActionType):
         progress.start_step(ITEMS)
         pending = [key for key in self.items(params) if key not in progress.applied_items]
         for ended in self.apply_items(gateway, params, pending):
-            if ended is None:
-                progress.stop_if_wanted()
+            if isinstance(ended, float):
+                progress.stop_if_wanted(ended)
             else:
                 progress.end_item(*ended)

@@ -1,6 +1,8 @@
 """The form that copies records to another topic, and the ranges that it asks for."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -8,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce.copy_services import RECORDS_MAX, RangesToCopy
 from console.ui.moments import MomentInput, milliseconds_of
+from monitoring.models import Cluster
 from monitoring.topic_names import is_topic_name
 
 ALL, TIME, OFFSETS = "all", "time", "offsets"
@@ -16,8 +19,11 @@ _LINES_MAX = 1000
 
 
 class CopyForm(forms.Form):
+    """`others`: the clusters to which records can be copied besides `own`; None = not to `own`."""
+
+    to_cluster = forms.ChoiceField(label=_("To the cluster"), required=False)
     to = forms.CharField(
-        label=_("To the topic"), max_length=249, help_text=_("A topic of this cluster.")
+        label=_("To the topic"), max_length=249, help_text=_("A topic that exists there.")
     )
     how = forms.ChoiceField(
         label=_("Which records"),
@@ -50,6 +56,19 @@ class CopyForm(forms.Form):
     keeps_partitions = forms.BooleanField(
         label=_("To the partition of the same number, else by key"), required=False, initial=True
     )
+
+    def __init__(
+        self, *args: Any, own: Cluster | None, others: Sequence[Cluster], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._clusters = {each.slug: each for each in others}
+        choices = [(each.slug, each.name) for each in others]
+        if own is not None:
+            choices.insert(0, ("", _("this one, %(name)s") % {"name": own.name}))
+        field: Any = self.fields["to_cluster"]
+        field.choices, field.required = choices, own is None
+        if not others:
+            del self.fields["to_cluster"]
 
     def clean_to(self) -> str:
         name = str(self.cleaned_data["to"]).strip()
@@ -90,4 +109,5 @@ class CopyForm(forms.Form):
             milliseconds_of(data["since"]) if is_time else None,
             milliseconds_of(data["until"]) if is_time else None,
             data["ranges"] if data["how"] == OFFSETS else {},
+            self._clusters.get(data.get("to_cluster", "")),
         )

@@ -1,15 +1,19 @@
-"""Copy a range of a topic's records to another topic of the cluster.
+"""Copy a range of a topic's records to another topic, of the cluster or of another one.
 
-Parameters: `name` (the source), `to`, `copy` (the id of CopyState), `spans`: partition (as text) →
-[first offset, offset before which it ends], `keeps_partitions`, `count` (offsets in the spans),
-`exposed` (masked parts that the target does not mask), and `user` and `cluster`, for whom the
-source is read: records that are masked for them are not copied. An item is a partition of the
-source. A plan that stopped is resumed from the last acknowledged record; the reasons say which
-records may be copied twice.
+A plan belongs to the cluster that gets the records, since that one changes. Its resource is the
+source, or the target if the source is of another cluster.
+
+Parameters: `name` (the source), `cluster` (of the source), `to`, `to_cluster`, `copy` (the id of
+CopyState), `spans`: partition (as text) → [first offset, offset before which it ends],
+`keeps_partitions`, `count` (offsets in the spans), `exposed` (masked parts that the target does not
+mask), and `user`, for whom the source is read: records that are masked for them are not copied. An
+item is a partition of the source. A plan that stopped is resumed from the last acknowledged record;
+the reasons say which records may be copied twice.
 """
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -27,13 +31,14 @@ from console.produce.write_records import POLICY, read_target, target_difference
 from console.records import services as records
 from console.topics.changes import shared
 from console.ui import numbers
+from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
-from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
-SOURCE, SOURCE_ID = "source_partitions", "source_id"
+SOURCE, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
 _CALL_RECORDS = 2000  # a worker that is lost may have copied as many that the next one copies again
 _RUN_S = 600.0
 
@@ -53,18 +58,23 @@ class CopyRecords(ItemsAction):
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
         check_source(params)
-        source = gateway.admin.describe_topic(params["name"])
+        with source_gateway(gateway, params) as reader:
+            source, cluster_id = reader.admin.describe_topic(params["name"]), _cluster_id(reader)
         return {
             **read_target(gateway, params["to"]),
             SOURCE_ID: source.topic_id,
+            SOURCE_CLUSTER: cluster_id,
             SOURCE: len(source.partitions),
             ITEMS: dict(params["spans"]),
         }
 
     def compared(self, facts: Facts) -> Facts:
-        return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY, SOURCE_ID)}
+        names = ("topic_id", "partitions", POLICY, SOURCE_ID, SOURCE_CLUSTER)
+        return {key: facts.get(key) for key in names}
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
+        if then.get(SOURCE_CLUSTER) != now[SOURCE_CLUSTER]:
+            return [_("The bootstrap servers of the source lead to another cluster now.")]
         if then[SOURCE_ID] != now[SOURCE_ID]:
             return [_("The topic that is copied was deleted and created again.")]
         return target_differences(then, now)
@@ -72,8 +82,11 @@ class CopyRecords(ItemsAction):
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         self._check(facts, params)
         name, to = params["name"], params["to"]
+        title = _("Copy records of “%(name)s” to “%(to)s”")
+        if is_across(params):
+            title = _("Copy records of “%(name)s” on %(cluster)s to “%(to)s”")
         return Draft(
-            title=_("Copy records of “%(name)s” to “%(to)s”") % {"name": name, "to": to},
+            title=title % {"name": name, "to": to, "cluster": params["cluster"]},
             changes=[_change(number, span) for number, span in params["spans"].items()],
             figures=[
                 Figure(_("Records"), numbers.count(params["count"]), _("at most: as offsets")),
@@ -93,13 +106,15 @@ class CopyRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | None]:
+    ) -> Iterator[tuple[str, str] | float]:
         check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
+        with source_gateway(gateway, params) as reader:
+            source = reader.client_settings if is_across(params) else None
         end_s = time.monotonic() + _RUN_S
         for key in keys:
-            yield None
-            for outcome in _copy(gateway, params, state, key):
+            yield _share(params, state)
+            for outcome in _copy(gateway, source, params, state, key):
                 if outcome.error:
                     error = _stopped(key, outcome, state)
                     yield key, error
@@ -107,7 +122,7 @@ class CopyRecords(ItemsAction):
                 if time.monotonic() > end_s:
                     raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S / 60)))
                 check_source(params)
-                yield None
+                yield _share(params, state)
             yield key, ""
 
     def result(self, plan: Plan) -> str:
@@ -118,6 +133,9 @@ class CopyRecords(ItemsAction):
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
+
+    def form_url(self, plan: Plan) -> str:
+        return self.again_url(plan.params["cluster"], plan.params["name"])
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         return reverse("topic", args=[cluster, resource]), str(self.target.page_link)
@@ -151,7 +169,37 @@ def check_source(params: Params) -> None:
         raise hidden
 
 
-def _copy(gateway: Gateway, params: Params, state: CopyState, key: str) -> Iterator[CopyOutcome]:
+def is_across(params: Params) -> bool:
+    """Whether the source is of another cluster."""
+    return bool(params["cluster"] != params.get("to_cluster", params["cluster"]))
+
+
+@contextmanager
+def source_gateway(gateway: Gateway, params: Params) -> Iterator[Gateway]:
+    """The gateway to the source; `gateway` is that of the target. Raises PlanRefused."""
+    if not is_across(params):
+        yield gateway
+        return
+    cluster = Cluster.objects.filter(slug=params["cluster"]).first()
+    if cluster is None:
+        raise PlanRefused(Reason("copy_source_hidden", topic=params["name"]))
+    with for_cluster(cluster) as reader:
+        yield reader
+
+
+def _cluster_id(gateway: Gateway) -> str:
+    return str(gateway.wire.cluster_id())
+
+
+def _share(params: Params, state: CopyState) -> float:
+    """How much of the offsets is copied."""
+    copied: int = sum(at - params["spans"][key][0] for key, at in state.positions.items())
+    return float(copied / max(1, params["count"]))
+
+
+def _copy(
+    gateway: Gateway, source: ClientSettings | None, params: Params, state: CopyState, key: str
+) -> Iterator[CopyOutcome]:
     """Copy a partition in calls; yields the outcome of each, after it was stored."""
     first, end = params["spans"][key]
     position = state.positions.get(key, first)
@@ -166,7 +214,7 @@ def _copy(gateway: Gateway, params: Params, state: CopyState, key: str) -> Itera
             _CALL_RECORDS,
         )
         try:
-            outcome = gateway.producing.copy(request)
+            outcome = gateway.producing.copy(request, source)
         except Unreadable:
             lost = Reason("copy_lost", partition=key, n=_CALL_RECORDS, offset=position)
             yield CopyOutcome(position, error=lost, unknown=_CALL_RECORDS)
@@ -217,6 +265,8 @@ def _warnings(params: Params) -> list[str]:
 
 def _audited(params: Params) -> dict[str, Any]:
     audited = {"to": params["to"], "spans": params["spans"]}
+    if is_across(params):
+        audited |= {"from_cluster": params["cluster"], "from": params["name"]}
     exposed = {"uncovered": ", ".join(params["exposed"])}
     return audited | exposed if params["exposed"] else audited
 

@@ -21,7 +21,8 @@ RECORDS_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class RangesToCopy:
-    """Which records to copy: all, of a range of time, or of `ranges` (partition → offsets)."""
+    """Which records to copy: all, of a range of time, or of `ranges` (partition → offsets);
+    `to_cluster`: the cluster of `to`, None = the same."""
 
     topic: str
     to: str
@@ -30,17 +31,27 @@ class RangesToCopy:
     since_ms: int | None = None
     until_ms: int | None = None
     ranges: Mapping[int, range] = field(default_factory=dict)
+    to_cluster: Cluster | None = None
+
+
+def clusters_to_copy_to(principal: Principal, cluster: Cluster) -> list[Cluster]:
+    """The other clusters to which the user may write."""
+    others = Cluster.objects.filter(read_only=False).exclude(pk=cluster.pk)
+    return [each for each in others if principal.may("record.write", each)]
 
 
 def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> Plan:
     """Plan to copy records. Raises PlanRefused or GatewayError."""
-    if chosen.to == chosen.topic:
+    target = chosen.to_cluster or cluster
+    is_across = target.pk != cluster.pk
+    if chosen.to == chosen.topic and (not is_across or _is_same(cluster, target)):
         raise PlanRefused(_("Choose another topic: this one is the topic that is copied."))
-    if reason := write_refusal(cluster, chosen.to):
+    if reason := write_refusal(target, chosen.to):
         raise PlanRefused(reason)
     params = {
         "name": chosen.topic,
         "to": chosen.to,
+        "to_cluster": target.slug,
         "copy": str(uuid.uuid4()),
         "user": principal.user.pk,
         "cluster": cluster.slug,
@@ -56,13 +67,21 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
         "count": sum(map(len, spans.values())),
         "exposed": _exposed(principal, cluster, chosen),
     }
-    return actions.propose(principal, cluster, CopyRecords.name, chosen.topic, params)
+    resource = chosen.to if is_across else chosen.topic
+    return actions.propose(principal, target, CopyRecords.name, resource, params)
+
+
+def _is_same(cluster: Cluster, other: Cluster) -> bool:
+    """Whether two entries lead to one Kafka cluster. Raises GatewayError."""
+    with for_cluster(cluster) as one, for_cluster(other) as two:
+        return bool(one.wire.cluster_id() == two.wire.cluster_id())
 
 
 def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:
     """The parts that are masked for others in the source, and for nobody in the target."""
     _masked, unmasked = records.mask_targets(principal, cluster, chosen.topic)
-    of_target = {rule.target for rule in records.rules_for(cluster) if rule.masks(chosen.to)}
+    rules = records.rules_for(chosen.to_cluster or cluster)
+    of_target = {rule.target for rule in rules if rule.masks(chosen.to)}
     return sorted(set(unmasked) - of_target)
 
 

@@ -129,7 +129,7 @@ class WriteMockRecords(WriteRecords):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | None]:
+    ) -> Iterator[tuple[str, str] | float]:
         waiting = written.waiting(params)
         [stored] = written.records(waiting)
         spec = MockSpec(**json.loads(stored.value or b""))

@@ -17,7 +17,7 @@ from console.actions.plan_form import plan_of, read_only_text
 from console.produce import services
 from console.produce.copy_form import CopyForm
 from console.produce.copy_records import CopyRecords, check_source
-from console.produce.copy_services import propose_copy
+from console.produce.copy_services import clusters_to_copy_to, propose_copy
 from console.produce.forms import (
     AgainForm,
     LinesForm,
@@ -101,10 +101,13 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form that copies records of `topic` to another one."""
     page = page_of(request, topic, COPY)
     page["title"] = registry.find(CopyRecords.name).title(topic)
-    page["reason"] = _copy_refusal(request, topic)
+    others = clusters_to_copy_to(request.principal, request.cluster)
+    page["reason"] = _copy_refusal(request, topic, can_leave=bool(others))
     if page["reason"]:
         return _render(request, page, 422)
-    form = page["form"] = CopyForm(request.POST if request.method == "POST" else None)
+    own = None if request.cluster.read_only else request.cluster
+    posted = request.POST if request.method == "POST" else None
+    form = page["form"] = CopyForm(posted, own=own, others=others)
     if request.method == "POST" and form.is_valid():
         chosen = form.chosen(topic)
         return answer(
@@ -113,9 +116,10 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     return _render(request, page, 422 if form.errors else 200)
 
 
-def _copy_refusal(request: ClusterRequest, topic: str) -> str:
-    """Why the user cannot copy records of the topic; empty if they can."""
-    if request.cluster.read_only:
+def _copy_refusal(request: ClusterRequest, topic: str, *, can_leave: bool) -> str:
+    """Why the user cannot copy records of the topic; empty if they can. A read-only cluster can be
+    copied to another one."""
+    if request.cluster.read_only and not can_leave:
         return read_only_text()
     try:
         check_source(
@@ -177,7 +181,7 @@ def answer(
     plan, status = plan_of(page["form"], propose)
     if plan is None:
         return _render(request, page, status)
-    return redirect("plan", request.cluster.slug, plan.pk)
+    return redirect("plan", plan.cluster, plan.pk)
 
 
 def _render(request: ClusterRequest, page: Mapping[str, Any], status: int) -> HttpResponse:

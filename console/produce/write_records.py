@@ -69,7 +69,7 @@ class WriteRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | None]:
+    ) -> Iterator[tuple[str, str] | float]:
         waiting = written.waiting(params)
         records = written.records(waiting)
         count = len(records)

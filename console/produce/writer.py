@@ -41,7 +41,7 @@ class Writer:
         self._call_records = max(1, min(_CALL_RECORDS, (self._rate or 2 * _CALL_RECORDS) // 2))
         self._began_s, self._sent = time.monotonic(), 0
 
-    def write(self, keys: set[str]) -> Iterator[tuple[str, str] | None]:
+    def write(self, keys: set[str]) -> Iterator[tuple[str, str] | float]:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_Numbered] = []
         size = 0
@@ -59,11 +59,11 @@ class Writer:
         if call:
             yield from self._call(call)
 
-    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str] | None]:
+    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str] | float]:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-        yield None
+        yield written.count(self._waiting) / self._params["count"]
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]

@@ -103,13 +103,15 @@ class Producing:
         )
         return outcomes
 
-    def copy(self, request: CopyRequest) -> CopyOutcome:
-        """Copy records within the cluster, with key, headers and timestamp; committed ones only.
+    def copy(self, request: CopyRequest, source: ClientSettings | None = None) -> CopyOutcome:
+        """Copy records to this cluster, with key, headers and timestamp; committed ones only.
+
+        `source`: the cluster that they are read from, with its access token; None = this one.
 
         Raises NotFound, OffsetOutOfRange, ClusterUnavailable or Refused if nothing was sent, and
         Unreadable if the outcome is unknown.
         """
         limit_s = request.seconds + TIMEOUT_S + _GRACE_S
-        arguments = (self._settings, request, TIMEOUT_S)
+        arguments = (source or self._settings, self._settings, request, TIMEOUT_S)
         outcome: CopyOutcome = workers.call("copy", *arguments, limit_s=limit_s)
         return outcome

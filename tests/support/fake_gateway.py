@@ -11,7 +11,9 @@ import dataclasses
 import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 from zlib import crc32
 
 import pytest
@@ -47,6 +49,7 @@ DEFAULT_CONFIGS = {
     "retention.ms": "604800000",
     "segment.bytes": "1073741824",
 }
+_CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
     "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
     "producing", "quotas", "reassignments", "wire",
@@ -156,7 +159,8 @@ class FakeGateway:
     """As monitoring.gateway.gateway.Gateway."""
 
     def __init__(self, cluster: FakeCluster) -> None:
-        self.client_settings = ClientSettings((("fake-1", 9092),))
+        self.client_settings = ClientSettings(((cluster.id, 9092),))
+        _CLUSTERS[cluster.id] = cluster
         self.wire = FakeWire(cluster)
         self.admin = FakeAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
@@ -587,9 +591,10 @@ class FakeProducing:
         self._cluster.asked("write")
         return [self._write(topic, record) for record in records]
 
-    def copy(self, request: CopyRequest) -> CopyOutcome:
+    def copy(self, request: CopyRequest, source: ClientSettings | None = None) -> CopyOutcome:
         self._cluster.asked("copy")
-        log = self._cluster.topic(request.source).records[request.partition]
+        read = _CLUSTERS[source.addresses[0][0]] if source else self._cluster
+        log = read.topic(request.source).records[request.partition]
         rows = log[request.first : request.end][: request.records_max]
         partition = request.partition if request.keeps_partition else None
         written: list[WriteOutcome] = []
@@ -664,11 +669,16 @@ class FakeBrokerAdmin:
         raise Unsupported(f"broker {broker_id} has no admin address in this cluster's settings")
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, cluster: FakeCluster) -> None:
-    """Lets every gateway of this process lead to `cluster`, whoever makes it."""
-    fake = cluster.gateway()
+def stand_in(monkeypatch: pytest.MonkeyPatch, cluster: FakeCluster, **others: FakeCluster) -> None:
+    """Lets every gateway of this process lead to `cluster`, whoever makes it; those to the clusters
+    with the slugs of `others` lead to these."""
+    fake, by_slug = cluster.gateway(), {slug: each.gateway() for slug, each in others.items()}
+
+    def find(gateway: Gateway, part: str) -> Any:
+        return getattr(by_slug.get(getattr(gateway._cluster, "slug", ""), fake), part)
+
     for part in PARTS:
-        monkeypatch.setattr(Gateway, part, property(lambda _, part=part: getattr(fake, part)))
+        monkeypatch.setattr(Gateway, part, property(partial(find, part=part)))
 
 
 @pytest.fixture

@@ -16,5 +16,5 @@ class ProgressRecord(Progress):
     def end_item(self, key: str, error: str = "") -> None:
         self.items[key] = error
 
-    def stop_if_wanted(self) -> None:
+    def stop_if_wanted(self, share: float) -> None:
         pass

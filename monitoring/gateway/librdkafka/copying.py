@@ -1,4 +1,4 @@
-"""Copies records from one topic to another with librdkafka. Runs only in a worker process.
+"""Copies records to another topic or cluster with librdkafka. Runs only in a worker process.
 
 Records are read, written and acknowledged in groups; the next group is read only then. So a call
 that fails says exactly which records were acknowledged.
@@ -20,10 +20,12 @@ _GROUP_RECORDS, _GROUP_BYTES = 500, 4 << 20
 _SILENT_S = 8.0  # a leader that sends nothing for so long
 
 
-def copy(settings: ClientSettings, request: CopyRequest, timeout_s: float) -> CopyOutcome:
+def copy(
+    source: ClientSettings, target: ClientSettings, request: CopyRequest, timeout_s: float
+) -> CopyOutcome:
     """Implements `Producing.copy`."""
-    with translated(), open_consumer(settings, "error") as consumer:
-        producer, partitions = open_producer(settings, request.target, "none", timeout_s)
+    with translated(), open_consumer(source, "error") as consumer:
+        producer, partitions = open_producer(target, request.target, "none", timeout_s)
         place = TopicPartition(request.source, request.partition, request.first)
         consumer.assign([place])
         return _Copy(request, consumer, producer, partitions, timeout_s).run()
