@@ -20,8 +20,8 @@ from brokerd.security.admin_token import TokenError
 from brokerd.security.jaas import JaasError
 from brokerd.security.tls import TlsError, problems_of
 from brokerd.server.broker import Broker
-from brokerd.server.net.listeners import BindError
-from brokerd.server.net.selector import TimedSelector
+from brokerd.server.network.listeners import BindError
+from brokerd.server.network.selector import TimedSelector
 from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
-    from brokerd.server.net.connection import Connection
-    from brokerd.server.net.receive_buffers import ReceiveBuffers
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.receive_buffers import ReceiveBuffers
     from brokerd.server.pending_reads import PendingReads
 
 logger = logging.getLogger(__name__)

@@ -39,8 +39,9 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.security import admin_token, jaas
-from brokerd.server.admin.http import AdminServer
-from brokerd.server.admin.pages import pages
+from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.http_server import AdminServer
+from brokerd.server.admin_http.pages import pages
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.context import Handler
@@ -48,13 +49,12 @@ from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.disk_worker import DiskWorker
-from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
-from brokerd.server.net.listeners import BindError
-from brokerd.server.net.network import Network
+from brokerd.server.network.listeners import BindError
+from brokerd.server.network.network import Network
 from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router

@@ -22,7 +22,7 @@ from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
-    from brokerd.server.net.connection import Connection
+    from brokerd.server.network.connection import Connection
     from brokerd.server.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
-from brokerd.server.net.listeners import BindError
+from brokerd.server.network.listeners import BindError
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from brokerd.metrics import (
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
-    from brokerd.server.net.connection import Connection
-    from brokerd.server.net.sender import Sender
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.sender import Sender
 
 logger = logging.getLogger(__name__)
 

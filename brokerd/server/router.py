@@ -43,15 +43,15 @@ from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceBatcher
 from brokerd.server.handlers.produce_answers import refuse_old_produce
-from brokerd.server.net.loop_tick import LoopTick
-from brokerd.server.net.output import HELD_BYTES_MAX
-from brokerd.server.net.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.network.loop_tick import LoopTick
+from brokerd.server.network.output import HELD_BYTES_MAX
+from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
-    from brokerd.server.net.connection import Connection
-    from brokerd.server.net.output import Slot, UnreadableError
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.output import Slot, UnreadableError
     from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
-    from brokerd.server.net.connection import Connection
+    from brokerd.server.network.connection import Connection
 
 FRAME_HEAD_BYTES = 12
 """Size, API key, version and correlation id, which the router has read."""

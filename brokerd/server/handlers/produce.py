@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.append_queues import AppendFuture
     from brokerd.server.broker import Broker
-    from brokerd.server.net.connection import Connection
+    from brokerd.server.network.connection import Connection
 
 logger = logging.getLogger(__name__)
 

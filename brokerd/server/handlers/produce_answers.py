@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
-    from brokerd.server.net.connection import Connection
-    from brokerd.server.net.output import Slot
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.output import Slot
     from brokerd.server.request_times import Since
 
 ACKS_ALL = -1

@@ -23,7 +23,7 @@ from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendFuture, AppendQueues
-from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.pending_reads import PendingReads
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, records
 from tests.brokerd.replication.support import replica, state

@@ -13,7 +13,7 @@ from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
-from brokerd.server.net.listeners import BindError
+from brokerd.server.network.listeners import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 

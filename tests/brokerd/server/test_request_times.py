@@ -8,7 +8,7 @@ from brokerd.metrics import FETCH, PRODUCE, BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server import request_times
-from brokerd.server.net.connection import Connection
+from brokerd.server.network.connection import Connection
 from brokerd.server.request_times import RequestTimes, api_name
 
 

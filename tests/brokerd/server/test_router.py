@@ -21,8 +21,8 @@ from brokerd.protocol.records import Record, encode_batch
 from brokerd.server import router as router_module
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.handlers import produce_answers
-from brokerd.server.net import network as network_module
-from brokerd.server.net.network import Network
+from brokerd.server.network import network as network_module
+from brokerd.server.network.network import Network
 from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router

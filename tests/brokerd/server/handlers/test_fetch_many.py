@@ -21,7 +21,7 @@ from brokerd.server.append_queues import AppendQueues
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers.fetch import AT_ONCE_MAX
-from brokerd.server.net.network import Network
+from brokerd.server.network.network import Network
 from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router

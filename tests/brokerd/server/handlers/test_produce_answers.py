@@ -21,8 +21,8 @@ from brokerd.replication.partition import Partition
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.delayed_operations import Purgatory
 from brokerd.server.handlers.produce import ProduceBatcher
-from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
-from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.network.output import HELD_BYTES_MAX, OutputQueue
+from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.pending_reads import PendingReads
 from brokerd.server.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log

@@ -18,7 +18,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.handlers.produce import ProduceBatcher
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, MEMOS_MAX, ProduceMemos
-from brokerd.server.net.output import OutputQueue
+from brokerd.server.network.output import OutputQueue
 from tests.brokerd.replication.support import replica, state
 
 SEGMENT_BYTES = 4096

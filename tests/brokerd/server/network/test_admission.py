@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.listeners import ConnectionLimits
-from brokerd.server.net.admission import (
+from brokerd.server.network.admission import (
     Admission,
     descriptors_for_connections,
     limits_by_address,

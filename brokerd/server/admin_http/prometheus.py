@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.server.admin import broker_metrics
-from brokerd.server.admin.exposition import escape, family, head
-from brokerd.server.admin.partition_counts import (
+from brokerd.server.admin_http import broker_metrics
+from brokerd.server.admin_http.exposition import escape, family, head
+from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
     PartitionCounts,
     is_under_replicated,

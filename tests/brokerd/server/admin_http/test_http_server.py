@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.admin import http
-from brokerd.server.admin.http import (
+from brokerd.server.admin_http import http_server
+from brokerd.server.admin_http.http_server import (
     CONNECTIONS_MAX,
     HEAD_BYTES_MAX,
     AdminServer,
@@ -222,7 +222,7 @@ async def connect(port: int) -> AsyncIterator[Connect]:
 async def test_idle_connections_keep_nobody_out_and_the_oldest_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
     known = await connect()
     assert await known.ask(ASKED) == 200
     silent = [await connect() for _ in range(CONNECTIONS_MAX)]
@@ -239,8 +239,8 @@ async def test_idle_connections_keep_nobody_out_and_the_oldest_ends_for_another(
 async def test_a_client_that_reads_no_answers_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
     deaf = await connect()
     await deaf.send(ENDLESS)
     await deaf.begins_to_answer()
@@ -257,8 +257,8 @@ async def test_who_waits_for_a_first_turn_keeps_its_place_while_others_wait_for_
         waits.set()
         await goes_on.wait()
 
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
-    monkeypatch.setattr(http._Turns, "next", next_turn)
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server._Turns, "next", next_turn)
     first = asyncio.ensure_future((await connect()).ask())
     async with asyncio.timeout(DEADLINE_S):
         await waits.wait()
@@ -271,8 +271,8 @@ async def test_who_waits_for_a_first_turn_keeps_its_place_while_others_wait_for_
 async def test_of_those_that_wait_for_a_place_there_is_a_bound(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
-    monkeypatch.setattr(http, "WAITING_MAX", 1)
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server, "WAITING_MAX", 1)
     served = await connect()
     await served.send(SLOW)
     await served.begins_to_answer()
@@ -283,10 +283,10 @@ async def test_of_those_that_wait_for_a_place_there_is_a_bound(
 async def test_a_client_that_reads_no_answer_ends(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(http_server, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
     deaf = await connect()
     assert await deaf.ask(ASKED) == 200
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 0.2)
     await deaf.send(ENDLESS)
     await deaf.begins_to_answer()
     await deaf.is_ended_unread()
@@ -304,7 +304,7 @@ async def test_requests_without_the_token_wait_for_a_turn_and_those_with_it_do_n
 ) -> None:
     known = await connect()
     assert await known.ask(ASKED) == 200
-    monkeypatch.setattr(http, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(http_server, "TURN_INTERVAL_S", 10 * DEADLINE_S)
     assert await (await connect()).ask() == 200
     waiting = [asyncio.ensure_future((await connect()).ask()) for _ in range(3)]
     for _ in range(20):
@@ -317,8 +317,8 @@ async def test_requests_without_the_token_wait_for_a_turn_and_those_with_it_do_n
 async def test_who_waits_for_a_turn_once_more_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
-    monkeypatch.setattr(http, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server, "TURN_INTERVAL_S", 10 * DEADLINE_S)
     first = await connect()
     assert await first.ask() == 200
     await first.send(HEALTH)
@@ -332,11 +332,11 @@ async def test_a_head_that_does_not_come_to_its_end_ends_its_connection_alone(
     asked_before, second = await connect(), await connect()
     assert await asked_before.ask() == 200
     assert await second.ask() == 200
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 0.2)
     silent, begun = await connect(), await connect()
     await begun.send(b"GET /healthz HTTP/1.1\r\nX: ")
     await second.send(b"G")
     for each in (silent, begun, second):
         await each.end()
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", DEADLINE_S)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", DEADLINE_S)
     assert await asked_before.ask() == 200, "it may be idle between requests"

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.open_files import OPEN_FILES_MAX
-from brokerd.server.net.admission import (
+from brokerd.server.network.admission import (
     Admission,
     descriptors_for_connections,
     limits_by_address,
 )
-from brokerd.server.net.connection import Connection
-from brokerd.server.net.listeners import Listeners
-from brokerd.server.net.lookups import Lookups
-from brokerd.server.net.newcomers import FIRST_REQUEST_S, Newcomers
-from brokerd.server.net.output import OutputQueue
-from brokerd.server.net.receive_buffers import ReceiveBuffers
-from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
-from brokerd.server.net.tls_socket import TlsSocket
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.listeners import Listeners
+from brokerd.server.network.lookups import Lookups
+from brokerd.server.network.new_connections import FIRST_REQUEST_S, NewConnections
+from brokerd.server.network.output import OutputQueue
+from brokerd.server.network.receive_buffers import ReceiveBuffers
+from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
+from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
     from brokerd.config.broker import BrokerConfig
@@ -54,7 +54,7 @@ class Network:
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
-        self._newcomers = Newcomers()
+        self._new_connections = NewConnections()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
         self.lookups = Lookups()
@@ -191,8 +191,8 @@ class Network:
                 self._refuse(client, host)
                 continue
             if listener_full:
-                self._end_newcomer(name)
-            elif full and not self._end_newcomer() and name == self._protected:
+                self._end_silent(name)
+            elif full and not self._end_silent() and name == self._protected:
                 self._end_idle(name)
             self._admitted(client, host, name)
 
@@ -208,7 +208,7 @@ class Network:
             return
         self.opened[name] += 1
         self.connections.add(connection)
-        self._newcomers.add(connection, monotonic())
+        self._new_connections.add(connection, monotonic())
 
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may take one now; if not, it is deaf until it may."""
@@ -216,14 +216,14 @@ class Network:
         now_s = monotonic()
         room_in_s: float | None = 0.0
         if admission.is_listener_full(name):
-            room_in_s = self._newcomers.wait_s(now_s, name)
+            room_in_s = self._new_connections.wait_s(now_s, name)
             self._say_full(
                 f"full {name}",
                 f"{admission.open_on(name)} connections are open on {name}, which is the most"
                 f" (listener.name.{name.lower()}.max.connections)",
             )
         elif admission.is_full and not is_protected:
-            room_in_s = self._newcomers.wait_s(now_s)
+            room_in_s = self._new_connections.wait_s(now_s)
             self._say_full(
                 "full",
                 f"{admission.open} connections are open, which is the most (max.connections, or the"
@@ -246,10 +246,10 @@ class Network:
             f" {FIRST_REQUEST_S:g} s end for them",
         )
 
-    def _end_newcomer(self, listener: str | None = None) -> bool:
+    def _end_silent(self, listener: str | None = None) -> bool:
         """Whether a connection that has asked nothing could end for another, of a listener or of
         all. Not each is logged: there may be thousands."""
-        silent = self._newcomers.to_end(monotonic(), listener)
+        silent = self._new_connections.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
@@ -309,7 +309,7 @@ class Network:
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
-        self._newcomers.discard(connection)
+        self._new_connections.discard(connection)
         self._waiting.pop(connection, None)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brokerd.server.net.lookups import Lookups
+from brokerd.server.network.lookups import Lookups
 
 MANY = 200
 

@@ -18,10 +18,10 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser
 from brokerd.log.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
-from brokerd.server.admin.broker_metrics import resident_bytes
-from brokerd.server.admin.exposition import CONTENT_TYPE
-from brokerd.server.admin.http import Answer, Page, Query, json_answer, problem
-from brokerd.server.admin.prometheus import render
+from brokerd.server.admin_http.broker_metrics import resident_bytes
+from brokerd.server.admin_http.exposition import CONTENT_TYPE
+from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
+from brokerd.server.admin_http.prometheus import render
 
 if TYPE_CHECKING:
     from brokerd.log.browser import BatchInfo

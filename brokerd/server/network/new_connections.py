@@ -12,13 +12,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brokerd.server.net.connection import Connection
+    from brokerd.server.network.connection import Connection
 
 FIRST_REQUEST_S = 5.0
 """So long a connection may take for its first request, whoever waits for its place."""
 
 
-class Newcomers:
+class NewConnections:
     """Those of one broker, by listener, in the order in which they came. Who has asked meanwhile is
     forgotten when it is looked for. Without a `listener` all are meant."""
 

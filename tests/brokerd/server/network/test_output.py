@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.net.output import (
+from brokerd.server.network.output import (
     SENDFILE_MIN_BYTES,
     SHORT_TURN_BYTES,
     SLOT_BYTES,

@@ -14,10 +14,10 @@ import pytest
 from brokerd.config.tls import Store, TlsSettings
 from brokerd.metrics import LoopTimes
 from brokerd.security.tls import server_context
-from brokerd.server.net import tls_socket
-from brokerd.server.net.output import UnreadableError
-from brokerd.server.net.tls_connection import PIECE_BYTES, TlsOutputQueue
-from brokerd.server.net.tls_socket import TlsFailure, TlsSocket
+from brokerd.server.network import tls_socket
+from brokerd.server.network.output import UnreadableError
+from brokerd.server.network.tls_connection import PIECE_BYTES, TlsOutputQueue
+from brokerd.server.network.tls_socket import TlsFailure, TlsSocket
 from tests.support.pki import Authority
 
 TIMEOUT_S = 10

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from brokerd.errors import ErrorCode
 from brokerd.limits import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
-from brokerd.server.admin.exposition import Row, family, head, histogram
+from brokerd.server.admin_http.exposition import Row, family, head, histogram
 from brokerd.server.request_times import api_name
 
 if TYPE_CHECKING:
-    from brokerd.server.admin.partition_counts import ClusterCounts, PartitionCounts
+    from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.broker import Broker
     from brokerd.server.coordinator.group_shard import GroupShard
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from brokerd.metrics import BrokerMetrics
-from brokerd.server.admin import broker_metrics
-from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.admin_http import broker_metrics
+from brokerd.server.network.receive_buffers import ReceiveBuffers
 
 
 @pytest.mark.parametrize(

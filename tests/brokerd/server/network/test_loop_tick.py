@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.net.loop_tick import LoopTick
+from brokerd.server.network.loop_tick import LoopTick
 
 
 class Client:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.net.selector import TimedSelector
+from brokerd.server.network.selector import TimedSelector
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.net.connection import Connection
-from brokerd.server.net.output import OutputQueue
-from brokerd.server.net.receive_buffers import LoanedFrame, ReceiveBuffers
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import OutputQueue
+from brokerd.server.network.receive_buffers import LoanedFrame, ReceiveBuffers
 
 
 class Bench:

@@ -1,6 +1,11 @@
 """Loans of frame buffers."""
 
-from brokerd.server.net.receive_buffers import KEPT_BYTES_MAX, KEPT_MAX, ROUND_BYTES, ReceiveBuffers
+from brokerd.server.network.receive_buffers import (
+    KEPT_BYTES_MAX,
+    KEPT_MAX,
+    ROUND_BYTES,
+    ReceiveBuffers,
+)
 
 
 def _nobody() -> None:

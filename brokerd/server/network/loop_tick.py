@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from brokerd.metrics import LoopTimes
-    from brokerd.server.net.connection import Connection
+    from brokerd.server.network.connection import Connection
     from brokerd.server.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)

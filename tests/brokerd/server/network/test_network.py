@@ -14,11 +14,11 @@ import pytest
 
 from brokerd.config.broker import parse
 from brokerd.metrics import LoopTimes
-from brokerd.server.net import network as network_module
-from brokerd.server.net import newcomers as newcomers_module
-from brokerd.server.net.connection import Connection
-from brokerd.server.net.network import STALLED_S, Network
-from brokerd.server.net.output import OutputQueue
+from brokerd.server.network import network as network_module
+from brokerd.server.network import new_connections as new_connections_module
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.network import STALLED_S, Network
+from brokerd.server.network.output import OutputQueue
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
 
@@ -282,7 +282,7 @@ async def ended(client: socket.socket) -> None:
 async def test_who_never_asked_ends_for_others_and_who_did_does_not(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 0.0)
+    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 0.0)
     async with full(limit) as (network, _, silent):
         (kept,) = (each for each in network.connections if each.has_asked)
         with connected(network) as another, connected(network) as last:
@@ -304,7 +304,7 @@ async def test_who_never_asked_ends_for_others_and_who_did_does_not(
 async def test_who_has_just_come_is_given_time_while_others_wait(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 1000.0)
+    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1000.0)
     async with full(limit) as (network, _, silent):
         with connected(network):
             for _ in range(20):
@@ -318,7 +318,7 @@ async def test_who_has_just_come_is_given_time_while_others_wait(
 async def test_who_waits_comes_in_when_the_time_of_another_is_over(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 1.0)
+    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1.0)
     async with full(limit) as (network, _, silent):
         with connected(network):
             await ended(silent)

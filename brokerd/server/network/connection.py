@@ -24,15 +24,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES
-from brokerd.server.net.output import HELD_BYTES_MAX, End, OutputQueue
-from brokerd.server.net.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
-from brokerd.server.net.sender import Sender
+from brokerd.server.network.output import HELD_BYTES_MAX, End, OutputQueue
+from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
+from brokerd.server.network.sender import Sender
 
 if TYPE_CHECKING:
     from brokerd.server.delayed_operations import DelayedOperation
     from brokerd.server.handlers.fetch_memo import FetchMemo
-    from brokerd.server.net.network import Network
-    from brokerd.server.net.tls_socket import TlsSocket
+    from brokerd.server.network.network import Network
+    from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)
