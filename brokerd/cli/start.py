@@ -19,10 +19,10 @@ from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.jaas import JaasError
 from brokerd.security.tls import TlsError, problems_of
+from brokerd.server.api.table import HANDLERS
 from brokerd.server.broker import Broker
 from brokerd.server.network.listeners import BindError
 from brokerd.server.network.selector import TimedSelector
-from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120
 START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, JaasError, OSError)

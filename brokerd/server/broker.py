@@ -42,23 +42,23 @@ from brokerd.security import admin_token, jaas
 from brokerd.server.admin_http.events import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
 from brokerd.server.admin_http.pages import pages
-from brokerd.server.append_queues import AppendQueues
-from brokerd.server.cleaner_workers import CleanerWorkers
-from brokerd.server.context import Handler
+from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.background.cleaner_workers import CleanerWorkers
+from brokerd.server.background.disk_worker import DiskWorker
+from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
-from brokerd.server.delayed_operations import Purgatory
-from brokerd.server.disk_worker import DiskWorker
-from brokerd.server.fetch_sessions import FetchSessions
+from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
-from brokerd.server.log_start_saves import LogStartSaves
-from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.network.listeners import BindError
 from brokerd.server.network.network import Network
-from brokerd.server.pending_reads import PendingReads
-from brokerd.server.request_times import RequestTimes
+from brokerd.server.produce.append_queues import AppendQueues
+from brokerd.server.requests.context import Handler
+from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
-from brokerd.server.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 

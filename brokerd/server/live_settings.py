@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from brokerd.config.broker import BrokerConfig
     from brokerd.config.tls import TlsSettings
     from brokerd.replication.partition import Partition
+    from brokerd.server.background.cleaner_workers import CleanerWorkers
     from brokerd.server.broker import Broker
-    from brokerd.server.cleaner_workers import CleanerWorkers
 
 logger = logging.getLogger(__name__)
 

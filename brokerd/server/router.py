@@ -31,28 +31,28 @@ from brokerd.protocol.framing import (
     parse_header,
 )
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
-from brokerd.server.context import Handler, RequestContext
-from brokerd.server.dispatch import (
+from brokerd.server.api.metadata import refused_api_versions
+from brokerd.server.fetch.delayed_fetch import serve_fetch, serve_large_fetch
+from brokerd.server.network.loop_tick import LoopTick
+from brokerd.server.network.output import HELD_BYTES_MAX
+from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.responses import refuse_old_produce
+from brokerd.server.requests.codec import (
     as_kafka_error,
     decode_request,
     error_frame,
     made,
     reply_frame,
 )
-from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
-from brokerd.server.handlers.metadata import refused_api_versions
-from brokerd.server.handlers.produce import ProduceBatcher
-from brokerd.server.handlers.produce_answers import refuse_old_produce
-from brokerd.server.network.loop_tick import LoopTick
-from brokerd.server.network.output import HELD_BYTES_MAX
-from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot, UnreadableError
-    from brokerd.server.request_times import Since
+    from brokerd.server.requests.request_times import Since
 
 logger = logging.getLogger(__name__)
 

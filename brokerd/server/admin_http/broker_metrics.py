@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode
 from brokerd.limits import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
 from brokerd.server.admin_http.exposition import Row, family, head, histogram
-from brokerd.server.request_times import api_name
+from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
     from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts

@@ -19,8 +19,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator.group_shard import GroupShard
-from brokerd.server.pending_reads import PendingReads
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX

@@ -29,10 +29,10 @@ from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BY
 from brokerd.server.network.sender import Sender
 
 if TYPE_CHECKING:
-    from brokerd.server.delayed_operations import DelayedOperation
-    from brokerd.server.handlers.fetch_memo import FetchMemo
+    from brokerd.server.fetch.memo import FetchMemo
     from brokerd.server.network.network import Network
     from brokerd.server.network.tls_socket import TlsSocket
+    from brokerd.server.requests.delayed_operations import DelayedOperation
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from brokerd.metrics import LoopTimes
     from brokerd.server.network.connection import Connection
-    from brokerd.server.request_times import RequestTimes
+    from brokerd.server.requests.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 
 
 class Appends(Protocol):
-    """The Produces that are not appended yet (`handlers.produce.ProduceBatcher`)."""
+    """The Produces that are not appended yet (`produce.batcher.ProduceBatcher`)."""
 
     def commit(self) -> None:
         """Append and answer them."""

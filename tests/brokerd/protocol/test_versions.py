@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import request_is_flexible, request_type
 from brokerd.protocol.versions import ADVERTISED, is_flexible, is_served, known_flexible
-from brokerd.server.table import HANDLERS
+from brokerd.server.api.table import HANDLERS
 
 
 def test_every_offered_api_has_a_handler_and_no_other_has() -> None:

@@ -16,9 +16,9 @@ from brokerd.errors import KafkaError
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
-from brokerd.server.context import RequestContext
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator.group_service import GroupService
-from brokerd.server.pending_reads import PendingReads
+from brokerd.server.requests.context import RequestContext
 from brokerd.topic_partition import TopicPartition
 
 BROKER_ID = 1

@@ -15,8 +15,8 @@ from brokerd.protocol.messages import (
     response_is_flexible,
 )
 from brokerd.protocol.versions import ADVERTISED
+from brokerd.server.api import group_offsets, groups
 from brokerd.server.broker import Broker
-from brokerd.server.handlers import group_offsets, groups
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context
 

@@ -13,8 +13,8 @@ from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
 from brokerd.config.broker import parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
+from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.broker import Broker
-from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings
 
 ID = UUID(int=7)

@@ -11,7 +11,7 @@ from brokerd.cluster.zookeeper.broker_info import Endpoint
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
-from brokerd.server.cleaner_workers import CleanerWorkers
+from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
 from brokerd.server.network.listeners import BindError
 

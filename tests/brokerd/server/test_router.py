@@ -19,12 +19,12 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server import router as router_module
-from brokerd.server.append_queues import AppendQueues
-from brokerd.server.handlers import produce_answers
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.network import network as network_module
 from brokerd.server.network.network import Network
-from brokerd.server.pending_reads import PendingReads
-from brokerd.server.request_times import RequestTimes
+from brokerd.server.produce import responses
+from brokerd.server.produce.append_queues import AppendQueues
+from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
 from tests.brokerd.replication.support import replica, state
 from tests.support.pki import Authority
@@ -260,7 +260,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     (connection,) = bench.network.connections
     connection.output.reserve()  # a long poll
     if cannot_be_told:
-        monkeypatch.setattr(produce_answers, "_tell_by_closing", lambda *_: 1 // 0)
+        monkeypatch.setattr(responses, "_tell_by_closing", lambda *_: 1 // 0)
     bench.router.metrics.loop.waking = 10  # others are served in this turn, too
     writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
     await until(lambda: connection.closed or connection.tasks_open)

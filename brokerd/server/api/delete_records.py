@@ -1,0 +1,88 @@
+"""DeleteRecords: the log starts of partitions moved up, for good once it is answered.
+
+The low watermark that is answered is this leader's log start: followers hold no records yet that
+would have to be waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import in_turns, in_turns_awaited
+
+if TYPE_CHECKING:
+    from brokerd.log.partition_log import PartitionLog
+    from brokerd.server.broker import Broker
+
+NO_LOW_WATERMARK = -1
+
+
+async def delete_records(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Each partition for itself; one write to disk, or two, serves them all."""
+    deletions = _Deletions(broker)
+    await in_turns(_asked(request), deletions.note)
+    await broker.pending_reads.load_logs(deletions.logs)
+    await in_turns(deletions.wanted.items(), deletions.delete)
+    await in_turns_awaited(deletions.deleted, deletions.answer)
+    topics = deletions.topics
+    return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
+
+
+def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
+    for topic in request.topics:
+        for asked in topic.partitions:
+            yield topic.name, int(asked.partition_index), int(asked.offset)
+
+
+class _Deletions:
+    """One request: what is wanted of each partition, and what became of it."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.wanted: dict[TopicPartition, int] = {}
+        self.logs: list[PartitionLog] = []
+        self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
+        self.topics: dict[str, list[Fields]] = {}
+
+    def note(self, asked: tuple[str, int, int]) -> None:
+        topic, index, offset = asked
+        if (topic, index) not in self.wanted:
+            with suppress(KafkaError):  # said for each
+                self.logs.append(self._broker.leader_of(topic, index).log)
+        self.wanted[topic, index] = offset
+
+    def delete(self, asked: tuple[TopicPartition, int]) -> None:
+        (topic, index), offset = asked
+        row: Fields = {
+            "partition_index": index, "low_watermark": NO_LOW_WATERMARK, "error_code": 0
+        }  # fmt: skip
+        self.topics.setdefault(topic, []).append(row)
+        try:
+            if topic in INTERNAL_TOPICS:
+                message = f"Cannot delete records of internal topic {topic}."
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+            low_watermark = self._broker.leader_of(topic, index).delete_records(offset)
+            saved = self._broker.log_starts.save(topic, index)
+        except KafkaError as error:
+            row["error_code"] = int(error.code)
+            return
+        row["low_watermark"] = low_watermark
+        self.deleted.append((row, saved))
+
+    async def answer(self, deleted: tuple[Fields, asyncio.Future[None]]) -> None:
+        row, saved = deleted
+        try:
+            await asyncio.shield(saved)
+        except KafkaError as error:
+            row.update(low_watermark=NO_LOW_WATERMARK, error_code=int(error.code))
+
+
+HANDLERS: dict[ApiKey, Handler] = {ApiKey.DELETE_RECORDS: delete_records}

@@ -1,0 +1,89 @@
+"""ElectLeaders: the first assigned replica made leader again, or any live one where none is.
+
+The controller elects by itself whatever there is to elect, and a leader moved back to its preferred
+replica waits for replication. So this answers what Kafka answers where no election is needed or
+none is possible, and says PREFERRED_LEADER_NOT_AVAILABLE where Kafka could have moved it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import at_once_or_in_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from brokerd.cluster.metadata_image import MetadataImage
+    from brokerd.server.broker import Broker
+
+PREFERRED = 0
+UNCLEAN = 1
+
+
+def elect_leaders(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
+    """One answer per partition asked for; of all of them, only those that needed an election."""
+    if not broker.cluster.is_controller:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+    election = getattr(request, "election_type", PREFERRED)
+    if election not in (PREFERRED, UNCLEAN):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no election type {election}.")
+    image = broker.cluster.image
+    is_for_all = request.topic_partitions is None
+    if is_for_all:
+        asked = image.all_partitions()
+    else:
+        asked = ((t.topic, int(index)) for t in request.topic_partitions for index in t.partitions)
+    results: list[Fields] = []
+    rows_of: dict[str, list[Fields]] = {}
+    seen: set[TopicPartition] = set()
+
+    def elect(key: TopicPartition) -> None:
+        if key in seen:
+            return
+        seen.add(key)
+        topic, index = key
+        error = _outcome(image, topic, index, election)
+        if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:
+            return
+        rows = rows_of.get(topic)
+        if rows is None:
+            rows = rows_of[topic] = []
+            results.append({"topic": topic, "partition_result": rows})
+        code, message = int(error.code), error.message
+        rows.append({"partition_id": index, "error_code": code, "error_message": message})
+
+    return at_once_or_in_turns(asked, elect, {"error_code": 0, "replica_election_results": results})
+
+
+def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:
+    state = image.partition(topic, index)
+    if state is None:
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
+    if election == UNCLEAN:
+        if state.leader in image.brokers:
+            return KafkaError(
+                ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
+            )
+        return KafkaError(
+            ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+            f"No replica of {topic}-{index} can be made its leader.",
+        )
+    preferred = state.replicas[0]
+    if state.leader == preferred:
+        return KafkaError(
+            ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
+        )
+    return KafkaError(
+        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+        f"The preferred leader {preferred} of {topic}-{index} cannot be made its leader.",
+    )
+
+
+HANDLERS: dict[ApiKey, Handler] = {ApiKey.ELECT_LEADERS: elect_leaders}

@@ -1,0 +1,253 @@
+"""Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable, Iterator, Set
+from typing import TYPE_CHECKING, Any
+
+from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
+from brokerd.coordinator.group.records import OffsetValue
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
+from brokerd.server.requests.context import Fields, Handler, RequestContext, milliseconds
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
+
+COMMIT_INSTANCE_FROM = 7
+COMMIT_LEADER_EPOCH_FROM = 6
+COMMIT_RETENTION_UP_TO = 4
+FETCH_TOP_ERROR_FROM = 2
+FETCH_MANY_FROM = 8
+
+FETCH_STABLE_FROM = 7
+
+_Found = tuple[
+    list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode, Set[TopicPartition]
+]
+"""Where a group's topics go, its offsets, what is told of each, and which may change yet."""
+_Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
+
+
+async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """One write has all offsets; what comes before and after it is done in turns where they are
+    many."""
+    answer = _ByPartition(broker)
+    await in_turns(_asked(request.topics), answer.note)
+    if answer.known:
+        has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
+        offsets: list[OffsetToCommit] = []
+        await in_turns(
+            answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
+        )
+        errors = await _commit(broker, _commit_request(context, request, offsets))
+        await in_turns(errors.items(), answer.add_result)
+    return {"topics": list(answer.topics.values())}
+
+
+def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Each topic with each of its partitions, or with None where it has none."""
+    for topic in topics:
+        for each in topic.partitions or (None,):
+            yield topic.name, each
+
+
+def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetToCommit:
+    leader_epoch = int(row.committed_leader_epoch) if has_epoch else -1
+    metadata = row.committed_metadata or ""
+    return OffsetToCommit(*partition, int(row.committed_offset), leader_epoch, metadata)
+
+
+class _ByPartition:
+    """An answer in the making: the partitions that exist, each once with the last that is said of
+    it, and what is told by topic. What does not exist is told as often as it is named, as in
+    Kafka."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.known: dict[TopicPartition, Any] = {}
+        self.topics: dict[str, Fields] = {}
+
+    def note(self, asked: tuple[str, Any]) -> None:
+        topic, each = asked
+        if each is None:
+            if topic not in self._broker.cluster.image.topics:
+                self._rows(topic)
+            return
+        index = int(each.partition_index)
+        if not self._broker.groups.knows_partition(topic, index):
+            self.add_result(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            return
+        self.known[topic, index] = each
+
+    def add_result(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
+        (topic, index), error = outcome
+        self._rows(topic).append({"partition_index": index, "error_code": error})
+
+    def _rows(self, topic: str) -> list[Fields]:
+        told = self.topics.get(topic)
+        if told is None:
+            told = self.topics[topic] = {"name": topic, "partitions": []}
+        rows: list[Fields] = told["partitions"]
+        return rows
+
+
+def _commit_request(
+    context: RequestContext, request: Any, offsets: Iterable[OffsetToCommit]
+) -> CommitRequest:
+    retention_ms = -1
+    if context.api_version <= COMMIT_RETENTION_UP_TO:
+        retention_ms = milliseconds(request.retention_time)
+    return CommitRequest(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        generation=int(request.generation_id_or_member_epoch),
+        instance_id=(
+            request.group_instance_id if context.api_version >= COMMIT_INSTANCE_FROM else None
+        ),
+        offsets=tuple(offsets),
+        retention_ms=None if retention_ms < 0 else retention_ms,
+    )
+
+
+async def _commit(broker: Broker, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
+    try:
+        shard = broker.groups.shard(commit.group_id, may_be_empty=True)
+        reply = await shard.ask(OffsetsReply, lambda core, t, now: core.commit(t, commit, now))
+    except KafkaError as error:
+        return {(each.topic, each.partition): error.code for each in commit.offsets}
+    return reply.errors
+
+
+def offset_fetch(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
+    """Offsets as they are committed; where only stable ones are wanted, those that a transaction
+    may change yet are refused."""
+    is_batched = context.api_version >= FETCH_MANY_FROM
+    wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
+    answer = _OffsetsAnswer(broker, context.api_version, wants_stable)
+    found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
+    if found is not None or answer.size > AT_ONCE_MAX:
+        return answer.made_in_turns(found)
+    for place in answer.places():
+        answer.tell_partition(place)
+    for each in answer.topics:
+        answer.tell_topic(each)
+    return answer.fields()
+
+
+class _OffsetsAnswer:
+    """An OffsetFetch's answer in the making: what is found, then partitions, then topics."""
+
+    def __init__(self, broker: Broker, version: int, wants_stable: bool) -> None:
+        self._broker = broker
+        self._version = version
+        self._wants_stable = wants_stable
+        self._is_batched = version >= FETCH_MANY_FROM
+        self._path = ("groups", "topics") if self._is_batched else ("topics",)
+        self._groups: list[Fields] = []
+        self.topics: list[tuple[list[bytes], str, list[bytes]]] = []
+        """Where each topic's row goes, its name, and its partitions' rows."""
+        self.size = 0
+        """How many partitions are told."""
+        self._found: list[_Found] = []
+
+    def find(self, asked: Any) -> None:
+        """`asked` is a group with its topics; without topics, all that it committed."""
+        errors_inside = self._version < FETCH_TOP_ERROR_FROM
+        group_id, wanted = asked.group_id, None
+        if asked.topics is not None:
+            wanted = [(t.name, int(index)) for t in asked.topics for index in t.partition_indexes]
+        error = ErrorCode.NONE
+        offsets: dict[TopicPartition, OffsetValue | None] = {}
+        unstable: Set[TopicPartition] = frozenset()
+        try:
+            shard = self._broker.groups.shard(group_id, may_be_empty=True)
+            offsets = shard.core.offsets(group_id, wanted)
+            if self._wants_stable:
+                unstable = shard.core.unstable(group_id, offsets)
+        except KafkaError as refusal:
+            error = refusal.code
+            if errors_inside:
+                offsets = dict.fromkeys(wanted or (), None)
+        inside = error if errors_inside else ErrorCode.NONE
+        told: list[bytes] = []
+        self.size += len(offsets)
+        self._found.append((told, offsets, inside, unstable))
+        group: Fields = {"group_id": group_id} if self._is_batched else {}
+        self._groups.append({**group, "error_code": error, "topics": told})
+
+    async def made_in_turns(self, found: Awaitable[None] | None) -> Fields:
+        if found is not None:
+            await found
+        await in_turns(self.places(), self.tell_partition)
+        await in_turns(self.topics, self.tell_topic)
+        return self.fields()
+
+    def places(self) -> Iterator[_Place]:
+        """Where each partition's row goes, and what is told; fills `topics` meanwhile."""
+        for told, offsets, error, unstable in self._found:
+            topics: dict[str, list[bytes]] = {}
+            for (topic, index), value in offsets.items():
+                rows = topics.get(topic)
+                if rows is None:
+                    rows = topics[topic] = []
+                    self.topics.append((told, topic, rows))
+                if (topic, index) in unstable:
+                    yield rows, index, None, ErrorCode.UNSTABLE_OFFSET_COMMIT
+                else:
+                    yield rows, index, value, error
+
+    def tell_partition(self, place: _Place) -> None:
+        rows, index, value, error = place
+        path = (*self._path, "partitions")
+        row = _fetched(index, value, error)
+        rows.append(encode_item(ApiKey.OFFSET_FETCH, self._version, path, row))
+
+    def tell_topic(self, place: tuple[list[bytes], str, list[bytes]]) -> None:
+        topics, name, rows = place
+        row = {"name": name, "partitions": rows}
+        topics.append(encode_item(ApiKey.OFFSET_FETCH, self._version, self._path, row))
+
+    def fields(self) -> Fields:
+        return {"groups": self._groups} if self._is_batched else self._groups[0]
+
+
+def _fetched(index: int, value: OffsetValue | None, error: ErrorCode) -> Fields:
+    return {
+        "partition_index": index,
+        "committed_offset": value.offset if value else -1,
+        "committed_leader_epoch": value.leader_epoch if value else -1,
+        "metadata": value.metadata if value else "",
+        "error_code": error,
+    }
+
+
+async def offset_delete(broker: Broker, _context: RequestContext, request: Any) -> Fields:
+    group_id = request.group_id
+    answer = _ByPartition(broker)
+    await in_turns(_asked(request.topics), answer.note)
+    partitions = tuple(answer.known)
+    try:
+        shard = broker.groups.shard(group_id)
+        reply = await shard.ask(
+            OffsetsReply,
+            lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
+        )
+    except KafkaError as error:
+        return {"error_code": error.code, "topics": []}
+    if reply.error is not ErrorCode.NONE:
+        return {"error_code": reply.error, "topics": []}
+    await in_turns(reply.errors.items(), answer.add_result)
+    return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.OFFSET_COMMIT: offset_commit,
+    ApiKey.OFFSET_FETCH: offset_fetch,
+    ApiKey.OFFSET_DELETE: offset_delete,
+}

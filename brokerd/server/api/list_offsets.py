@@ -1,0 +1,201 @@
+"""ListOffsets and OffsetForLeaderEpoch: where a partition's log begins and ends, and at what time.
+
+Clients see up to the high watermark, or the last stable offset where they read committed records:
+a timestamp's offset at or above it is not known yet. A look-up by time, and the first use of a log,
+read files: a little on the loop, of many partitions in turns, and what takes long in threads.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import list_offsets_v0
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import at_once_or_in_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from brokerd.protocol.list_offsets_v0 import RequestedPartition, RequestedTopic
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.requests.context import Reply
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
+"""The version from which on each stands for what it does."""
+
+
+def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+    """One offset per partition asked for, in v0 several; errors are per partition."""
+    if context.api_version == 0:
+        return _list_offsets_v0(broker, context, request)
+    version = context.api_version
+    committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
+    once: set[TopicPartition] = set()
+    twice: set[TopicPartition] = set()
+
+    def note(key: TopicPartition) -> None:
+        (twice if key in once else once).add(key)
+
+    def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
+        if (topic, asked.partition_index) in twice:
+            return _refused(asked, ErrorCode.INVALID_REQUEST)
+        return _listed(broker, topic, asked, version, committed, may_block=may_block)
+
+    def answer_all() -> Fields | Awaitable[Fields]:
+        topics = [(each.name, each.partitions) for each in request.topics]
+        return answer_partitions(broker.pending_reads, context, topics, answer)
+
+    keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
+    noted = at_once_or_in_turns(keys, note, None)
+    return answer_all() if noted is None else _behind(noted, answer_all)
+
+
+async def _behind(
+    noted: Awaitable[None], answer_all: Callable[[], Fields | Awaitable[Fields]]
+) -> Fields:
+    await noted
+    answer = answer_all()
+    return await answer if isawaitable(answer) else answer
+
+
+def _listed(
+    broker: Broker, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
+) -> Fields:
+    epoch = getattr(asked, "current_leader_epoch", -1)
+    try:
+        if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
+            message = f"version {version} has no special timestamp {asked.timestamp}"
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
+        partition = broker.leader_of(topic, asked.partition_index, epoch)
+        offset, timestamp_ms, leader_epoch = _offset_at(
+            partition, asked.timestamp, committed, may_block=may_block
+        )
+    except KafkaError as error:
+        return _refused(asked, error.code)
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": 0,
+        "timestamp": timestamp_ms,
+        "offset": offset,
+        "leader_epoch": leader_epoch,
+    }
+
+
+def _refused(asked: Any, code: ErrorCode) -> Fields:
+    return {"partition_index": asked.partition_index, "error_code": int(code)}
+
+
+def _offset_at(
+    partition: Partition, timestamp_ms: int, committed: bool, *, may_block: bool
+) -> tuple[int, int, int]:
+    """(offset, timestamp, leader epoch); all -1 where there is no such record."""
+    log = partition.log
+    if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
+        log.check_epochs(may_block=may_block)
+        return log.log_start_offset, -1, log.epoch_at_start
+    if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
+        return -1, -1, -1
+    if committed:
+        log.load(may_block=may_block)
+    else:
+        log.check_end(may_block=may_block)
+    end = partition.last_stable_offset if committed else partition.high_watermark
+    if timestamp_ms == LATEST:
+        return end, -1, partition.leader_epoch
+    if timestamp_ms == MAX_TIMESTAMP:
+        found = log.max_timestamp_offset(may_block=may_block)
+    else:
+        found = log.offset_for_timestamp(timestamp_ms, may_block=may_block)
+    if found is None or found[0] >= end:
+        return -1, -1, -1
+    return found
+
+
+def _list_offsets_v0(
+    broker: Broker, context: RequestContext, topics: Sequence[RequestedTopic]
+) -> bytes | Awaitable[bytes]:
+    answer = answer_partitions(
+        broker.pending_reads, context, topics, partial(_segment_offsets, broker),
+        encode=list_offsets_v0.encode_partition,
+    )  # fmt: skip
+    return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
+
+
+def _encode_v0(answer: Fields) -> bytes:
+    return list_offsets_v0.encode_response(answer["topics"])
+
+
+async def _encode_v0_later(answer: Awaitable[Fields]) -> bytes:
+    return _encode_v0(await answer)
+
+
+def _segment_offsets(
+    broker: Broker, topic: str, asked: RequestedPartition, *, may_block: bool
+) -> Fields:
+    """Where the segments begin that were last written by a time, newest first (Kafka's
+    UnifiedLog.legacyFetchOffsetsBefore)."""
+    try:
+        if asked.timestamp < EARLIEST:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+        partition = broker.leader_of(topic, asked.partition_index, -1)
+        points = partition.log.segment_times(broker.clock.now_ms(), may_block=may_block)
+    except KafkaError as error:
+        return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+    if asked.timestamp == EARLIEST:
+        points = points[:1]
+    elif asked.timestamp != LATEST:
+        while points and points[-1][1] > asked.timestamp:
+            points.pop()
+    end = partition.high_watermark
+    offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": 0,
+        "offsets": offsets[: max(asked.max_num_offsets, 0)],
+    }
+
+
+def offset_for_leader_epoch(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
+    """Where each epoch asked for ended in the leader's log."""
+    return answer_partitions(
+        broker.pending_reads,
+        context,
+        [(each.topic, each.partitions) for each in request.topics],
+        partial(_epoch_end, broker),
+        name_field="topic",
+    )
+
+
+def _epoch_end(broker: Broker, topic: str, asked: Any, *, may_block: bool) -> Fields:
+    try:
+        partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
+        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch, may_block=may_block)
+    except KafkaError as error:
+        return {"partition": asked.partition, "error_code": int(error.code)}
+    return {
+        "partition": asked.partition,
+        "error_code": 0,
+        "leader_epoch": epoch,
+        "end_offset": end_offset,
+    }
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.LIST_OFFSETS: list_offsets,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
+}

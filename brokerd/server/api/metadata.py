@@ -1,0 +1,256 @@
+"""ApiVersions and Metadata: what this broker speaks, and who leads what in the cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Collection
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from brokerd.cluster.topic_names import check_topic_name
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.metadata import encode_metadata, encode_topic
+from brokerd.protocol.versions import ADVERTISED
+from brokerd.server.api.metadata_cache import View
+from brokerd.server.requests.codec import as_kafka_error
+from brokerd.server.requests.context import Fields, Handler, Reply, RequestContext
+from brokerd.turns import AT_ONCE_MAX, in_turns
+
+if TYPE_CHECKING:
+    from brokerd.cluster.metadata_image import TopicInfo
+    from brokerd.server.broker import Broker
+
+CREATED_AT_ONCE = 32
+WARM_UPS_MAX = 3
+
+IDS_FIELD_FROM, IDS_FROM = 10, 12
+"""Versions of Metadata: the first with a topic's id, and the first in which it may be used."""
+
+_API_KEYS = [
+    {"api_key": int(key), "min_version": low, "max_version": high}
+    for key, (low, high) in ADVERTISED.items()
+]
+
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+SOFTWARE_FROM = 3
+"""The first version of ApiVersions in which a client names its software (KIP-511)."""
+_FEATURES_EPOCH = 0
+"""The version of `/feature`, which nobody writes again: there are no features to be finalised."""
+
+
+def api_versions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """What is offered; the same for everyone."""
+    if context.api_version >= SOFTWARE_FROM and not (
+        _SOFTWARE.fullmatch(request.client_software_name)
+        and _SOFTWARE.fullmatch(request.client_software_version)
+    ):
+        return {"error_code": int(ErrorCode.INVALID_REQUEST), "api_keys": []}
+    return {"error_code": 0, "api_keys": _API_KEYS, "finalized_features_epoch": _FEATURES_EPOCH}
+
+
+def refused_api_versions() -> Fields:
+    """What a client of a newer Kafka is told, in version 0: which version to ask in (KIP-511)."""
+    own = [each for each in _API_KEYS if each["api_key"] == ApiKey.API_VERSIONS]
+    return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
+
+
+def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+    """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
+    if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
+        code = int(ErrorCode.INVALID_REQUEST)
+        topics = [
+            {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
+            for each in request.topics
+        ]
+        return {"brokers": (), "topics": topics}
+    answer = _Answer(broker, context, request)
+    missing = answer.topics_to_create()
+    if missing or answer.is_slow() or answer.new_topics():
+        return _metadata_later(broker, answer, missing)
+    return answer.encode()
+
+
+def _needs_ids(request: Any) -> bool:
+    """Whether a topic has an id, or no name; versions 10 and 11 know the field and refuse both."""
+    return any(each.topic_id or each.name is None for each in request.topics or ())
+
+
+async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:
+    for start in range(0, len(missing), CREATED_AT_ONCE):
+        names = missing[start : start + CREATED_AT_ONCE]
+        created = await asyncio.gather(
+            *(broker.cluster.auto_create(name) for name in names), return_exceptions=True
+        )
+        for name, outcome in zip(names, created, strict=True):
+            if isinstance(outcome, BaseException):
+                answer.failed(name, outcome)
+    await broker.cluster.new_partition_wait.wait(answer.new_topics())
+    for _ in range(WARM_UPS_MAX):
+        await answer.warm_up()
+        if not answer.is_slow():  # else much of it has changed meanwhile
+            break
+    return answer.encode()
+
+
+class _Answer:
+    """One Metadata response in the making."""
+
+    def __init__(self, broker: Broker, context: RequestContext, request: Any) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._version = context.api_version
+        self._operations = bool(getattr(request, "include_topic_authorized_operations", False))
+        self._failures: dict[str, ErrorCode] = {}
+        self._unknown_rows: dict[tuple[str | None, UUID | None, ErrorCode], bytes] = {}
+        topics = request.topics or ()
+        self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
+        # one id, and the names of the request count no more, as in Kafka
+        self._names = [] if self._ids else list(dict.fromkeys(topic.name for topic in topics))
+
+    @property
+    def _is_for_all(self) -> bool:
+        topics = self._request.topics
+        return topics is None or (self._version == 0 and not topics)
+
+    def topics_to_create(self) -> list[str]:
+        """Names asked for that do not exist, where both sides let them be created."""
+        if self._is_for_all or not self._broker.config.auto_create_topics_enable:
+            return []
+        if not getattr(self._request, "allow_auto_topic_creation", True):
+            return []
+        known = self._broker.cluster.image.topics
+        missing = []
+        for name in self._names:
+            if name is not None and name not in known:
+                try:
+                    check_topic_name(name)
+                except KafkaError as error:
+                    self._failures[name] = error.code
+                else:
+                    missing.append(name)
+        return list(dict.fromkeys(missing))
+
+    def new_topics(self) -> list[str]:
+        """The requested topics whose leaders may not know all their partitions yet."""
+        if self._is_for_all:
+            return []
+        readiness = self._broker.cluster.new_partition_wait
+        return [name for name in self._names if name is not None and readiness.is_awaited(name)]
+
+    def failed(self, name: str, error: BaseException) -> None:
+        """A topic could not be created (or has no leaders yet)."""
+        code = as_kafka_error(error, self._context).code
+        if code is ErrorCode.REQUEST_TIMED_OUT:
+            code = ErrorCode.LEADER_NOT_AVAILABLE
+        self._failures[name] = code
+
+    def _infos(self) -> Collection[TopicInfo]:
+        """The existing topics of the answer."""
+        image = self._broker.cluster.image
+        if self._is_for_all:
+            return image.topics.values()
+        names = self._names or [image.topic_ids.get(each) for each in self._ids]
+        return [image.topics[name] for name in names if name in image.topics]
+
+    def _view(self) -> View:
+        unseen = [
+            broker.id
+            for broker in self._broker.cluster.image.brokers.values()
+            if self._context.listener not in broker.endpoints
+        ]
+        return View(self._version, self._operations, frozenset(unseen))
+
+    def is_slow(self) -> bool:
+        """Whether so many partitions, or names that no topic has, must be encoded that it takes
+        several turns of the loop."""
+        asked = len(self._names) + len(self._ids)
+        if (
+            asked > AT_ONCE_MAX
+            and asked - len(self._infos()) - len(self._unknown_rows) > AT_ONCE_MAX
+        ):
+            return True
+        return self._broker.metadata.is_slow(self._view(), self._infos())
+
+    async def warm_up(self) -> None:
+        """Encodes the topics into the cache, some per turn of the loop, and the refusals."""
+        cache, view = self._broker.metadata, self._view()
+        await in_turns(list(self._infos()), lambda info: cache.topic(view, info))
+        await in_turns(self._ids, lambda topic_id: self._by_id(topic_id, view))
+        await in_turns(self._names, lambda name: self._by_name(name, view))
+
+    def encode(self) -> bytes:
+        image, view = self._broker.cluster.image, self._view()
+        fields: Fields = {
+            "brokers": self._brokers(),
+            "cluster_id": image.cluster_id or None,
+            "controller_id": image.controller_id,
+        }
+        if getattr(self._request, "include_cluster_authorized_operations", False):
+            fields["cluster_authorized_operations"] = CLUSTER_OPERATIONS
+        if self._is_for_all:
+            topics = [self._known(info, view) for info in image.topics.values()]
+        else:
+            topics = [self._by_id(topic_id, view) for topic_id in self._ids]
+            topics += [self._by_name(name, view) for name in self._names]
+        return encode_metadata(self._version, fields, topics)
+
+    def _brokers(self) -> list[Fields]:
+        listed = []
+        for broker in self._broker.cluster.image.brokers.values():
+            endpoint = broker.endpoints.get(self._context.listener)
+            if endpoint is not None:
+                host, port = endpoint
+                listed.append(
+                    {"node_id": broker.id, "host": host, "port": port, "rack": broker.rack}
+                )
+        return listed
+
+    def _known(self, info: TopicInfo, view: View) -> bytes:
+        return self._broker.metadata.topic(view, info)
+
+    def _by_id(self, topic_id: UUID, view: View) -> bytes:
+        image = self._broker.cluster.image
+        info = image.topics.get(image.topic_ids.get(topic_id, ""))
+        if info is None:
+            return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        return self._known(info, view)
+
+    def _by_name(self, name: str | None, view: View) -> bytes:
+        if name is None:
+            return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
+        info = self._broker.cluster.image.topics.get(name)
+        if info is not None:
+            return self._known(info, view)
+        return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
+
+    def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:
+        key = (name, topic_id, code)
+        row = self._unknown_rows.get(key)
+        if row is None:
+            fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
+            row = self._unknown_rows[key] = encode_topic(self._version, fields)
+        return row
+
+
+def _id_of(topic: Any) -> UUID | None:
+    """The id a topic is asked for by; None for none, which is zero on the wire."""
+    return getattr(topic, "topic_id", None)
+
+
+def _why_unknown(name: str) -> ErrorCode:
+    try:
+        check_topic_name(name)
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.API_VERSIONS: api_versions,
+    ApiKey.METADATA: metadata,
+}

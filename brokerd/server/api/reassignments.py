@@ -1,0 +1,144 @@
+"""AlterPartitionReassignments, ListPartitionReassignments: which replicas are on their way.
+
+Replicas are not moved yet. What is wrong with a request is said as Kafka says it, the assignment
+that holds already is accepted (the leader goes on under a new epoch, as after any reassignment),
+and any other is refused with INVALID_REPLICA_ASSIGNMENT. A reassignment that a controller of
+Kafka's left in ZooKeeper is listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.requests.context import Fields, Handler, RequestContext, milliseconds
+from brokerd.topic_partition import TopicPartition
+from brokerd.turns import in_turns
+
+if TYPE_CHECKING:
+    from brokerd.cluster.metadata_image import MetadataImage
+    from brokerd.replication.state import PartitionState
+    from brokerd.server.broker import Broker
+
+
+async def alter_partition_reassignments(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields:
+    """One answer per partition; of one that is named twice the last replicas count."""
+    _require_controller(broker)
+    image = broker.cluster.image
+    outcomes: dict[TopicPartition, KafkaError | None] = {}
+
+    def look(asked: tuple[str, Any]) -> None:
+        name, each = asked
+        key = (name, int(each.partition_index))
+        outcomes[key] = _refusal(image, key, each.replicas)
+
+    await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
+    accepted = [key for key, error in outcomes.items() if error is None]
+    timeout_ms = milliseconds(request.timeout)
+    outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
+    topics: dict[str, list[Fields]] = {}
+
+    def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
+        (name, index), error = outcome
+        topics.setdefault(name, []).append(_row(index, error))
+
+    await in_turns(outcomes.items(), answer)
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "responses": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+    }
+
+
+def _row(index: int, error: KafkaError | None) -> Fields:
+    code, message = (int(error.code), error.message) if error else (0, None)
+    return {"partition_index": index, "error_code": code, "error_message": message}
+
+
+def _refusal(
+    image: MetadataImage, key: TopicPartition, replicas: tuple[int, ...] | None
+) -> KafkaError | None:
+    try:
+        _check(image, image.partition(*key), replicas)
+    except KafkaError as error:
+        return error.alone()
+    return None
+
+
+def _check(
+    image: MetadataImage, state: PartitionState | None, replicas: tuple[int, ...] | None
+) -> None:
+    """Raises KafkaError unless the partition has just these replicas already."""
+    if state is None and replicas is not None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
+    if state is None or replicas is None:
+        if state and (state.adding or state.removing):
+            raise _invalid("Reassignments cannot be cancelled on this broker yet.")
+        raise KafkaError(
+            ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
+        )
+    if not replicas:
+        raise _invalid("Empty replica list specified in partition reassignment.")
+    if len(set(replicas)) != len(replicas):
+        raise _invalid("Duplicate replica ids in partition reassignment replica list.")
+    if min(replicas) < 0:
+        raise _invalid("Invalid broker id in replica list.")
+    dead = sorted(set(replicas) - image.brokers.keys())
+    if dead:
+        ids = ", ".join(map(str, dead))
+        raise _invalid(f"Replica assignment has brokers that are not alive: {ids}.")
+    if tuple(replicas) != state.replicas:
+        raise _invalid("Replicas cannot be moved to other brokers on this broker yet.")
+
+
+async def list_partition_reassignments(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields:
+    """The partitions with replicas that are added or removed; all, or those asked for."""
+    _require_controller(broker)
+    image = broker.cluster.image
+    if request.topics is None:
+        asked = image.all_partitions()
+    else:
+        asked = ((t.name, int(index)) for t in request.topics for index in t.partition_indexes)
+    moving: dict[TopicPartition, PartitionState] = {}
+
+    def look(key: TopicPartition) -> None:
+        state = image.partition(*key)
+        if state is not None and (state.adding or state.removing):
+            moving[key] = state
+
+    await in_turns(asked, look)
+    topics: dict[str, list[Fields]] = {}
+    for (topic, index), state in sorted(moving.items()):
+        topics.setdefault(topic, []).append(
+            {
+                "partition_index": index,
+                "replicas": state.replicas,
+                "adding_replicas": state.adding,
+                "removing_replicas": state.removing,
+            }
+        )
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+    }
+
+
+def _require_controller(broker: Broker) -> None:
+    if not broker.cluster.is_controller:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments,
+}

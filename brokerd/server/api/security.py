@@ -1,0 +1,68 @@
+"""SASL, ACLs and delegation tokens on listeners that know no users: what Kafka answers there.
+
+Without an authorizer ACLs are disabled; on a plaintext listener everybody has been let in already
+and nobody may have a token.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.requests.context import Fields, Handler, RequestContext
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
+
+
+def acls(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """There is no authorizer that could have any."""
+    raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
+
+
+ANONYMOUS = {"principal_type": "User", "principal_name": "ANONYMOUS"}
+"""Who everybody is on a listener that asks nobody."""
+
+NO_TOKEN: Fields = {
+    "error_code": int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+    **ANONYMOUS,
+    **{f"token_requester_{name}": value for name, value in ANONYMOUS.items()},
+    "issue_timestamp": None,
+    "expiry_timestamp": None,
+    "max_timestamp": None,
+}
+
+
+def create_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Tokens are for users that have proved who they are."""
+    return NO_TOKEN
+
+
+def change_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """RenewDelegationToken, ExpireDelegationToken: there is none."""
+    return {name: NO_TOKEN[name] for name in ("error_code", "expiry_timestamp")}
+
+
+def describe_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    return {"error_code": NO_TOKEN["error_code"]}
+
+
+def sasl(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """A connection to a listener without SASL has nothing to prove."""
+    raise KafkaError(
+        ErrorCode.ILLEGAL_SASL_STATE, "This listener has no SASL: send requests at once."
+    )
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.SASL_HANDSHAKE: sasl,
+    ApiKey.SASL_AUTHENTICATE: sasl,
+    ApiKey.DESCRIBE_ACLS: acls,
+    ApiKey.CREATE_ACLS: acls,
+    ApiKey.DELETE_ACLS: acls,
+    ApiKey.CREATE_DELEGATION_TOKEN: create_delegation_token,
+    ApiKey.RENEW_DELEGATION_TOKEN: change_delegation_token,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: change_delegation_token,
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: describe_delegation_token,
+}

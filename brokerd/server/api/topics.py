@@ -1,0 +1,208 @@
+"""CreateTopics, DeleteTopics, CreatePartitions: one answer per topic, served by the controller."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
+from brokerd.server.api.config_entries import topic_entries
+from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.turns import in_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brokerd.server.broker import Broker
+
+NO_ID = UUID(int=0)
+DISABLED_FROM = 3
+"""The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
+CONFIGS_FROM = 5
+"""The version of CreateTopics from which on a topic's settings are told."""
+
+
+async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Topics by count or by assignment. A name that is asked for twice is answered twice."""
+    wanted: list[NewTopic] = []
+    await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
+    results = await broker.cluster.create_topics(
+        wanted,
+        timeout_ms=_ms(request.timeout),
+        validate_only=getattr(request, "validate_only", False),
+    )
+    answers = _Creations(broker, context.api_version, has_ids=not request.validate_only)
+    await in_turns(wanted, lambda topic: answers.add(topic.name, results[topic.name]))
+    return {"topics": answers.rows}
+
+
+def _new_topic(topic: Any) -> NewTopic:
+    """Of a partition that is assigned twice, and of a setting, the last word counts, as in
+    Kafka."""
+    return NewTopic(
+        name=topic.name,
+        partitions=topic.num_partitions,
+        replication_factor=topic.replication_factor,
+        assignment={each.partition_index: tuple(each.broker_ids) for each in topic.assignments},
+        config={config.name: config.value for config in topic.configs},
+    )
+
+
+class _Creations:
+    """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
+    the same config, which is told as some thirty settings: those are encoded once."""
+
+    def __init__(self, broker: Broker, version: int, *, has_ids: bool) -> None:
+        self._settings = broker.settings.now
+        self._version = version
+        self._has_ids = has_ids  # a topic that is only validated has none
+        self._configs: dict[frozenset[tuple[str, str]], list[bytes]] = {}
+        self.rows: list[bytes] = []
+
+    def add(self, name: str, result: CreatedTopic | KafkaError) -> None:
+        if isinstance(result, KafkaError):
+            row = _creation_refused(name, result)
+        else:
+            row = {
+                "name": name,
+                "topic_id": result.topic_id if self._has_ids else NO_ID,
+                "error_code": 0,
+                "error_message": None,
+                "num_partitions": result.partitions,
+                "replication_factor": result.replication_factor,
+                "configs": self._entries(result.config) if self._version >= CONFIGS_FROM else [],
+            }
+        self.rows.append(encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row))
+
+    def _entries(self, config: dict[str, str]) -> list[bytes]:
+        key = frozenset(config.items())
+        if key not in self._configs:
+            path = ("topics", "configs")
+            self._configs[key] = [
+                encode_item(ApiKey.CREATE_TOPICS, self._version, path, _setting(entry))
+                for entry in topic_entries(config, self._settings, None)
+            ]
+        return self._configs[key]
+
+
+def _creation_refused(name: str, error: KafkaError) -> Fields:
+    return {
+        "name": name,
+        "topic_id": NO_ID,
+        "error_code": int(error.code),
+        "error_message": error.message,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "configs": [],
+    }
+
+
+def _setting(entry: Fields) -> Fields:
+    told = ("name", "value", "read_only", "config_source", "is_sensitive")
+    return {field: entry[field] for field in told}
+
+
+async def delete_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Topics by name, or (from version 6 on) by id. What is asked for twice is answered twice; one
+    topic with both a name and an id has the whole request refused, as in Kafka."""
+    asked = _asked_to_delete(request)
+    refusal = _deletion_refused(broker, context, asked)
+    topic_ids = broker.cluster.image.topic_ids
+    rows = asked
+    results: dict[str, KafkaError | None] = {}
+    if refusal is None:
+        rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
+        names = dict.fromkeys(name for name, _ in rows if name is not None)
+        results = await broker.cluster.delete_topics(list(names), timeout_ms=_ms(request.timeout))
+    responses: list[bytes] = []
+
+    def add(row: tuple[str | None, UUID | None]) -> None:
+        name, topic_id = row
+        error = refusal
+        if error is None:
+            error = _nameless(topic_id) if name is None else results[name]
+        fields = _deletion(name, topic_id, error)
+        item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
+        responses.append(item)
+
+    await in_turns(rows, add)
+    return {"responses": responses}
+
+
+def _deletion_refused(
+    broker: Broker, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
+) -> KafkaError | None:
+    """What is told of every topic of the request, where nothing is deleted at all."""
+    try:
+        broker.cluster.check_deletion()
+    except KafkaError as error:
+        is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
+        if is_disabled and context.api_version < DISABLED_FROM:
+            return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
+        return error.alone()
+    if any(name is not None and topic_id for name, topic_id in asked):
+        return KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both.")
+    return None
+
+
+def _nameless(topic_id: UUID | None) -> KafkaError:
+    if topic_id:
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id.")
+    return KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id.")
+
+
+def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
+    if hasattr(request, "topic_names"):
+        return [(name, None) for name in request.topic_names]
+    return [(topic.name, topic.topic_id) for topic in request.topics]
+
+
+def _deletion(name: str | None, topic_id: UUID | None, error: KafkaError | None) -> Fields:
+    return {
+        "name": name,
+        "topic_id": topic_id or NO_ID,
+        "error_code": int(error.code) if error else 0,
+        "error_message": error.message if error else None,
+    }
+
+
+async def create_partitions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Growth to a total count, with the added partitions' replicas or without."""
+    growths: list[NewPartitions] = []
+    rows: list[Fields] = []
+
+    def note(topic: Any) -> None:
+        assignment = _assignment(topic.assignments)
+        growths.append(NewPartitions(topic=topic.name, total=topic.count, assignment=assignment))
+
+    def answer(result: tuple[str, KafkaError | None]) -> None:
+        name, error = result
+        code, message = (int(error.code), error.message) if error else (0, None)
+        rows.append({"name": name, "error_code": code, "error_message": message})
+
+    await in_turns(request.topics, note)
+    results = await broker.cluster.create_partitions(
+        growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
+    )
+    await in_turns(results.items(), answer)
+    return {"results": rows}
+
+
+def _assignment(told: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
+    """An empty list names no replicas where some are to be named; only null leaves it to us."""
+    return None if told is None else tuple(tuple(each.broker_ids) for each in told)
+
+
+def _ms(duration: timedelta) -> int:
+    return max(0, duration // timedelta(milliseconds=1))
+
+
+HANDLERS: dict[ApiKey, Handler] = {
+    ApiKey.CREATE_TOPICS: create_topics,
+    ApiKey.DELETE_TOPICS: delete_topics,
+    ApiKey.CREATE_PARTITIONS: create_partitions,
+}

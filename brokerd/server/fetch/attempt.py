@@ -1,0 +1,312 @@
+"""One try at a Fetch: what can be read of its partitions now, and whether it is worth an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.page_cache import NotInPageCache
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import (
+    NO_TOPIC_ID,
+    READ_COMMITTED,
+    FetchPartition,
+    FetchRequest,
+)
+from brokerd.protocol.fetch_response import FetchReply
+from brokerd.server.requests.refusals import count_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brokerd.log.open_files import FileRange
+    from brokerd.log.page_cache import PendingRead
+    from brokerd.log.partition_log import PartitionLog
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.fetch.sessions import Fetch
+
+FILES_MAX = 1_000
+"""So many partitions of one Fetch have records, or have them read from the disk: each holds a file
+open. The others are answered as where there is no room left."""
+ENOUGH = 1 << 31
+"""More bytes than any Fetch can wait for."""
+UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+class Attempt:
+    """One try at a request: the replies, and whether they are worth sending before time is up.
+
+    It is made by `read`, which may be called for some of its partitions after others, and `end`.
+
+    Without `may_block` it does not wait for the disk: `pending_reads` must be loaded before the
+    next attempt, and `unloaded` are the logs that are used for the first time. `unknown` are the
+    replies of partitions that the cluster does not know, which come last; they are passed from the
+    earlier attempts, and a partition that has become unknown since is a failure like any other.
+    """
+
+    __slots__ = (
+        "_broker", "_counts", "_fetch", "_is_first", "_may_block", "_request", "_room", "_total",
+        "failed", "is_enough", "min_bytes", "partitions", "pending_reads", "replies", "there",
+        "unknown", "unloaded",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: FetchRequest,
+        fetch: Fetch,
+        *,
+        may_block: bool = True,
+        unknown: list[FetchReply] | None = None,
+    ) -> None:
+        self._broker = broker
+        self._request = request
+        self._fetch = fetch
+        self._may_block = may_block
+        self._is_first = unknown is None
+        self._room = room = min(request.max_bytes, broker.config.fetch_max_bytes)
+        self.min_bytes = request.min_bytes if request.min_bytes < room else room
+        self._total = 0
+        self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
+        self._counts: list[tuple[Partition, int]] = []
+        self.pending_reads: list[PendingRead] = []
+        self.unloaded: list[PartitionLog] = []
+        self.replies: list[FetchReply] = []
+        self.partitions: list[Partition] = []
+        self.failed = self.is_enough = False
+        self.unknown = unknown
+
+    def read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
+        """Tries these partitions. What it raises is unexpected; then nothing is held any more."""
+        try:
+            self._read(wanted_partitions)
+        except BaseException:
+            self.give_up()
+            raise
+
+    def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
+        broker, may_block, room, total = self._broker, self._may_block, self._room, self._total
+        committed = self._request.isolation_level == READ_COMMITTED
+        min_bytes = self.min_bytes
+        may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
+        for wanted in wanted_partitions:
+            try:
+                partition = led_partition(broker, wanted)
+                self.partitions.append(partition)
+                if not (may_block or partition.log.is_loaded):
+                    self.unloaded.append(partition.log)
+                    self.pending_reads.append(partition.log.first_use())
+                    continue
+                is_full = may_be_full and self._files() >= FILES_MAX
+                reply = _read(
+                    partition, wanted, 0 if is_full else room,
+                    first=total == 0 and not is_full, committed=committed, may_block=may_block,
+                )  # fmt: skip
+            except NotInPageCache as error:
+                self.pending_reads.append(error.pending_read)
+                continue
+            except KafkaError as error:
+                self._refuse(wanted, error.code)
+                continue
+            if reply.records is not None:
+                total += reply.records.size_bytes
+                room -= reply.records.size_bytes
+                self._counts.append((partition, reply.records.size_bytes))
+            elif reply.diverging is not None:
+                self.failed = True
+            self.replies.append(reply)
+            if total < min_bytes > 1:
+                up_to = reply.last_stable_offset if committed else reply.high_watermark
+                there = _bytes_there(partition, wanted, up_to, reply.records, is_full=is_full)
+                if there:
+                    self.there[partition] = there
+        self._room, self._total = room, total
+
+    def end(self) -> None:
+        """All partitions were tried."""
+        if self.unknown:
+            self.replies += self.unknown
+        least = self.min_bytes
+        self.is_enough = self.failed or self._total >= least or sum(self.there.values()) >= least
+
+    @property
+    def has_moved(self) -> bool:
+        """Of one that is not enough: whether there is more to be seen by now than it saw."""
+        return any(
+            partition.high_watermark != reply.high_watermark
+            or partition.last_stable_offset != reply.last_stable_offset
+            or not partition.is_leader
+            for partition, reply in zip(self.partitions, self.replies, strict=False)
+        )  # behind them are the replies of what is unknown
+
+    def names(self) -> dict[bytes, str]:
+        """The topics that it found, by id."""
+        return {each.log.topic_id.bytes: each.topic for each in self.partitions}
+
+    def _files(self) -> int:
+        """Of so many partitions a file is open or will be read."""
+        return len(self._counts) + len(self.pending_reads) - len(self.unloaded)
+
+    def _refuse(self, wanted: FetchPartition, error: ErrorCode) -> None:
+        if error is ErrorCode.UNKNOWN_TOPIC_ID:
+            error = self._code_of_gone(wanted)
+        reply = FetchReply(wanted.topic, wanted.partition, int(error), topic_id=wanted.topic_id)
+        if self._is_first and error in UNKNOWN:
+            self.unknown = self.unknown or []
+            self.unknown.append(reply._replace(aborted=()))  # not null, as Kafka has it
+            return
+        self.failed = True
+        self.replies.append(reply)
+
+    def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
+        """What is told of a topic id that is no more: where it was known when the request came, or
+        to its session, Kafka goes by the name, which may be that of another topic by now."""
+        name = self._fetch.name_of(wanted)
+        if name is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        try:
+            self._broker.leader_of(name, wanted.partition)
+        except KafkaError as error:
+            return error.code
+        return ErrorCode.INCONSISTENT_TOPIC_ID
+
+    def count(self) -> None:
+        """The replies are sent; they count as read, and as refused."""
+        self.count_read()
+        if self.failed or self.unknown:
+            self.count_refused(self.replies)
+
+    def count_read(self) -> None:
+        for partition in self.partitions:
+            partition.fetches += 1
+        for partition, size_bytes in self._counts:
+            partition.bytes_out += size_bytes
+
+    def count_refused(self, replies: Iterable[FetchReply]) -> None:
+        for reply in replies:
+            if reply.error:
+                count_refusal(self._broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error)
+
+    def release(self) -> None:
+        """Gives the file ranges back unsent."""
+        for reply in self.replies:
+            if reply.records is not None:
+                reply.records.release()
+
+    def give_up(self) -> None:
+        """The same, and the pending reads are not done."""
+        self.release()
+        for pending in self.pending_reads:
+            pending.release()
+
+
+def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
+    """The partition led here that a request means. Raises KafkaError."""
+    if wanted.topic_id is NO_TOPIC_ID:
+        return broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
+    topic = broker.cluster.image.names_by_id.get(wanted.topic_id)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id")
+    partition = broker.leader_of(topic, wanted.partition, wanted.leader_epoch)
+    if partition.log.topic_id.bytes != wanted.topic_id:
+        raise KafkaError(
+            ErrorCode.INCONSISTENT_TOPIC_ID,
+            f"the log of {topic}-{wanted.partition} is of another topic id than this",
+        )
+    return partition
+
+
+def _read(
+    partition: Partition,
+    wanted: FetchPartition,
+    room: int,
+    *,
+    first: bool,
+    committed: bool,
+    may_block: bool,
+) -> FetchReply:
+    log = partition.log
+    offset = wanted.offset
+    if not log.log_start_offset <= offset <= log.log_end_offset:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"offset {offset} is not in {log.log_start_offset} to {log.log_end_offset}",
+        )
+    stable = partition.last_stable_offset
+    high_watermark = partition.high_watermark  # the first use of a log may have cut it
+    diverging = None
+    if wanted.last_fetched_epoch >= 0:
+        diverging = _diverging(partition, wanted)
+    records = None
+    aborted: list[tuple[int, int]] | None = [] if committed else None
+    up_to = stable if committed else high_watermark
+    limit = min(wanted.max_bytes, room)
+    if offset < up_to and (limit > 0 or first) and diverging is None:
+        records = log.read(
+            offset, max(limit, 0), up_to=up_to, min_one_batch=first, may_block=may_block
+        )
+        if committed and records is not None:
+            try:
+                aborted = log.aborted_transactions(offset, records)
+            except BaseException:
+                records.release()
+                raise
+    return FetchReply(
+        wanted.topic, wanted.partition, 0, high_watermark, stable, log.log_start_offset, records,
+        wanted.topic_id, aborted, diverging,
+    )  # fmt: skip
+
+
+def bytes_now(
+    broker: Broker, partition: Partition, wanted: FetchPartition, *, committed: bool
+) -> int:
+    """What a partition that moved during the wait has by now of the bytes that are waited for:
+    ENOUGH also where something else is to be told of it."""
+    log = partition.log
+    try:
+        if (
+            led_partition(broker, wanted) is not partition
+            or not log.log_start_offset <= wanted.offset <= log.log_end_offset
+            or (wanted.last_fetched_epoch >= 0 and _diverging(partition, wanted) is not None)
+        ):
+            return ENOUGH
+    except KafkaError:
+        return ENOUGH
+    up_to = partition.last_stable_offset if committed else partition.high_watermark
+    return _bytes_there(partition, wanted, up_to)
+
+
+def _bytes_there(
+    partition: Partition,
+    wanted: FetchPartition,
+    up_to: int,
+    records: FileRange | None = None,
+    *,
+    is_full: bool = False,
+) -> int:
+    """What a partition has of the bytes that are waited for, as DelayedFetch.tryComplete has it:
+    what is there of its newest segment and may be told together, also where less was read of it, or
+    no batch fits. An older segment is never waited at: nothing more comes to it."""
+    if wanted.offset >= up_to or wanted.max_bytes <= 0:
+        return 0
+    if is_full:
+        return ENOUGH
+    try:
+        found = partition.log.bytes_below(wanted.offset, up_to, records)
+    except KafkaError:  # said by the next Fetch
+        return ENOUGH
+    return ENOUGH if found is None else min(found, wanted.max_bytes)
+
+
+def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] | None:
+    """(epoch, end) where the asker's log left the leader's; None where it did not."""
+    epoch, end = partition.end_offset_for_epoch(wanted.last_fetched_epoch)
+    if epoch < 0 or end < 0:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"leader epoch {wanted.last_fetched_epoch} is not known here",
+        )
+    if epoch < wanted.last_fetched_epoch or end < wanted.offset:
+        return epoch, end
+    return None

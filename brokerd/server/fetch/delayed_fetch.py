@@ -1,0 +1,330 @@
+"""Fetch: answered at once if min_bytes are there, else when they are or after max_wait_ms.
+
+A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
+stable offset. The first partition with records gives a whole batch, even if it is larger than
+max_bytes; the others give what still fits. An error of a partition is answered at once. A partition
+that the cluster does not know is answered at once only if the request has no other partition
+(KafkaApis.handleFetchRequest).
+
+A thread brings records from the disk into memory first. A request with many partitions is checked
+and encoded in several iterations of the event loop, or by a thread (`DelayedFetch`), so that it
+does not delay other requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import nullcontext
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from brokerd.errors import KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
+from brokerd.protocol.fetch_response import (
+    LEADERS_FROM,
+    Endpoint,
+    FetchReply,
+    encode_fetch_response,
+)
+from brokerd.protocol.framing import RequestHeader
+from brokerd.server.fetch.attempt import Attempt
+from brokerd.server.fetch.current_leaders import endpoints_of, with_leader
+from brokerd.server.fetch.memo import memo_of
+from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
+from brokerd.server.fetch.sessions import partition_key
+from brokerd.server.requests.delayed_operations import LATER
+from brokerd.turns import in_thread, in_turns, uncollected
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
+
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.fetch.sessions import Fetch
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.output import Slot
+    from brokerd.server.requests.request_times import Since
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+READ_ROUNDS_MAX = 4
+AT_ONCE_MAX: Final = 1_000
+"""Of more partitions than this a Fetch is served in turns of the loop: a few milliseconds."""
+SLICE = 100
+PARTITION_BYTES = 256
+"""About what one partition of a Fetch that waits takes of memory."""
+_REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "partition")))
+
+
+def serve_fetch(
+    broker: Broker, connection: Connection, header: RequestHeader, frame: memoryview
+) -> None:
+    """Answers or parks one Fetch; KafkaError if it does not parse."""
+    version = header.api_version
+    request = decode_fetch(frame, header.body_position, version)
+    try:
+        fetch = broker.fetch_sessions.begin(
+            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
+        )
+    except KafkaError as error:
+        connection.output.add_parts(
+            encode_fetch_response(version, header.correlation_id, error.code, [])
+        )
+        return
+    if len(fetch.partitions) > AT_ONCE_MAX:
+        broker.pending_reads.begin(DelayedFetch(broker, connection, header, request, fetch).serve())
+        return
+    attempt = Attempt(broker, request, fetch, may_block=False)
+    attempt.read(fetch.partitions)
+    attempt.end()
+    if attempt.pending_reads:
+        late = DelayedFetch(broker, connection, header, request, fetch)
+        broker.pending_reads.begin(late.serve(attempt))
+    elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
+        connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
+        if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
+            connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
+    else:
+        late = DelayedFetch(broker, connection, header, request, fetch)
+        late.delay(attempt, request.max_wait_ms / 1000)
+
+
+async def serve_large_fetch(
+    broker: Broker,
+    connection: Connection,
+    header: RequestHeader,
+    request: FetchRequest,
+    slot: Slot,
+    since: Since,
+) -> None:
+    """The same for one that a thread has decoded; its answer's place is reserved."""
+    version = header.api_version
+    try:
+        fetch = broker.fetch_sessions.begin(
+            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
+        )
+    except KafkaError as error:
+        refused = encode_fetch_response(version, header.correlation_id, error.code, [])
+        connection.deliver(slot, refused)
+        broker.times.answered(connection, since)
+        return
+    await DelayedFetch(broker, connection, header, request, fetch, slot, since).serve()
+
+
+def _answer(
+    broker: Broker, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
+) -> list[Any]:
+    """The response's parts, or the session's error."""
+    version, correlation_id = header.api_version, header.correlation_id
+    try:
+        session_id, replies = fetch.finish(attempt.replies, broker.clock.now_ms())
+    except KafkaError as error:
+        attempt.release()
+        return encode_fetch_response(version, correlation_id, error.code, [])
+    attempt.count()
+    endpoints: list[Endpoint] = []
+    if attempt.failed and version >= LEADERS_FROM:
+        image = broker.cluster.image
+        replies = [with_leader(image, reply) for reply in replies]
+        endpoints = endpoints_of(image, connection.listener, replies)
+    return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
+
+
+class DelayedFetch:
+    """A Fetch that is answered later; its place among the replies is kept.
+
+    It waits for threads that read from the disk. Each round loads what the attempt before it did
+    not find in memory: first the indexes, then the header of the batch, then the records. Loaded
+    pages may leave the memory before the next attempt, so the last attempt waits for the disk. Then
+    it waits for records until `max_wait_ms` is over.
+    """
+
+    __slots__ = (
+        "_broker", "_connection", "_ends_s", "_fetch", "_header", "_min_bytes", "_request",
+        "_since", "_slot", "_unknown", "_wanted",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        broker: Broker,
+        connection: Connection,
+        header: RequestHeader,
+        request: FetchRequest,
+        fetch: Fetch,
+        slot: Slot | None = None,
+        since: Since | None = None,
+    ) -> None:
+        """Of the receive under way, unless `slot` and `since` are given."""
+        self._broker = broker
+        self._connection = connection
+        self._header = header
+        self._request = request
+        self._fetch = fetch
+        self._wanted = fetch.partitions
+        self._unknown: list[FetchReply] | None = None
+        self._min_bytes: MinBytesTracker | None = None
+        self._ends_s = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
+        self._since = since or broker.times.leaves(connection, ApiKey.FETCH)
+        self._slot = slot or connection.output.reserve()
+        connection.output.hold(self._slot, PARTITION_BYTES * len(fetch.partitions))
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
+
+    async def serve(self, attempt: Attempt | None = None) -> None:
+        """Answers it, or parks it, in its own time; `attempt` is what was tried already."""
+        try:
+            with uncollected() if self._is_long else nullcontext():
+                await self._serve(attempt)
+        except Exception:
+            # Its reply would never come, nor any behind it.
+            logger.exception("a fetch could not be answered")
+            self._connection.close("an unexpected error in the broker")
+
+    async def _serve(self, attempt: Attempt | None) -> None:
+        connection, pending_reads = self._connection, self._broker.pending_reads
+        time_s = asyncio.get_running_loop().time
+        had_pending_reads = False
+        reads = 0
+        while True:
+            begun_s = time_s()
+            if attempt is None:
+                attempt = await self._attempt_in_turns(may_block=reads == READ_ROUNDS_MAX)
+            if connection.closed:
+                attempt.give_up()
+                return
+            left_s = self._ends_s - time_s()
+            if attempt.pending_reads:
+                attempt.release()
+                pending_reads.requests += not had_pending_reads
+                had_pending_reads = True
+                reads += await pending_reads.load_for(
+                    connection, attempt.pending_reads, lambda: not connection.closed
+                )
+                if not connection.closed:
+                    await pending_reads.load_logs(attempt.unloaded)
+            elif attempt.is_enough or left_s <= 0 or not attempt.partitions:
+                await self._send_in_turns(attempt)
+                self._broker.times.answered(connection, self._since)
+                return
+            elif not attempt.has_moved:
+                self.delay(attempt, left_s)
+                return
+            else:  # where much is written to, the next try would find the same
+                attempt.release()
+                await asyncio.sleep(min(time_s() - begun_s, left_s))
+            attempt = None
+
+    def delay(self, attempt: Attempt, timeout_s: float) -> None:
+        """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
+        attempt.release()
+        self._fetch.waits(attempt.names)
+        self._unknown = attempt.unknown or []
+        if attempt.unknown:
+            unknown = set(map(_REPLY_KEY, attempt.unknown))
+            self._wanted = [each for each in self._wanted if partition_key(each) not in unknown]
+        partitions: Iterable[Partition] = attempt.partitions
+        if attempt.min_bytes > 1:
+            self._min_bytes = MinBytesTracker(self._broker, self._request, self._wanted, attempt)
+            partitions = self._min_bytes.partitions
+        self._broker.purgatory.delay(
+            self._connection, partitions, timeout_s, self._check, self._expire,
+            ApiKey.FETCH, self._since,
+        )  # fmt: skip
+
+    def _check(self, moved: Collection[Partition]) -> object:
+        waited_for = self._min_bytes
+        if waited_for is not None and not waited_for.may_be_there(moved):
+            return False
+        if self._is_long:
+            return self._go_on()
+        attempt = self._attempt()
+        if not attempt.is_enough:
+            attempt.release()
+            if waited_for is not None:
+                waited_for.saw(attempt)
+            return False
+        self._send(attempt)
+        return True
+
+    def _expire(self) -> object:
+        if self._is_long:
+            self._ends_s = 0.0
+            return self._go_on()
+        self._send(self._attempt())
+        return None
+
+    def _go_on(self) -> object:
+        self._broker.pending_reads.begin(self.serve())
+        return LATER
+
+    def _new_attempt(self, *, may_block: bool) -> Attempt:
+        return Attempt(
+            self._broker, self._request, self._fetch, may_block=may_block, unknown=self._unknown
+        )
+
+    def _attempt(self) -> Attempt:
+        attempt = self._new_attempt(may_block=True)
+        attempt.read(self._wanted)
+        attempt.end()
+        return attempt
+
+    async def _attempt_in_turns(self, *, may_block: bool) -> Attempt:
+        attempt = self._new_attempt(may_block=may_block)
+        try:
+            await in_turns(_slices(self._wanted), attempt.read)
+        except BaseException:
+            attempt.give_up()
+            raise
+        attempt.end()
+        return attempt
+
+    def _send(self, attempt: Attempt) -> None:
+        parts = _answer(self._broker, self._connection, self._header, self._fetch, attempt)
+        self._connection.deliver(self._slot, parts)
+
+    async def _send_in_turns(self, attempt: Attempt) -> None:
+        if len(attempt.replies) <= AT_ONCE_MAX:
+            self._send(attempt)
+            return
+        try:
+            parts = await self._answer_in_turns(attempt)
+        except BaseException:
+            attempt.release()
+            raise
+        self._connection.deliver(self._slot, parts)
+
+    async def _answer_in_turns(self, attempt: Attempt) -> list[Any]:
+        """As `_answer`."""
+        version, correlation_id = self._header.api_version, self._header.correlation_id
+        image = self._broker.cluster.image
+        names_leaders = attempt.failed and version >= LEADERS_FROM
+        replies: list[FetchReply] = []
+
+        def tell(some: list[FetchReply]) -> None:
+            told = self._fetch.news(some)
+            attempt.count_refused(some)
+            replies.extend([with_leader(image, each) for each in told] if names_leaders else told)
+
+        try:
+            session_id = self._fetch.settle(self._broker.clock.now_ms())
+            await in_turns(_slices(attempt.replies), tell)
+        except KafkaError as error:
+            attempt.release()
+            return encode_fetch_response(version, correlation_id, error.code, [])
+        attempt.count_read()
+        listener = self._connection.listener
+        endpoints = endpoints_of(image, listener, replies) if names_leaders else []
+        return await in_thread(
+            encode_fetch_response, version, correlation_id, 0, replies, session_id, endpoints
+        )
+
+
+def _slices(items: list[Item]) -> Iterator[list[Item]]:
+    for start in range(0, len(items), SLICE):
+        yield items[start : start + SLICE]

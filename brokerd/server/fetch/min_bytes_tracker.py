@@ -1,0 +1,57 @@
+"""A Fetch with `min_bytes` above 1 waits for so many bytes of all its partitions together.
+
+Each append to one of them wakes it, and only the partitions that have changed are looked at again:
+a Fetch of thousands of partitions must not cost each Produce a read of all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
+from brokerd.server.fetch.attempt import ENOUGH, FILES_MAX, Attempt, bytes_now
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+
+
+class MinBytesTracker:
+    """The bytes that the last attempt found, and those that were appended since."""
+
+    __slots__ = ("_broker", "_committed", "_least", "_there", "_total", "partitions")
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: FetchRequest,
+        wanted: Sequence[FetchPartition],
+        attempt: Attempt,
+    ) -> None:
+        """`wanted` is what the attempt tried and found, in its order."""
+        self._broker = broker
+        self._committed = request.isolation_level == READ_COMMITTED
+        self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
+        self.saw(attempt)
+
+    def saw(self, attempt: Attempt) -> None:
+        """A later attempt was not enough, either."""
+        self._least = attempt.min_bytes
+        self._there = attempt.there
+        self._total = sum(attempt.there.values())
+
+    def may_be_there(self, moved: Collection[Partition]) -> bool:
+        """Whether another attempt is worth it, now that these have moved: there is enough, or
+        something else is to be told, or more is there than files may be held for."""
+        there = self._there
+        for partition in moved:
+            wanted = self.partitions[partition]
+            now = bytes_now(self._broker, partition, wanted, committed=self._committed)
+            if now >= ENOUGH:
+                return True
+            self._total += now - there.pop(partition, 0)
+            if now:
+                there[partition] = now
+        return self._total >= self._least or len(there) > FILES_MAX

@@ -1,0 +1,290 @@
+"""Batches that need work before they are appended, off the event loop, in the order they came.
+
+A partition has a queue while batches of it are at work: then every later batch waits behind them,
+whether it needs work itself or not. What is at work comes back together and is appended together;
+only then are sequence numbers checked and offsets given, so that the log sees the order in which
+the batches were received.
+
+The first use of a log after a start reads files. Where a request brings records for many such logs
+they come here, too, and are appended in several turns of the loop; where a log is damaged and reads
+for long, they wait until threads have read it.
+
+A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
+of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do
+that are being received. A batch whose connection has gone is appended all the same, as it would
+be had it come a moment earlier; one whose partition is led by another broker by then, or is
+deleted, is refused.
+
+What a client pipelines behind such a batch finds it in the log: more Produces go on, since they
+queue up behind each other, and at anything else the connection is held until its batches are done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.batch_work import Batch, Work, perform
+from brokerd.server.background.pending_reads import takes_long
+from brokerd.turns import expect_busy_threads, in_turns
+
+if TYPE_CHECKING:
+    from brokerd.clock import Clock
+    from brokerd.log.append import AppendResult
+    from brokerd.replication.partition import Partition
+    from brokerd.server.background.pending_reads import PendingReads
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.receive_buffers import ReceiveBuffers
+
+logger = logging.getLogger(__name__)
+
+THREADS_MAX = 4
+QUEUED_BYTES_MAX = 16 << 20
+QUEUED_MAX = 1000
+JOB_BYTES_MAX = 1 << 20
+JOB_MAX = 128
+"""Batches that go out together: one way there and back for many small ones."""
+
+
+class AppendFuture:
+    """The result of a queued batch: `result` is set when it is known, then `on_done` is called."""
+
+    __slots__ = ("on_done", "result")
+
+    def __init__(self) -> None:
+        self.result: AppendResult | KafkaError | None = None
+        self.on_done: Callable[[], None] | None = None
+
+    def set_result(self, result: AppendResult | KafkaError) -> None:
+        """Set the result; raises what `on_done` raises."""
+        self.result = result.alone() if isinstance(result, KafkaError) else result
+        if self.on_done is not None:
+            self.on_done()
+
+
+class _Entry:
+    __slots__ = ("batch", "connection", "outcome", "size_bytes", "work")
+
+    def __init__(self, connection: Connection, batch: bytearray, work: Work | None) -> None:
+        self.connection = connection
+        self.batch = batch
+        self.size_bytes = len(batch)
+        self.work = work
+        self.outcome = AppendFuture()
+
+    def set_result(self, result: AppendResult | KafkaError) -> None:
+        """Set the result. If its request cannot be answered, the connection ends: neither this
+        reply nor a later one could be sent; the other requests still get their results."""
+        try:
+            self.outcome.set_result(result)
+        except Exception:
+            logger.exception("a queued request could not be answered")
+            self.connection.close("an unexpected error in the broker")
+
+
+class _Queue:
+    """Of one partition: what waits, what is at work, and whose connections are held."""
+
+    __slots__ = ("at_work", "held", "needs_load", "partition", "size_bytes", "waiting")
+
+    def __init__(self, partition: Partition, needs_load: bool) -> None:
+        self.partition = partition
+        self.needs_load = needs_load
+        self.waiting: deque[_Entry] = deque()
+        self.at_work: list[_Entry] = []
+        self.size_bytes = 0
+        self.held: set[Connection] = set()
+
+    def is_filled_to(self, share: float) -> bool:
+        count = len(self.waiting) + len(self.at_work)
+        return self.size_bytes > share * QUEUED_BYTES_MAX or count > share * QUEUED_MAX
+
+    def take(self) -> list[_Entry]:
+        """The next entries that go out together."""
+        taken: list[_Entry] = []
+        size_bytes = 0
+        while self.waiting and len(taken) < JOB_MAX and size_bytes < JOB_BYTES_MAX:
+            entry = self.waiting.popleft()
+            taken.append(entry)
+            size_bytes += entry.size_bytes
+        return taken
+
+
+class AppendQueues:
+    """The queues of all partitions of a broker: those in `by_partition` have something at work, so
+    that what comes now for them has to wait."""
+
+    def __init__(self, clock: Clock, memory: ReceiveBuffers, pending_reads: PendingReads) -> None:
+        self._clock = clock
+        self._memory = memory
+        self._pending_reads = pending_reads
+        self._loop = asyncio.get_running_loop()
+        self.by_partition: dict[Partition, _Queue] = {}
+        self._to_load: deque[_Queue] = deque()
+        self._taking_up: asyncio.Task[None] | None = None
+        self._loading: set[asyncio.Task[None]] = set()
+        self._threads: ThreadPoolExecutor | None = None
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._closed = False
+
+    def add(
+        self,
+        connection: Connection,
+        partition: Partition,
+        batches: Sequence[memoryview],
+        work: Mapping[int, Work],
+        *,
+        needs_load: bool = False,
+    ) -> tuple[AppendFuture, ...]:
+        """Take copies of batches; those without `work` only wait for the ones before them, or, with
+        `needs_load`, for the turn of a partition whose log is used for the first time."""
+        queue = self.by_partition.get(partition) or self._begin(partition, needs_load)
+        entries = [
+            _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
+        ]
+        connection.produces_open += len(entries)
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        queue.waiting += entries
+        queue.size_bytes += size_bytes
+        self._memory.lend(size_bytes)
+        if connection not in queue.held and queue.is_filled_to(1):
+            queue.held.add(connection)
+            connection.hold()
+        if not queue.at_work and not queue.needs_load:
+            self._send_out(queue)
+        return tuple(entry.outcome for entry in entries)
+
+    def _begin(self, partition: Partition, needs_load: bool) -> _Queue:
+        queue = self.by_partition[partition] = _Queue(partition, needs_load)
+        self._empty.clear()
+        if needs_load:
+            self._to_load.append(queue)
+            if self._taking_up is None or self._taking_up.done():
+                taking = in_turns(self._queues_to_load(), self._take_up)
+                self._taking_up = self._loop.create_task(taking)
+        return queue
+
+    def _queues_to_load(self) -> Iterator[_Queue]:
+        while self._to_load and not self._closed:
+            yield self._to_load.popleft()
+
+    def _take_up(self, queue: _Queue) -> None:
+        if takes_long(queue.partition.log):
+            loading = self._loop.create_task(self._load(queue))
+            self._loading.add(loading)
+            loading.add_done_callback(self._loading.discard)
+        else:
+            self._go_on(queue)
+
+    async def _load(self, queue: _Queue) -> None:
+        try:
+            await self._pending_reads.load_logs([queue.partition.log])
+        except Exception:  # whoever waits must hear what the append says
+            logger.exception("%s could not be read", queue.partition.log.directory)
+        if not self._closed:
+            self._go_on(queue)
+
+    def _go_on(self, queue: _Queue) -> None:
+        queue.needs_load = False
+        if any(entry.work is not None for entry in queue.waiting):
+            self._send_out(queue)
+            return
+        queue.at_work = entries = queue.take()
+        self._returned(queue, entries, [entry.batch for entry in entries])
+
+    def _send_out(self, queue: _Queue) -> None:
+        if self._closed:
+            return
+        queue.at_work = entries = queue.take()
+        if self._threads is None:
+            count = min(os.cpu_count() or 1, THREADS_MAX)
+            self._threads = ThreadPoolExecutor(count, thread_name_prefix="batches")
+            expect_busy_threads()
+        try:
+            self._threads.submit(self._work, queue, entries)
+        except RuntimeError as error:  # the system gives no more threads
+            logger.error("batches could not be looked at: %s", error)
+            refused = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "no thread could be started")
+            self._loop.call_soon(self._returned, queue, entries, [refused] * len(entries))
+
+    def _work(self, queue: _Queue, entries: list[_Entry]) -> None:
+        """In a thread: knows nothing but bytes."""
+        done = [_done(entry.batch, entry.work) for entry in entries]
+        self._loop.call_soon_threadsafe(self._returned, queue, entries, done)
+
+    def _returned(
+        self, queue: _Queue, entries: list[_Entry], done: Sequence[Batch | KafkaError]
+    ) -> None:
+        if self._closed or queue.at_work is not entries:
+            return  # a thread may have found in time what was given up, or later
+        queue.at_work = []
+        results = self._append(queue.partition, done)
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        queue.size_bytes -= size_bytes
+        if queue.waiting:
+            self._send_out(queue)
+        else:
+            del self.by_partition[queue.partition]
+            if not self.by_partition:
+                self._empty.set()
+        for entry, result in zip(entries, results, strict=True):
+            entry.set_result(result)
+            entry.connection.produces_open -= 1
+            entry.connection.go_on_if_done()
+        self._memory.repay(size_bytes)
+        if queue.held and not queue.is_filled_to(0.5):
+            held, queue.held = queue.held, set()
+            for connection in held:
+                connection.let_go()
+
+    def _append(
+        self, partition: Partition, done: Sequence[Batch | KafkaError]
+    ) -> list[AppendResult | KafkaError]:
+        batches = [each for each in done if not isinstance(each, KafkaError)]
+        failed: KafkaError | None = None
+        results: list[Any] = []
+        try:
+            if batches:
+                results = partition.append(batches, self._clock.now_ms())
+        except KafkaError as error:
+            failed = error
+        except Exception:
+            logger.exception("append to %s-%d failed", partition.topic, partition.index)
+            failed = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        given = iter(results)
+        return [each if isinstance(each, KafkaError) else failed or next(given) for each in done]
+
+    async def drain(self, timeout_s: float) -> None:
+        """Returns when nothing is queued, or the time is up."""
+        try:
+            await asyncio.wait_for(self._empty.wait(), timeout_s)
+        except TimeoutError:
+            left = sum(len(each.waiting) + len(each.at_work) for each in self.by_partition.values())
+            logger.warning("%d batches were not appended before the broker stopped", left)
+
+    async def close(self) -> None:
+        """Forget what is queued; nothing is appended any more."""
+        self._closed = True
+        self.by_partition.clear()
+        if self._threads is not None:
+            threads, self._threads = self._threads, None
+            await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
+
+
+def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
+    if work is None:
+        return batch
+    try:
+        return perform(batch, work)
+    except KafkaError as error:
+        return error.alone()  # its frames hold what had been decompressed
+    except BaseException as error:  # a codec that panics raises no Exception
+        logger.error("a batch could not be looked at", exc_info=error)
+        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker")

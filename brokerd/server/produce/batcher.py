@@ -1,0 +1,371 @@
+"""Produce: the Produces of one receive, or of a turn of the loop, become one append per partition.
+
+`add_run` checks the batches of requests that follow each other and files them under their
+partitions; `commit` appends, then answers in order. Most requests repeat the one before up to the
+records: same client, same topic, same partition. Such a request is recognised by its
+prefix (a `ProduceMemo`, which all connections share), and its reply is packed from a template.
+
+Batches that need work before they are appended, and all behind them, go through the partition's
+queue (`server/append_queues.py`) and are answered when they come back.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from brokerd.cluster.topic_names import INTERNAL_TOPICS
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.protocol.framing import parse_header
+from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
+from brokerd.protocol.records import read_header
+from brokerd.server.background.pending_reads import takes_long
+from brokerd.server.produce.checks import check, look_inside, opens_batches
+from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
+from brokerd.server.produce.responses import (
+    ACKS_ALL,
+    PartitionRequest,
+    PartitionResult,
+    ProduceState,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brokerd.log.append import AppendResult
+    from brokerd.protocol.batch_work import Work
+    from brokerd.protocol.framing import RequestHeader
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.produce.append_queues import AppendFuture
+
+logger = logging.getLogger(__name__)
+
+ACKS = (-1, 0, 1)
+ADMIN_CLIENT_ID = "__admin_client"
+"""The one client that may write to internal topics, as in Kafka (AdminUtils)."""
+FIRST_USES_MAX = 32
+"""Of more partitions at once those whose log is used for the first time are appended to in several
+turns of the loop."""
+_SIZE = Struct(">i")
+
+Dirty = dict["Partition", list[memoryview]]
+Outcomes = dict["Partition", "list[AppendResult] | tuple[AppendFuture, ...] | KafkaError"]
+_Run = tuple["Connection", "ProduceMemo", list[int], int]
+"""Requests that were recognised: their correlation ids, and the place of the first one's batch."""
+Place = KafkaError | tuple["Partition", "int | KafkaError"]
+"""Of one partition of a request: why there is none, or the partition and either the index of its
+batch among that partition's batches or why it was refused."""
+_One = tuple["Connection", ProduceState, list[Place]]
+
+
+class ProduceBatcher:
+    """The Produces between `add_run` and `commit`: of one receive, or of the receives of several
+    clients, whose bytes stay in the buffer until then."""
+
+    __slots__ = (
+        "_broker", "_dirty", "_loop", "_memos", "_queues", "_work", "commit_tick", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._queues = broker.appends
+        self._loop = broker.metrics.loop
+        self._memos = ProduceMemos()
+        self._dirty: Dirty = {}
+        self._work: dict[Partition, dict[int, Work]] = {}
+        self.waiting: list[Any] = []  # of each: _Run or _One
+        self.commit_tick: Callable[[], None] = self.commit
+        """Commits the Produces of all clients of the tick; set by the router (`net.loop_tick`)."""
+
+    def add_run(
+        self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
+    ) -> tuple[int, int]:
+        """Takes in the frame at `position`, which is a Produce, and those behind it like it.
+
+        Returns the position behind the last one, and how many they were.
+        """
+        memo: Any = connection.produce_memo
+        while memo is not None and memo.generation == self._broker.generation:
+            if memo.opens:
+                self._require_own(connection)  # what it appends is not looked up before
+            batches = self._dirty.get(memo.partition)
+            first = len(batches) if batches else 0
+            found: list[memoryview] = batches or []
+            if memo.opens:
+                behind, ids = self._take_and_open(memo, buffer, view, position, found)
+            else:
+                behind, ids = memo.take(buffer, view, position, end, found)
+            if ids:
+                self.waiting.append((connection, memo, ids, first))
+                if not first:
+                    self._dirty[memo.partition] = found
+                return behind, len(ids)
+            known = self._memos.find(memo, buffer, position, end)
+            if known is memo:
+                break
+            if known is not None:
+                connection.produce_memo = known
+            memo = known
+        self._require_own(connection)
+        (size,) = _SIZE.unpack_from(buffer, position)
+        frame_end = position + 4 + size
+        self._add_parsed(connection, view[position + 4 : frame_end])
+        return frame_end, 1
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether what was taken in needs nothing but to be appended."""
+        return not (self._work or self._queues.by_partition)
+
+    def _require_own(self, connection: Connection) -> None:
+        """Only requests that were recognised share an append with those of other clients: what goes
+        through a queue holds the client that sent it, and no other."""
+        if self.waiting and self.waiting[0][0] is not connection:
+            self.commit_tick()
+
+    def _take_and_open(
+        self,
+        memo: ProduceMemo,
+        buffer: bytearray,
+        view: memoryview,
+        position: int,
+        batches: list[memoryview],
+    ) -> tuple[int, list[int]]:
+        """One frame, whose records have to be looked at as well."""
+        (size,) = _SIZE.unpack_from(buffer, position)
+        behind, ids = memo.take(buffer, view, position, position + 4 + size, batches)
+        if not ids:
+            return behind, ids
+        partition, broker = memo.partition, self._broker
+        records = batches[-1]
+        try:
+            work = look_inside(
+                read_header(records), records, broker.config, partition.log.config,
+                memo.topic_partition, broker.clock.now_ms(),
+            )  # fmt: skip
+        except KafkaError:  # said by the general way
+            batches.pop()
+            return position, []
+        if work is not None:
+            self._work.setdefault(partition, {})[len(batches) - 1] = work
+        return behind, ids
+
+    def _add_parsed(self, connection: Connection, frame: memoryview) -> None:
+        try:
+            header = parse_header(frame)
+            request = decode_produce(frame, header.body_position, header.api_version)
+        except KafkaError as error:
+            self.commit_tick()
+            connection.end(str(error))
+            return
+        connection.last_header = header
+        if len(request.partitions) > 1:
+            request = _without_repeats(request)
+        places = [self._place(request, wanted, header) for wanted in request.partitions]
+        self.waiting.append((connection, ProduceState.of(header, request), places))
+        if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
+            partition = places[0][0]
+            connection.produce_memo = memo = ProduceMemo(
+                bytes(frame[8 : request.prefix_end]), header.api_version,
+                self._broker.generation, request, partition,
+                opens_batches(self._broker.config, partition.log.config),
+            )  # fmt: skip
+            self._memos.add(memo, frame)
+
+    def _place(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> Place:
+        try:
+            partition = self._admit(request, wanted, header)
+        except KafkaError as error:
+            return error.alone()
+        assert wanted.records is not None
+        try:
+            work = check(
+                wanted.records, header.api_version, self._broker.config, partition.log.config,
+                f"{wanted.topic}-{wanted.partition}", self._broker.clock.now_ms(),
+            )  # fmt: skip
+        except KafkaError as error:
+            return partition, error.alone()
+        batches = self._dirty.setdefault(partition, [])
+        if work is not None:
+            self._work.setdefault(partition, {})[len(batches)] = work
+        batches.append(wanted.records)
+        return partition, len(batches) - 1
+
+    def _admit(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> Partition:
+        """The partition that records of this request are for; KafkaError if it takes none."""
+        if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
+            self._check_unusual(request, wanted, header)
+        partition = self._broker.leader_of(wanted.topic, wanted.partition)
+        if wanted.records is None:
+            raise NoBatchError(ErrorCode.INVALID_RECORD, "no records were sent")
+        if request.transactional_id is not None:
+            raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
+        if request.acks == ACKS_ALL and partition.is_under_min_isr:
+            raise KafkaError(
+                ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
+            )
+        return partition
+
+    def _check_unusual(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> None:
+        """Of several things that are wrong, that the partition does not exist is said first."""
+        topic, index = wanted.topic, wanted.partition
+        if self._broker.cluster.image.partition(topic, index) is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
+        if request.acks not in ACKS:
+            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}")
+        if header.client_id != ADMIN_CLIENT_ID:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
+
+    def discard(self) -> None:
+        """Forgets what was taken in: its buffers are about to be used for something else."""
+        self.waiting, self._dirty, self._work = [], {}, {}
+
+    def commit(self) -> None:
+        """Appends what was taken in and answers in order."""
+        waiting = self.waiting
+        if not waiting:
+            return
+        self._loop.produced_s = self._loop.woke_s
+        dirty, work = self._dirty, self._work
+        self.waiting, self._dirty = [], {}
+        if work:
+            self._work = {}
+        queues = self._queues
+        now_ms = self._broker.clock.now_ms()
+        outcomes: Outcomes = {}
+        now = dirty
+        if len(dirty) > FIRST_USES_MAX:
+            outcomes = self._put_off_first_uses(waiting, dirty, work)
+            now = {each: dirty[each] for each in dirty if each not in outcomes}
+        for partition, batches in now.items():
+            needs_load = not partition.log.is_loaded and self._takes_long(partition, waiting)
+            if needs_load or work or queues.by_partition:
+                todo = work.get(partition)
+                if needs_load or todo or partition in queues.by_partition:
+                    sender = waiting[0][0]  # of all: see _require_own and can_wait
+                    outcomes[partition] = queues.add(
+                        sender, partition, batches, todo or {}, needs_load=needs_load
+                    )
+                    continue
+            try:
+                outcomes[partition] = partition.append(batches, now_ms)
+            except KafkaError as error:
+                outcomes[partition] = error.alone()
+            except Exception:
+                logger.exception("append to %s-%d failed", partition.topic, partition.index)
+                outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        for each in waiting:
+            if not each[0].closed:
+                self._answer(each, dirty, outcomes)
+
+    def _takes_long(self, partition: Partition, waiting: list[Any]) -> bool:
+        """Whether what one client sent must wait until threads have read what the first use of a
+        log needs, as where it is damaged."""
+        sender = waiting[0][0]
+        return (
+            partition not in self._queues.by_partition
+            and all(each[0] is sender for each in waiting)
+            and takes_long(partition.log)
+        )
+
+    def _put_off_first_uses(
+        self, waiting: list[Any], dirty: Dirty, work: dict[Partition, dict[int, Work]]
+    ) -> Outcomes:
+        """Has what one client sent for logs that are used for the first time wait for its turn."""
+        sender = waiting[0][0]
+        if any(each[0] is not sender for each in waiting):
+            return {}
+        return {
+            each: self._queues.add(sender, each, batches, work.get(each) or {}, needs_load=True)
+            for each, batches in dirty.items()
+            if not each.log.is_loaded
+        }
+
+    def _answer(self, each: _Run | _One, dirty: Dirty, outcomes: Outcomes) -> None:
+        connection = each[0]
+        try:
+            if len(each) == 4:
+                self._answer_run(*each, dirty, outcomes)
+            else:
+                self._answer_one(*each, outcomes)
+        except Exception:  # the other clients get their answers
+            logger.exception("a Produce of %s could not be answered", connection.peer_host)
+            connection.close("an unexpected error in the broker")
+
+    def _answer_run(
+        self,
+        connection: Connection,
+        memo: ProduceMemo,
+        ids: list[int],
+        first: int,
+        dirty: Dirty,
+        outcomes: Outcomes,
+    ) -> None:
+        partition = memo.partition
+        outcome: Any = outcomes[partition]
+        if type(outcome) is not list:
+            for index, correlation_id in enumerate(ids, first):
+                general = _general(memo, correlation_id, dirty, index)
+                self._answer_one(connection, *general, outcomes)
+            return
+        acks = memo.acks
+        pack = memo.template.frame
+        log_start = partition.log_start_offset
+        reached = partition.high_watermark if acks == ACKS_ALL else partition.synced_to
+        frames: list[bytes] = []
+        for index, correlation_id in enumerate(ids, first):
+            base_offset, last_offset, append_time_ms, error, _ = outcome[index]
+            if error is None and reached > last_offset:
+                frames.append(pack(correlation_id, base_offset, append_time_ms, log_start))
+                continue
+            if frames and acks:
+                connection.output.add(b"".join(frames))
+            frames = []
+            self._answer_one(connection, *_general(memo, correlation_id, dirty, index), outcomes)
+        if frames and acks:
+            connection.output.add(b"".join(frames))
+
+    def _answer_one(
+        self, connection: Connection, state: ProduceState, places: list[Place], outcomes: Outcomes
+    ) -> None:
+        if not connection.closed:
+            results = [_placed(place, outcomes) for place in places]
+            state.answer(self._broker, connection, results)
+
+
+def _without_repeats(request: ProduceRequest) -> ProduceRequest:
+    """Of a partition that is named twice only the last records count, as in Kafka."""
+    last = {(each.topic, each.partition): each for each in request.partitions}
+    return replace(request, partitions=list(last.values()))
+
+
+def _general(
+    memo: ProduceMemo, correlation_id: int, dirty: Dirty, index: int
+) -> tuple[ProduceState, list[Place]]:
+    """The same request as one that was not recognised."""
+    partition = memo.partition
+    wanted = [PartitionRequest(memo.topic, partition.index, len(dirty[partition][index]))]
+    state = ProduceState(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
+    return state, [(partition, index)]
+
+
+def _placed(place: Place, outcomes: Outcomes) -> PartitionResult:
+    if isinstance(place, KafkaError):
+        return PartitionResult(None, place)
+    partition, index = place
+    if isinstance(index, KafkaError):
+        return PartitionResult(partition, index)
+    outcome: Any = outcomes[partition]
+    return PartitionResult(
+        partition, outcome if isinstance(outcome, KafkaError) else outcome[index]
+    )

@@ -1,0 +1,200 @@
+"""Delayed operations: Fetch requests that wait for records, Produce requests (acks=all) that wait
+for the high watermark.
+
+A delayed operation is a listener of its partitions. When one of them changes, the operation is
+checked once at the end of the current iteration of the event loop, however many appends came
+before; if many operations wait for the same partition, they are checked in several iterations. It
+ends when its check succeeds, when its time is over, or with its connection; then all references are
+removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from brokerd.metrics import FETCH
+from brokerd.turns import TURN_S
+
+if TYPE_CHECKING:
+    from brokerd.replication.partition import Partition
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.requests.request_times import RequestTimes, Since
+
+logger = logging.getLogger(__name__)
+
+PARTITIONS_MAX = 1_000_000
+"""All delayed operations together wait on so many partitions at most (some 250 MB); for one more,
+the Fetch that has waited longest is answered early."""
+
+LATER: Final = "later"
+"""See `Purgatory.delay`."""
+Check = Callable[[Collection["Partition"]], object]
+
+
+class DelayedOperation:
+    """One waiting request. It is the listener of its partitions."""
+
+    __slots__ = (
+        "_check", "_connection", "_expire", "_partitions", "_purgatory", "_since", "_timer", "done",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        purgatory: Purgatory,
+        connection: Connection,
+        partitions: Collection[Partition],
+        check: Check,
+        expire: Callable[[], object],
+        since: Since,
+    ) -> None:
+        self._purgatory = purgatory
+        self._connection = connection
+        self._partitions = partitions
+        self._check = check
+        self._expire = expire
+        self._timer: asyncio.TimerHandle | None = None
+        self._since = since
+        self.done = False
+
+    @property
+    def key(self) -> int:
+        """Its API."""
+        return self._since.key
+
+    def __call__(self, partition: Partition) -> None:
+        self._purgatory.touch(self, partition)
+
+    def start(self, timeout_s: float) -> None:
+        """Begins to listen to its partitions; after the timeout it is ended."""
+        for partition in self._partitions:
+            partition.listeners[self] = None
+        self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
+
+    def look(self, moved: Collection[Partition]) -> None:
+        """Asks whether the wait is over; the check answers the client itself."""
+        if self.done:
+            return
+        try:
+            outcome = self._check(moved)
+        except Exception:
+            self._fail()
+            return
+        if outcome:
+            self.cancel()
+            self._answered(outcome)
+
+    def _time_out(self) -> None:
+        if not self.done:
+            self._purgatory.expired[self.key] += 1
+            self.end()
+
+    def end(self) -> None:
+        """Has it answered with what there is now."""
+        self.cancel()
+        try:
+            outcome = self._expire()
+        except Exception:
+            self._fail()
+            return
+        self._answered(outcome)
+
+    def _answered(self, outcome: object) -> None:
+        if outcome is not LATER:
+            self._purgatory.times.answered(self._connection, self._since)
+
+    def _fail(self) -> None:
+        """Its reply will never come, nor any behind it; other requests must not share its fate."""
+        logger.exception("a waiting request could not be answered")
+        self._connection.close("an unexpected error in the broker")
+
+    def cancel(self) -> None:
+        """Ends the wait without an answer."""
+        if self.done:
+            return
+        self.done = True
+        for partition in self._partitions:
+            del partition.listeners[self]
+        if self._timer is not None:
+            self._timer.cancel()
+        self._connection.delayed_operations.discard(self)
+        self._purgatory.leave(self, len(self._partitions))
+
+
+class Purgatory:
+    """All delayed operations of a broker; by API the number of those that wait, and of those that
+    expired."""
+
+    def __init__(self, times: RequestTimes) -> None:
+        self.times = times
+        self.counts: Counter[int] = Counter()
+        self.expired: Counter[int] = Counter()
+        self._touched: OrderedDict[DelayedOperation, set[Partition]] = OrderedDict()
+        self._looks = False
+        self._polls: dict[DelayedOperation, None] = {}
+        self._partitions = 0
+
+    @property
+    def count(self) -> int:
+        """How many requests wait."""
+        return self.counts.total()
+
+    def delay(
+        self,
+        connection: Any,
+        partitions: Iterable[Partition],
+        timeout_s: float,
+        check: Check,
+        expire: Callable[[], object],
+        key: int,
+        since: Since | None = None,
+    ) -> None:
+        """Waits until `check` is true (it has answered) or, after the timeout, calls `expire`.
+
+        `check` is told which partitions have moved since it was called last. Either may give LATER:
+        the request goes on without its place here, and says itself when it is answered.
+
+        `key` is the API of the request, which is the one being served unless `since` is given.
+        """
+        since = since or self.times.leaves(connection, key)
+        waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
+        operation = DelayedOperation(self, connection, waits_on, check, expire, since)
+        connection.delayed_operations.add(operation)
+        self.counts[key] += 1
+        self._partitions += len(waits_on)
+        if key == FETCH:
+            self._polls[operation] = None
+        operation.start(timeout_s)
+        while self._partitions > PARTITIONS_MAX and self._polls:
+            next(iter(self._polls)).end()
+
+    def leave(self, operation: DelayedOperation, partitions: int) -> None:
+        """It waits no more."""
+        self.counts[operation.key] -= 1
+        self._partitions -= partitions
+        self._polls.pop(operation, None)
+
+    def touch(self, operation: DelayedOperation, partition: Partition) -> None:
+        """One of its partitions moved."""
+        if not self._looks:
+            self._looks = True
+            asyncio.get_running_loop().call_soon(self._look)
+        self._touched.setdefault(operation, set()).add(partition)
+
+    def _look(self) -> None:
+        touched = self._touched
+        ends_s = monotonic() + TURN_S
+        try:
+            while touched:
+                operation, moved = touched.popitem(last=False)
+                operation.look(moved)
+                if touched and monotonic() > ends_s:
+                    break
+        finally:
+            self._looks = bool(touched)
+            if touched:
+                asyncio.get_running_loop().call_soon(self._look)
