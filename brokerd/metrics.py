@@ -1,7 +1,7 @@
 """Counters that cost an integer addition, and histograms with fixed bounds.
 
 Plain attributes on purpose: the hot path adds to them without a call. They are turned into text
-only when somebody asks (see server/admin). What is measured of requests is that of Kafka's
+only when somebody asks (see server/admin_http). What is measured of requests is that of Kafka's
 kafka.network.RequestMetrics, as far as a broker with one loop has it:
 
     queue   from when the loop learned that there is something to receive to when it was received
@@ -105,7 +105,7 @@ def _add_slow(counts: list[int], value_s: float, times: int) -> None:
 
 
 class LoopTimes:
-    """What the selector of an event loop notes (see server/net/selector.py), in seconds.
+    """What the selector of an event loop notes (see server/network/selector.py), in seconds.
 
     `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
     `idle_s` what was spent waiting since then; `waking` is how many of those that it found ready

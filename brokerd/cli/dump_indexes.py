@@ -15,8 +15,9 @@ from pathlib import Path
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log import names, offset_index, time_index
-from brokerd.log.scan import walk_headers
+from brokerd.log import names
+from brokerd.log.indexes import offset_index, time_index
+from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import BatchHeader, iter_records
 
 _OFFSET_ENTRY = struct.Struct(">ii")

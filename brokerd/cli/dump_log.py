@@ -25,8 +25,9 @@ from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, has, require, run
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log import names, producer_snapshot, txn_index
-from brokerd.log.scan import walk_headers
+from brokerd.log import names, producer_snapshot
+from brokerd.log.indexes import txn_index
+from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic

@@ -13,7 +13,7 @@ from threading import Lock
 from brokerd.errors import KafkaError
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.checkpoints import Offsets, read_offsets, say_nothing_of
-from brokerd.log.files import sync_path
+from brokerd.log.io.files import sync_path
 from brokerd.topic_partition import TopicPartition
 
 

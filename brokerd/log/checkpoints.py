@@ -17,7 +17,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import crash_points
-from brokerd.log.files import read_whole, sync_path
+from brokerd.log.io.files import read_whole, sync_path
 from brokerd.topic_partition import TopicPartition
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
-from brokerd.log import recovery
 from brokerd.log.context import tells_of_errors
-from brokerd.log.replace_segments import SwapSyncJob, swap_in
-from brokerd.log.segment import Segment
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.loading import recovery
+from brokerd.log.segments.replace_segments import SwapSyncJob, swap_in
+from brokerd.log.segments.segment import Segment
 from brokerd.log.stored_log import StoredLog
-from brokerd.log.txn_index import AbortedTxn
 
 
 class CleanableLog(StoredLog):

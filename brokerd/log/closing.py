@@ -10,7 +10,7 @@ from typing import Final
 
 from brokerd.errors import KafkaError
 from brokerd.log.context import storage_error
-from brokerd.log.linux import sync_filesystem
+from brokerd.log.io.linux import sync_filesystem
 from brokerd.log.partition_log import PartitionLog
 
 SYNCED_SINGLY_MAX: Final = 16

@@ -12,8 +12,8 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points
-from brokerd.log.open_files import OpenFiles
-from brokerd.log.page_cache import PendingRead
+from brokerd.log.io.open_files import OpenFiles
+from brokerd.log.io.page_cache import PendingRead
 
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]

@@ -19,7 +19,7 @@ from uuid import UUID, uuid4
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, crash_points, loader, names
+from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.closing import close_all
 from brokerd.log.context import (
     NOT_THE_DISKS,
@@ -34,8 +34,9 @@ from brokerd.log.context import (
 )
 from brokerd.log.dirs.all_log_dirs import FailedDir, LogDirs
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
+from brokerd.log.loading import loader
+from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.partition_log import PartitionLog
-from brokerd.log.recovery import LoadedLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
 from brokerd.log.topic_ids import NIL, TopicIds
 from brokerd.topic_partition import TopicPartition

@@ -14,20 +14,21 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log import browser, search
+from brokerd.log import inspection
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.cleanable_log import CleanableLog
 from brokerd.log.context import tells_of_errors
 from brokerd.log.end_transaction_marker import read_marker
-from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
-from brokerd.log.offset_index import CorruptIndexError
-from brokerd.log.open_files import FileRange
-from brokerd.log.page_cache import NotInPageCache
+from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
+from brokerd.log.indexes.offset_index import CorruptIndexError
+from brokerd.log.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.page_cache import NotInPageCache
+from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.producer_state import ProducerEntry
-from brokerd.log.segment import Segment
-from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
-from brokerd.log.txn_index import AbortedTxn
-from brokerd.log.write_back import WriteBackJob
+from brokerd.log.segments import timestamp_search
+from brokerd.log.segments.segment import Segment
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 1024
@@ -237,7 +238,7 @@ class PartitionLog(CleanableLog):
         KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait for the
         disk."""
         self.check_end(may_block=may_block)
-        return search.first_at_or_after(
+        return timestamp_search.first_at_or_after(
             self._segments, timestamp_ms, self.log_start_offset, may_block=may_block
         )
 
@@ -246,7 +247,7 @@ class PartitionLog(CleanableLog):
         """(offset, timestamp, leader epoch) of the record with the largest timestamp, also one that
         was deleted and is there yet. Raises as `offset_for_timestamp`."""
         self.check_end(may_block=may_block)
-        return search.largest(self._segments, may_block=may_block)
+        return timestamp_search.largest(self._segments, may_block=may_block)
 
     @tells_of_errors
     def segment_times(self, now_ms: int, *, may_block: bool = True) -> list[tuple[int, int]]:
@@ -291,15 +292,15 @@ class PartitionLog(CleanableLog):
     # -- for people --------------------------------------------------------------------------------
 
     @tells_of_errors
-    def glimpses(self, *, may_block: bool = True) -> list[browser.Glimpse]:
-        """What `browser.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
-        return browser.glimpses(self._segments, self.log_end_offset, may_block=may_block)
+    def glimpses(self, *, may_block: bool = True) -> list[inspection.Glimpse]:
+        """What `inspection.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
+        return inspection.glimpses(self._segments, self.log_end_offset, may_block=may_block)
 
     @tells_of_errors
     def index_entries(
         self,
         base_offset: int,
-        kind: browser.Kind,
+        kind: inspection.Kind,
         start: int,
         limit: int,
         *,
@@ -308,15 +309,15 @@ class PartitionLog(CleanableLog):
         """How many (offset, position) or (timestamp, offset) entries one segment's index has, and
         some of them. Raises as `offset_for_timestamp`."""
         segment = self._segment(base_offset)
-        return browser.index_entries(segment, kind, start, limit, may_block=may_block)
+        return inspection.index_entries(segment, kind, start, limit, may_block=may_block)
 
     @tells_of_errors
     def data_from(self, base_offset: int, position: int) -> FileRange:
-        """The rest of one segment's data, for `browser.batches`. It is pinned: release it. Raises
-        KafkaError(INVALID_REQUEST) where it ends before."""
+        """The rest of one segment's data, for `inspection.batches`. It is pinned: release it.
+        Raises KafkaError(INVALID_REQUEST) where it ends before."""
         segment = self._segment(base_offset)
         if position > segment.size_bytes:
-            raise browser.no_batch_at(position)
+            raise inspection.no_batch_at(position)
         return segment.file.pin(position, segment.size_bytes - position)
 
     def unreadable(self, error: OSError) -> KafkaError:

@@ -16,7 +16,7 @@ from typing import Final
 from crc32c import crc32c
 
 from brokerd.log import crash_points, names
-from brokerd.log.files import read_whole
+from brokerd.log.io.files import read_whole
 from brokerd.log.producer_state import NO_SEQUENCE, SEQUENCE_MAX, ProducerBatch, ProducerEntry
 
 logger = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.limits import INT32_MAX
 from brokerd.log.end_transaction_marker import Marker
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BATCHES_KEPT: Final = 5

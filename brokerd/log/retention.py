@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.index_checks import confirm_timestamp
-from brokerd.log.segment_list import SegmentList
+from brokerd.log.segments.index_checks import confirm_timestamp
+from brokerd.log.segments.segment_list import SegmentList
 
 Reason = Literal["time", "size", "start"]
 

@@ -21,7 +21,7 @@ from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.dirs.all_log_dirs import LogDirs
-from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.log.partition_log import PartitionLog
 from brokerd.topic_partition import TopicPartition
 

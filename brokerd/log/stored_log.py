@@ -15,12 +15,12 @@ from uuid import UUID
 from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot, retention
 from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
-from brokerd.log.flush import Flushes, FlushJob
-from brokerd.log.lazy_log import LazyLog
-from brokerd.log.recovery import LoadedLog
-from brokerd.log.removal import mark_deleted, remove_segments
-from brokerd.log.segment import Segment
-from brokerd.log.segment_list import SegmentList
+from brokerd.log.io.flush import Flushes, FlushJob
+from brokerd.log.loading.lazy_log import LazyLog
+from brokerd.log.loading.recovery import LoadedLog
+from brokerd.log.segments.removal import mark_deleted, remove_segments
+from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.segment_list import SegmentList
 
 
 class StoredLog(LazyLog):

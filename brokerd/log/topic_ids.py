@@ -16,7 +16,7 @@ from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, names
-from brokerd.log.files import read_whole
+from brokerd.log.io.files import read_whole
 from brokerd.topic_partition import TopicPartition
 
 if TYPE_CHECKING:

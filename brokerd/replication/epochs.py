@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.epochs import NO_EPOCH, NO_OFFSET
+from brokerd.log.leader_epochs import NO_EPOCH, NO_OFFSET
 
 
 def check_current_epoch(requested: int, current: int) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log.append import AppendResult, Buffer
-from brokerd.log.epochs import NO_EPOCH
-from brokerd.log.flushed_appends import NO_LIMIT, FlushedAppends
+from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
+from brokerd.log.leader_epochs import NO_EPOCH
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import Truncation, truncation

@@ -8,12 +8,13 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from brokerd.log import crash_points, names, txn_index
-from brokerd.log.files import sync_path
-from brokerd.log.offset_index import OffsetIndex
-from brokerd.log.sparse_indexing import NewlyIndexed
-from brokerd.log.time_index import TimeIndex
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log import crash_points, names
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.offset_index import OffsetIndex
+from brokerd.log.indexes.sparse_indexing import NewlyIndexed
+from brokerd.log.indexes.time_index import TimeIndex
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.io.files import sync_path
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 512

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from brokerd.log import crash_points, names, txn_index
+from brokerd.log import crash_points, names
 from brokerd.log.cleaner import plan
 from brokerd.log.cleaner.cleaned_segment import Buffer, CleanedSegment
 from brokerd.log.cleaner.cleaned_transactions import Transactions
@@ -23,7 +23,8 @@ from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
 from brokerd.log.context import says_nothing_of_disks
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 DAMAGED_NAMED_MAX: Final = 10

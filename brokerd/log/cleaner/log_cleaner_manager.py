@@ -16,14 +16,15 @@ from itertools import islice
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, crash_points, replace_segments
+from brokerd.log import checkpoints, crash_points
 from brokerd.log.cleaner import cleanable_offsets, plan
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.context import says_nothing_of_disks
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.manager import LogManager
-from brokerd.log.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import replace_segments
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)

@@ -25,11 +25,12 @@ from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
+from brokerd.log import checkpoints, crash_points, names, topic_ids
 from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.context import LogContext
-from brokerd.log.files import sync_path
-from brokerd.log.recovery import LoadedLog
+from brokerd.log.io.files import sync_path
+from brokerd.log.loading import loader
+from brokerd.log.loading.recovery import LoadedLog
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)

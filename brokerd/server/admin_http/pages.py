@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import browser
-from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.log import inspection
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin_http.broker_metrics import resident_bytes
 from brokerd.server.admin_http.exposition import CONTENT_TYPE
@@ -24,7 +24,7 @@ from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answ
 from brokerd.server.admin_http.prometheus import render
 
 if TYPE_CHECKING:
-    from brokerd.log.browser import BatchInfo
+    from brokerd.log.inspection import BatchInfo
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -127,7 +127,7 @@ class AdminPages:
     async def segments(self, query: Query) -> Answer:
         log = self._log(query)
         seen = await self._read(log.glimpses)
-        described = await asyncio.to_thread(browser.describe, log.directory, seen)
+        described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {
                 "topic": log.topic,
@@ -167,7 +167,7 @@ class AdminPages:
         held = log.segments_between(base_offset, base_offset + 1)
         if not held or held[0].base_offset != base_offset:
             raise _no_segment(base_offset)
-        which: browser.Kind = "offset" if kind == "offset" else "time"
+        which: inspection.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
         total, entries = await self._read(
             partial(log.index_entries, base_offset, which, start, limit)
@@ -184,7 +184,7 @@ class AdminPages:
         log = self._log(query)
         data = log.data_from(base_offset, position)
         try:
-            found = await asyncio.to_thread(browser.batches, data, limit)
+            found = await asyncio.to_thread(inspection.batches, data, limit)
         except OSError as error:
             raise log.unreadable(error) from error
         finally:

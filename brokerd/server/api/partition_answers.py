@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.background.pending_reads import chunks
 from brokerd.turns import at_once_or_in_turns, in_turns, uncollected
@@ -12,7 +12,7 @@ from brokerd.turns import at_once_or_in_turns, in_turns, uncollected
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-    from brokerd.log.page_cache import PendingRead
+    from brokerd.log.io.page_cache import PendingRead
     from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.requests.context import Fields, RequestContext
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from brokerd.log.flush import FlushJob
+from brokerd.log.io.flush import FlushJob
 
 if TYPE_CHECKING:
     from brokerd.log.context import DiskJob

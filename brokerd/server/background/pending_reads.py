@@ -11,12 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
-from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.scheduling import yield_to_event_loop
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.log.page_cache import PendingRead
+    from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)

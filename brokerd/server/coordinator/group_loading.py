@@ -13,7 +13,7 @@ from typing import Protocol
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, decode
 from brokerd.errors import KafkaError
 from brokerd.log.end_transaction_marker import read_marker
-from brokerd.log.open_files import FileRange
+from brokerd.log.io.open_files import FileRange
 from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
 from brokerd.turns import TURN_S
 

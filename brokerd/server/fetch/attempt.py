@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.page_cache import NotInPageCache
+from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
@@ -19,8 +19,8 @@ from brokerd.server.requests.refusals import count_refusal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brokerd.log.open_files import FileRange
-    from brokerd.log.page_cache import PendingRead
+    from brokerd.log.io.open_files import FileRange
+    from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker

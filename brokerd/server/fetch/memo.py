@@ -13,7 +13,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
-from brokerd.log.page_cache import NotInPageCache
+from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest, decode_fetch
 from brokerd.protocol.fetch_response import ResponseTemplate
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.config.listeners import ConnectionLimits
-from brokerd.log.open_files import OPEN_FILES_MAX
+from brokerd.log.io.open_files import OPEN_FILES_MAX
 from brokerd.server.network.admission import (
     Admission,
     descriptors_for_connections,

@@ -5,9 +5,9 @@ from pathlib import Path
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.browser import SegmentInfo, describe
 from brokerd.log.context import Detail, DiskJob, LogContext
-from brokerd.log.loader import load
+from brokerd.log.inspection import SegmentInfo, describe
+from brokerd.log.loading.loader import load
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log.open_files import FileRange
+from brokerd.log.io.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, read_header
 from tests.brokerd.log.support import (

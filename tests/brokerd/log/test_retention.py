@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.context import LogContext
-from brokerd.log.open_files import OpenFiles
+from brokerd.log.io.open_files import OpenFiles
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 

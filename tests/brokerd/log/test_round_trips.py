@@ -10,11 +10,12 @@ from uuid import UUID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import topic_ids, txn_index
+from brokerd.log import topic_ids
 from brokerd.log.end_transaction_marker import Marker, read_marker
-from brokerd.log.epochs import EpochCache
-from brokerd.log.time_index import TimeIndex
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.time_index import TimeIndex
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.leader_epochs import EpochCache
 from brokerd.protocol.records import (
     CONTROL,
     DELETE_HORIZON,

@@ -8,13 +8,14 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, scheduled_tasks
+from brokerd.log import checkpoint_job, checkpoint_round, closing, scheduled_tasks
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.dirs.all_log_dirs import LogDirs
-from brokerd.log.flush import FlushJob
+from brokerd.log.io import flush
+from brokerd.log.io.flush import FlushJob
+from brokerd.log.io.page_cache import READS_MAX, PendingRead
 from brokerd.log.manager import LogManager
-from brokerd.log.page_cache import READS_MAX, PendingRead
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
 

@@ -11,11 +11,11 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import txn_index
-from brokerd.log.offset_index import CorruptIndexError
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.offset_index import CorruptIndexError
+from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.partition_log import PartitionLog
-from brokerd.log.segment_list import SegmentList
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.segments.segment_list import SegmentList
 from brokerd.protocol.records import (
     CONTROL,
     TRANSACTIONAL,

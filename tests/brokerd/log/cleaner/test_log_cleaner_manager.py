@@ -14,9 +14,9 @@ from brokerd.log import checkpoints
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import PASSING_MAX, Cleaner, Listener
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
+from brokerd.log.io.page_cache import PendingRead
 from brokerd.log.manager import LogManager
-from brokerd.log.page_cache import PendingRead
-from brokerd.log.segment import Segment
+from brokerd.log.segments.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
     COMPACTED,

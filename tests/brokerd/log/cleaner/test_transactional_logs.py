@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log import txn_index
-from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.txn_index import AbortedTxn
 from tests.brokerd.log.cleaner.support import (
     ABORT,
     COMMIT,

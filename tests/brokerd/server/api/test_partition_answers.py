@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any
 
-from brokerd.log.page_cache import READS_MAX, NotInPageCache
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.api.partition_answers import answer_partitions

@@ -11,7 +11,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.coordinator.group import member_memory
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.open_files import FileRange
+from brokerd.log.io.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.coordinator import group_service
 from tests.brokerd.server.group_broker import GroupBroker

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import segment_list
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import segment_list
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch import attempt as attempt_module

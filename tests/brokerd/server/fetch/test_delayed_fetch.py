@@ -14,7 +14,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import LogContext
-from brokerd.log.page_cache import is_cached
+from brokerd.log.io.page_cache import is_cached
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.log import segment_list
+from brokerd.log.segments import segment_list
 from brokerd.metrics import LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.fetch_request import decode_fetch

@@ -13,8 +13,8 @@ import pytest
 
 from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import recovery
 from brokerd.log.append import AppendResult
+from brokerd.log.loading import recovery
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec

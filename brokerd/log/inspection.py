@@ -1,0 +1,179 @@
+"""What a person may want to know of a log's files: segments, index entries, batch headers."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import names
+from brokerd.log.context import storage_error
+from brokerd.log.indexes import offset_index, time_index
+from brokerd.log.indexes.offset_index import CorruptIndexError
+from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.scan import walk_headers
+from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.segment_list import SegmentList
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
+
+Kind = Literal["offset", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentInfo:
+    """One segment; `files` are (name, size in bytes) of all that belongs to it.
+
+    Timestamps are -1 where no record has one.
+    """
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    first_timestamp_ms: int
+    largest_timestamp_ms: int
+    index_entries: int
+    time_index_entries: int
+    active: bool
+    files: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInfo:
+    """One batch as it lies on disk, and whether its bytes are intact."""
+
+    position_bytes: int
+    header: BatchHeader
+    crc_ok: bool
+
+
+class Glimpse(NamedTuple):
+    """What is known of a segment without reading; None where its files must be asked."""
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    active: bool
+    first_timestamp_ms: int | None
+    largest_timestamp_ms: int | None
+    index_entries: int | None
+    time_index_entries: int | None
+
+
+def glimpses(
+    segments: SegmentList, log_end_offset: int, *, may_block: bool = True
+) -> list[Glimpse]:
+    """All segments, oldest first. Nothing is read but what the active one was not asked before.
+    Raises OSError; NotInPageCache if not may_block and it would wait for the disk."""
+    found = []
+    for number, segment in enumerate(segments):
+        largest_ms = index_entries = time_index_entries = None
+        if segment is segments.active:  # its files lag behind
+            largest_ms = segment.largest_timestamp(may_block=may_block)[0]
+            index_entries = len(segment.offsets(may_block=may_block))
+            time_index_entries = len(segment.times(may_block=may_block))
+        found.append(
+            Glimpse(
+                segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
+                segment is segments.active, segment.first_timestamp_ms, largest_ms,
+                index_entries, time_index_entries,
+            )
+        )  # fmt: skip
+    return found
+
+
+def describe(directory: str, seen: Sequence[Glimpse]) -> list[SegmentInfo]:
+    """The segments with what their files say; may be called in any thread.
+
+    A file that has gone meanwhile counts as empty. Raises KafkaError(KAFKA_STORAGE_ERROR).
+    """
+    try:
+        files: dict[int, list[tuple[str, int]]] = {}
+        for entry in os.scandir(directory):
+            parsed = names.parse_segment_file(entry.name)
+            if parsed is not None:
+                with suppress(FileNotFoundError):
+                    files.setdefault(parsed[0], []).append((entry.name, entry.stat().st_size))
+        return [_described(directory, each, files.get(each.base_offset, [])) for each in seen]
+    except OSError as error:
+        raise storage_error(error) from error
+
+
+def _described(directory: str, seen: Glimpse, files: list[tuple[str, int]]) -> SegmentInfo:
+    base_offset = seen.base_offset
+    sizes = {name[20:]: size_bytes for name, size_bytes in files}
+    first_ms, largest_ms = seen.first_timestamp_ms, seen.largest_timestamp_ms
+    if first_ms is None:
+        first_ms = _first_timestamp(names.segment_file(directory, base_offset, names.LOG))
+    if largest_ms is None:
+        try:
+            path = names.segment_file(directory, base_offset, names.TIME_INDEX)
+            largest_ms = TimeIndex.load(path, base_offset).last[0]
+        except CorruptIndexError:
+            largest_ms = NO_TIMESTAMP
+    index_entries, time_index_entries = seen.index_entries, seen.time_index_entries
+    if index_entries is None:
+        index_entries = sizes.get(names.INDEX, 0) // offset_index.ENTRY_BYTES
+    if time_index_entries is None:
+        time_index_entries = sizes.get(names.TIME_INDEX, 0) // time_index.ENTRY_BYTES
+    return SegmentInfo(
+        base_offset, seen.next_offset, seen.size_bytes, first_ms, largest_ms, index_entries,
+        time_index_entries, seen.active, tuple(sorted(files)),
+    )  # fmt: skip
+
+
+def _first_timestamp(path: str) -> int:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            header = file.read(HEADER_BYTES)
+    except FileNotFoundError:
+        header = b""
+    return read_header(header).max_timestamp if len(header) == HEADER_BYTES else NO_TIMESTAMP
+
+
+def index_entries(
+    segment: Segment, kind: Kind, start: int, limit: int, *, may_block: bool = True
+) -> tuple[int, list[tuple[int, int]]]:
+    """How many entries there are, and (offset, position) or (timestamp, offset) of at most `limit`
+    from `start` on. Raises OSError; NotInPageCache if not may_block."""
+    start, limit = max(start, 0), max(limit, 0)
+    if kind == "offset":
+        index = segment.offsets(may_block=may_block)
+        return len(index), index.entries(start, limit)
+    times = segment.times(may_block=may_block)
+    try:
+        return len(times), times.entries(start, limit)
+    except CorruptIndexError as error:
+        segment.rebuild_indexes(str(error), may_block=may_block)
+        return len(segment.time_index), segment.time_index.entries(start, limit)
+
+
+def batches(data: FileRange, limit: int) -> list[BatchInfo]:
+    """At most `limit` of the batches in a range of a data file, with their CRC checked; may be
+    called in any thread.
+
+    Raises KafkaError(INVALID_REQUEST) where no batch starts at its beginning; OSError.
+    """
+    if data.size_bytes == 0:
+        return []
+    fd, start = data.fd, data.position_bytes
+    found = [
+        BatchInfo(position, header, _crc_ok(fd, position, header))
+        for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit)
+    ]
+    if not found and limit > 0:
+        raise no_batch_at(start)
+    return found
+
+
+def no_batch_at(position: int) -> KafkaError:
+    """What to raise."""
+    return KafkaError(
+        ErrorCode.INVALID_REQUEST, f"no batch starts at byte {position} of the segment"
+    )
+
+
+def _crc_ok(fd: int, position: int, header: BatchHeader) -> bool:
+    return crc_matches(header, memoryview(os.pread(fd, header.size_bytes, position)))

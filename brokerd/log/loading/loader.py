@@ -1,0 +1,151 @@
+"""Opening a partition's directory: what is there, and mending it after an unclean stop.
+
+After a clean stop nothing but the names and sizes of files is read, and the last segment where the
+checkpoint does not say where the log ends. Otherwise half-done deletions and compactions are
+finished or undone (`tidy`), orphaned indexes removed, and the log is recovered (`recovery`).
+"""
+
+import logging
+import os
+from typing import Final
+
+from brokerd.config.log_config import LogConfig
+from brokerd.log import checkpoints, crash_points, names
+from brokerd.log.context import LogContext
+from brokerd.log.io.scan import walk_headers
+from brokerd.log.loading.recovery import LoadedLog, recover, tell_of_loss
+from brokerd.log.segments.removal import remove
+from brokerd.log.segments.segment import Segment
+
+logger = logging.getLogger(__name__)
+
+_rename = crash_points.around("swap-finish")(os.replace)
+
+DEFAULTS: Final = LogConfig()
+_UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
+
+
+def load(
+    context: LogContext,
+    directory: str,
+    *,
+    log_start_offset: int,
+    recovery_point: int | None,
+    clean: bool,
+    now_ms: int,
+    config: LogConfig = DEFAULTS,
+) -> LoadedLog:
+    """Open the log in `directory`, whose topic has these settings.
+
+    `recovery_point` is what the checkpoint says: after a clean stop it is the log end; None = the
+    checkpoint does not know this log. Raises OSError.
+    """
+    entries = list(os.scandir(directory))
+    if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
+        tidy(directory)
+        entries = list(os.scandir(directory))
+    segments = _segments_of(context, directory, entries, now_ms, config.index_interval_bytes)
+    if not segments:
+        segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
+        if not clean or recovery_point is None or recovery_point <= log_start_offset:
+            tell_of_loss(directory, recovery_point or 0, log_start_offset)
+            return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
+    last = segments[-1]
+    durable = recovery_point or 0
+    if clean and recovery_point is not None and not last.size_bytes:
+        recovery_point = last.base_offset  # whatever the checkpoint says: there is nothing behind
+    if clean and recovery_point is not None and log_start_offset > recovery_point:
+        logger.warning(
+            "%s ends at offset %d after a clean stop and cannot start at %d: it starts where its "
+            "first segment does", directory, recovery_point, log_start_offset,
+        )  # fmt: skip
+        log_start_offset = 0
+    log_start_offset = max(log_start_offset, segments[0].base_offset)
+    if clean and recovery_point is not None and recovery_point >= last.base_offset:
+        loaded = LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
+    else:
+        if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
+            recovery_point = last.base_offset
+        loaded = recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
+    tell_of_loss(directory, durable, loaded.log_end_offset)
+    return loaded
+
+
+def _segments_of(
+    context: LogContext,
+    directory: str,
+    entries: list[os.DirEntry[str]],
+    now_ms: int,
+    index_interval_bytes: int,
+) -> list[Segment]:
+    """The segments of the data files there are; an index without one is removed."""
+    segments = []
+    found = set()
+    indexes = []
+    for entry in entries:
+        parsed = names.parse_segment_file(entry.name)
+        if parsed is None:
+            continue
+        base_offset, suffix = parsed
+        if suffix == names.LOG:
+            size_bytes = entry.stat().st_size
+            segment = Segment(context.files, directory, base_offset, size_bytes, now_ms)
+            segment.index_interval_bytes = index_interval_bytes
+            segments.append(segment)
+            found.add(base_offset)
+        elif suffix in names.INDEX_SUFFIXES:
+            indexes.append((base_offset, entry.path))
+    for base_offset, path in indexes:
+        if base_offset not in found:
+            remove(path)
+    segments.sort(key=lambda segment: segment.base_offset)
+    return segments
+
+
+def tidy(directory: str) -> None:
+    """Finish or undo deletions and compactions that a stop interrupted. Raises OSError.
+
+    `.deleted` and `.cleaned` files go. A `.swap` is complete: it takes the place of the segments
+    that it covers, unless a `.cleaned` at or before it shows that its set is not complete: so that
+    one goes after it (KAFKA-6264).
+    """
+    present = set(os.listdir(directory))
+    cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
+    swaps = sorted(name for name in present if name.endswith(names.SWAP))
+    if cleaned:
+        for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
+            remove(f"{directory}/{name}")
+            swaps.remove(name)
+    for name in present:
+        if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
+            remove(f"{directory}/{name}")
+    for name in swaps:
+        if name.endswith(names.LOG + names.SWAP):
+            _remove_covered(directory, name)
+    for name in swaps:
+        _rename(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
+
+
+def _base_of(name: str) -> int:
+    digits = name.split(".", 1)[0]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _remove_covered(directory: str, swap_name: str) -> None:
+    """Remove the segments whose offsets a complete swap file holds already. It was synced before it
+    got its name, and compaction leaves batches whose CRC is wrong as they are: headers suffice."""
+    base_offset = _base_of(swap_name)
+    path = f"{directory}/{swap_name}"
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        next_offset = base_offset + 1
+        for _, header in walk_headers(fd, 0, os.fstat(fd).st_size):
+            next_offset = header.last_offset + 1
+    finally:
+        os.close(fd)
+    for name in os.listdir(directory):
+        parsed = names.parse_segment_file(name)
+        if parsed is None or parsed[1] == names.SNAPSHOT:
+            continue
+        if parsed[1] in names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
+            remove(f"{directory}/{name}")

@@ -1,0 +1,120 @@
+"""Putting a cleaned segment in the place of those it was made of, so that a stop at any point is
+finished or undone at the next start (`loader.tidy`).
+
+1. indexes `.cleaned` → `.swap`, then the data: from here on the set is complete;
+2. the files of the old segments → `.deleted` (open ranges of them stay readable);
+3. `.swap` → their final names, the data first;
+4. the directory is synced, by another thread: only then do the files of the old segments go.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import crash_points, names
+from brokerd.log.io.files import sync_path
+from brokerd.log.segments.segment import Segment
+
+_INDEXES: Final = names.INDEX_SUFFIXES
+_FILES: Final = (*_INDEXES, names.LOG)
+_sync = crash_points.around("swap-sync")(sync_path)
+
+
+def swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
+    """Rename in what a job made of `old`; returns the `.deleted` paths.
+
+    Raises OSError, and KafkaError, before anything is touched, where the cleaned data are not there
+    with the size that they should have. Segments in memory are the caller's to replace.
+    """
+    first = old[0]
+    _require(_cleaned(first, names.LOG, job), size_bytes)
+    for suffix in _INDEXES:
+        _rename(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
+        crash_points.reached(f"swap{suffix}")
+    # Whoever comes here without data has lost the records of the old segments.
+    os.rename(_cleaned(first, names.LOG, job), first.path(names.LOG) + names.SWAP)
+    crash_points.reached(f"swap{names.LOG}")
+    return _put_in_place(old)
+
+
+def _put_in_place(old: Sequence[Segment]) -> list[str]:
+    """The set is complete: the old files go, the new ones get their names."""
+    first = old[0]
+    deleted = []
+    for segment in old:
+        segment.abandon()
+        suffixes = _FILES if segment is first else names.SEGMENT_SUFFIXES
+        for suffix in suffixes:
+            path = segment.path(suffix)
+            if _rename(path, path + names.DELETED):
+                deleted.append(path + names.DELETED)
+        crash_points.reached("old-deleted")
+    for suffix in reversed(_FILES):
+        _rename(first.path(suffix) + names.SWAP, first.path(suffix))
+        crash_points.reached(f"final{suffix}")
+    return deleted
+
+
+class SwapSyncJob:
+    """Step 4. `done` is called where logs are used, or `failed` with what went wrong."""
+
+    __slots__ = ("_directory", "_done", "_error", "_failed")
+
+    def __init__(
+        self,
+        directory: str,
+        done: Callable[[], object],
+        failed: Callable[[OSError], object],
+    ) -> None:
+        self._directory = directory
+        self._done = done
+        self._failed = failed
+        self._error: OSError | None = None
+
+    def run(self) -> None:
+        try:
+            _sync(self._directory)
+        except FileNotFoundError:  # the log was deleted meanwhile
+            return
+        except OSError as error:
+            self._error = error
+
+    def finish(self) -> None:
+        if self._error is None:
+            self._done()
+        else:
+            self._failed(self._error)
+
+
+def discard(directory: str, base_offset: int, job: str) -> None:
+    """Remove what a job made and nobody wants any more."""
+    for suffix in _FILES:
+        try:
+            os.unlink(names.cleaned_file(directory, base_offset, suffix, job))
+        except FileNotFoundError:
+            continue
+
+
+def _cleaned(segment: Segment, suffix: str, job: str) -> str:
+    return names.cleaned_file(segment.directory, segment.base_offset, suffix, job)
+
+
+def _require(path: str, size_bytes: int) -> None:
+    try:
+        found_bytes = os.stat(path).st_size
+    except FileNotFoundError:
+        found_bytes = -1
+    if found_bytes != size_bytes:
+        what = "is missing" if found_bytes < 0 else f"has {found_bytes} bytes"
+        raise KafkaError(
+            ErrorCode.UNKNOWN_SERVER_ERROR, f"{path} {what}, and should have {size_bytes}"
+        )
+
+
+def _rename(path: str, to: str) -> bool:
+    try:
+        os.rename(path, to)
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,55 @@
+"""Data is written to disk before there is too much of it, and not earlier."""
+
+from pathlib import Path
+
+import pytest
+
+from brokerd.config.log_config import LogConfig
+from brokerd.log.io import linux
+from brokerd.log.io.write_back import DIRTY_SHARE
+from brokerd.log.partition_log import MARK_BYTES
+from tests.brokerd.log.support import NOW_MS, batch, open_log
+
+BATCH_BYTES = 1 << 20
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """(position, size) of what the system was told to begin with."""
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(linux, "begin_write_back", lambda fd, at, size: told.append((at, size)))
+    return told
+
+
+def dirty(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    monkeypatch.setattr(linux, "dirty_share", lambda: share)
+
+
+def test_while_little_is_dirty_the_system_is_left_alone_and_later_has_it_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: list[tuple[int, int]]
+) -> None:
+    log = open_log(tmp_path, LogConfig(segment_bytes=1 << 28))
+    one = bytes(batch(size=BATCH_BYTES))
+
+    def fill() -> None:
+        for _ in range(MARK_BYTES // BATCH_BYTES):
+            log.append([memoryview(bytearray(one))], 0, NOW_MS)
+
+    dirty(monkeypatch, DIRTY_SHARE)
+    fill()
+    assert begun == []
+    dirty(monkeypatch, DIRTY_SHARE * 2)
+    fill()
+    fill()
+    assert begun[0][0] == 0
+    assert begun[0][1] > MARK_BYTES
+    assert begun[1][0] == begun[0][1]
+    log.close()
+
+
+def test_the_share_of_dirty_memory_is_told_and_0_where_it_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert 0 <= linux.dirty_share() < 1
+    monkeypatch.setattr(linux, "_MEMORY", ("Dirty", "NoSuchThing"))
+    assert linux.dirty_share() == 0

@@ -1,0 +1,210 @@
+"""Records by timestamp."""
+
+import struct
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brokerd.config.log_config import LogConfig
+from brokerd.log.io.page_cache import NotInPageCache
+from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import timestamp_search
+from brokerd.protocol.compression import Codec
+from brokerd.protocol.records import Record, encode_batch, write_crc
+from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
+
+SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    groups=st.lists(
+        st.lists(st.integers(0, 1000), min_size=1, max_size=6), min_size=1, max_size=40
+    ),
+    clean_restart=st.booleans(),
+)
+def test_the_first_record_at_or_after_a_time_is_found(
+    tmp_path_factory: pytest.TempPathFactory, groups: list[list[int]], clean_restart: bool
+) -> None:
+    log = open_log(tmp_path_factory.mktemp("log"), SMALL)
+    times = [at for group in groups for at in group]
+    for group in groups:
+        records = [Record(0, at, None, bytes(50)) for at in group]
+        log.append([memoryview(encode_batch(records))], 3, 0)
+    if clean_restart:
+        log = reopen(log)
+    for asked in (0, 250, 500, 999, 1001):
+        expected = next(((i, at, 3) for i, at in enumerate(times) if at >= asked), None)
+        assert log.offset_for_timestamp(asked) == expected
+    largest = max(times)
+    assert log.max_timestamp_offset() == (times.index(largest), largest, 3)
+
+
+def test_a_time_is_found_first_thing_where_the_time_index_is_missing(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(10)], 0, NOW_MS)
+    log.roll(NOW_MS)
+    log.close()
+    Path(tmp_path, f"{0:020d}.timeindex").unlink()
+    again = open_log(tmp_path, recovery_point=10)
+    assert again.offset_for_timestamp(NOW_MS + 4) == (4, NOW_MS + 4, 0)
+    assert again.max_timestamp_offset() == (9, NOW_MS + 9, 0)
+
+
+def many(count: int, size: int = 0, codec: int = Codec.NONE) -> memoryview:
+    """A batch whose records have the offset 1, 2, … after NOW_MS."""
+    records = [Record(0, NOW_MS + number, None, bytes(size)) for number in range(count)]
+    return memoryview(encode_batch(records, codec=codec))
+
+
+def lacking(log: PartitionLog, timestamp_ms: int) -> NotInPageCache:
+    with pytest.raises(NotInPageCache) as raised:
+        log.offset_for_timestamp(timestamp_ms, may_block=False)
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        many(timestamp_search.AT_ONCE_RECORDS_MAX + 1),
+        many(4, size=timestamp_search.AT_ONCE_BYTES_MAX),
+        many(4, size=timestamp_search.UNPACKED_AT_ONCE_BYTES_MAX, codec=Codec.GZIP),
+    ],
+)
+def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
+    tmp_path: Path, large: memoryview
+) -> None:
+    log = open_log(tmp_path)
+    log.append([large], 5, 0)
+    last = log.log_end_offset - 1
+    for asked in (NOW_MS + last, NOW_MS + 2):
+        pending = lacking(log, asked).pending_read
+        thread = Thread(target=pending.load)
+        thread.start()
+        thread.join()
+        pending.release()
+        found = log.offset_for_timestamp(asked, may_block=False)
+        assert found == (asked - NOW_MS, asked, 5)
+    assert log.max_timestamp_offset(may_block=False) == (last, NOW_MS + last, 5)
+    assert log.offset_for_timestamp(NOW_MS + last + 1, may_block=False) is None
+    log.delete_records_before(2)
+    assert log.offset_for_timestamp(NOW_MS) == (2, NOW_MS + 2, 5)
+
+
+def test_a_batch_that_takes_little_to_walk_is_walked_at_once(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(1000, size=20), many(1000, size=200, codec=Codec.ZSTD)], 5, 0)
+    assert log.offset_for_timestamp(NOW_MS + 999, may_block=False) == (999, NOW_MS + 999, 5)
+    log.delete_records_before(1000)
+    assert log.offset_for_timestamp(NOW_MS + 999, may_block=False) == (1999, NOW_MS + 999, 5)
+
+
+def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000)], 0, 0)
+    for number in range(timestamp_search.KEPT_MAX + 1):
+        pending = lacking(log, NOW_MS + number).pending_read
+        pending.load()
+        pending.release()
+        assert log.offset_for_timestamp(NOW_MS + number, may_block=False) is not None
+    assert log.offset_for_timestamp(NOW_MS + 1, may_block=False) == (1, NOW_MS + 1, 0)
+    lacking(log, NOW_MS).pending_read.release()
+
+
+def test_a_large_batch_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000), batch(timestamp_ms=NOW_MS + 5)], 0, 0)
+    (path,) = tmp_path.glob("*.log")
+    data = bytearray(path.read_bytes())
+    data[1000] ^= 1
+    path.write_bytes(data)
+    pending = lacking(log, NOW_MS + 3).pending_read
+    pending.load()
+    pending.release()
+    assert log.offset_for_timestamp(NOW_MS + 3, may_block=False) == (2000, NOW_MS + 5, 0)
+
+
+def test_nothing_is_taken_of_a_log_that_was_cut_while_it_was_read(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000)], 0, 0)
+    pending = lacking(log, NOW_MS + 3).pending_read
+    pending.load()
+    log.truncate_to(0)
+    pending.release()
+    log.append([many(2000)], 0, 0)
+    lacking(log, NOW_MS + 3).pending_read.release()
+
+
+def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(10)], 0, NOW_MS)
+    log.delete_records_before(4)
+    assert log.offset_for_timestamp(NOW_MS) == (4, NOW_MS + 4, 0)
+
+
+def test_an_empty_log_has_no_largest_timestamp(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    assert log.max_timestamp_offset() is None
+    assert log.offset_for_timestamp(0) is None
+
+
+def test_a_batch_that_lies_inside_is_found_as_a_whole(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    lying = bytearray(batch(3))
+    lying[61:] = b"\x7f" * (len(lying) - 61)
+    write_crc(lying)
+    log.append([batch(timestamp_ms=1), memoryview(lying)], 2, NOW_MS)
+    assert log.offset_for_timestamp(NOW_MS) == (1, NOW_MS + 2, 2)
+    struct.pack_into(">q", lying, 35, NOW_MS + 9)
+    write_crc(lying)
+    log.append([memoryview(lying)], 2, NOW_MS)
+    assert log.max_timestamp_offset() == (4, NOW_MS + 9, 2)
+
+
+def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for late in (5, 9, 3, 4):
+        log.append([batch(timestamp_ms=NOW_MS + late)], 0, NOW_MS)
+    for start in (2, 4):
+        log.delete_records_before(start)
+        assert log.max_timestamp_offset() == (1, NOW_MS + 9, 0)
+    log.roll(NOW_MS)
+    assert log.apply_retention(NOW_MS, 4) == [0]
+    assert log.max_timestamp_offset() is None
+
+
+@pytest.mark.parametrize("index_lost", [True, False])
+@pytest.mark.parametrize(("high", "low"), [(1 << 50, 0), (0, 1 << 40)])
+def test_the_largest_timestamp_is_that_of_an_intact_batch(
+    tmp_path: Path, index_lost: bool, high: int, low: int
+) -> None:
+    """A timestamp that has become larger than all others, and the largest made smaller."""
+    log = open_log(tmp_path, SMALL)
+    count = 30
+    for number in range(count):
+        log.append([batch(size=100, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
+    log.close()
+    first, last = (sorted(tmp_path.glob("*.log"))[at] for at in (0, -1))
+    if high:
+        flip_timestamps(first, 3, NOW_MS + 3 + high)
+    if low:
+        flip_timestamps(last, count - 1 - int(last.stem), NOW_MS - low)
+    if index_lost:
+        for path in tmp_path.glob("*.timeindex"):
+            path.unlink()
+    log = open_log(tmp_path, SMALL, recovery_point=count)
+    largest = count - 1 if high else count - 2
+    for _ in range(2):
+        assert log.max_timestamp_offset() == (largest, NOW_MS + largest, 0)
+
+
+def flip_timestamps(path: Path, number: int, timestamp_ms: int) -> None:
+    """Damages the largest timestamp of one of the batches, which have one size."""
+    data = bytearray(path.read_bytes())
+    struct.pack_into(">q", data, number * len(batch(size=100)) + 35, timestamp_ms)
+    path.write_bytes(data)

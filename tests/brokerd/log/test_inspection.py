@@ -1,0 +1,108 @@
+"""What the segment browser is told."""
+
+from pathlib import Path
+
+import pytest
+
+from brokerd.config.log_config import LogConfig
+from brokerd.errors import KafkaError
+from brokerd.log.indexes.offset_index import OffsetIndex
+from brokerd.log.inspection import BatchInfo, batches, describe
+from brokerd.log.partition_log import PartitionLog
+from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen, segments_of
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> PartitionLog:
+    log = open_log(tmp_path, LogConfig(segment_bytes=2000, index_interval_bytes=200))
+    for i in range(40):
+        log.append([batch(size=100, codec=i % 5, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
+    return log
+
+
+def listed(log: PartitionLog, base_offset: int, position: int, limit: int) -> list[BatchInfo]:
+    data = log.data_from(base_offset, position)
+    try:
+        return batches(data, limit)
+    finally:
+        data.release()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_segments_are_described_with_their_files(log: PartitionLog, restarted: bool) -> None:
+    if restarted:
+        log = reopen(log)
+    segments = segments_of(log)
+    assert [s.active for s in segments] == [False] * (len(segments) - 1) + [True]
+    assert segments[0].base_offset == 0
+    assert segments[-1].next_offset == 40
+    for segment in segments:
+        assert segment.first_timestamp_ms == NOW_MS + segment.base_offset
+        assert segment.largest_timestamp_ms == NOW_MS + segment.next_offset - 1
+        files = dict(segment.files)
+        assert files[f"{segment.base_offset:020d}.log"] == segment.size_bytes
+        if not segment.active:
+            assert files[f"{segment.base_offset:020d}.index"] == segment.index_entries * 8
+            assert files[f"{segment.base_offset:020d}.timeindex"] == segment.time_index_entries * 12
+
+
+def test_segments_are_described_without_loading_their_indexes(
+    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = segments_of(log)
+    log = reopen(log)
+    loaded: list[str] = []
+    load = OffsetIndex.load
+
+    def noting(path: str, base_offset: int, size_bytes: int) -> OffsetIndex:
+        loaded.append(path)
+        return load(path, base_offset, size_bytes)
+
+    monkeypatch.setattr(OffsetIndex, "load", noting)
+    assert segments_of(log)[:-1] == before[:-1]
+    assert [Path(path).name for path in loaded] == [f"{before[-1].base_offset:020d}.index"]
+
+
+def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) -> None:
+    seen = reopen(log).glimpses()
+    for path in Path(log.directory).glob("*0.*"):
+        path.unlink()
+    gone = describe(log.directory, seen)[0]
+    assert (gone.index_entries, gone.largest_timestamp_ms, gone.files) == (0, -1, ())
+
+
+def test_index_entries_point_at_batches(log: PartitionLog) -> None:
+    first = segments_of(log)[0]
+    total, entries = log.index_entries(0, "offset", 0, 100)
+    assert total == len(entries) == first.index_entries > 2
+    for offset, position in entries:
+        (found,) = listed(log, 0, position, 1)
+        assert found.header.last_offset == offset
+    assert log.index_entries(0, "offset", 1, 2) == (total, entries[1:3])
+    assert log.index_entries(0, "time", 0, 1)[1][0][0] > NOW_MS
+
+
+def test_batches_are_listed_page_by_page(log: PartitionLog) -> None:
+    position, seen = 0, []
+    while page := listed(log, 0, position, 3):
+        seen += [found.header for found in page]
+        assert all(found.crc_ok for found in page)
+        position = page[-1].position_bytes + page[-1].header.size_bytes
+    assert seen == [h for h in headers(log) if h.base_offset < segments_of(log)[0].next_offset]
+
+
+def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> None:
+    path = tmp_path / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[80] ^= 1
+    path.write_bytes(data)
+    assert [found.crc_ok for found in listed(log, 0, 0, 3)] == [False, True, True]
+
+
+def test_what_is_not_there_is_a_clear_error(log: PartitionLog) -> None:
+    with pytest.raises(KafkaError, match="no segment begins at offset 1"):
+        listed(log, 1, 0, 10)
+    with pytest.raises(KafkaError, match="no batch starts at byte 9999999"):
+        listed(log, 0, 9_999_999, 5)
+    with pytest.raises(KafkaError, match="no batch starts at byte 7"):
+        listed(log, 0, 7, 10)
