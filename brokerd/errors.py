@@ -130,7 +130,7 @@ class ErrorCode(IntEnum):
 
 
 class KafkaError(Exception):
-    """A refusal with Kafka's code: what a client is told, never a bug of ours.
+    """A refusal with Kafka's code: what a client is answered, never a bug of ours.
 
     Raised wherever a request cannot be served; mapped to the response's error field in one place.
     """
@@ -148,5 +148,5 @@ class KafkaError(Exception):
 
 
 class NoBatchError(KafkaError):
-    """Records that are refused as a part of their request, before a log is looked at: the client is
-    told nothing of the log."""
+    """Records that are refused as a part of their request, before a log is looked at: the answer
+    says nothing of the log."""

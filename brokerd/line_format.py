@@ -51,8 +51,8 @@ class LineFormatter(logging.Formatter):
 
 def traceback_of(error: BaseException) -> str:
     """The traceback of an error; what the error says is one line, whatever it is."""
-    told = traceback.TracebackException.from_exception(error)
-    return "\n".join(line for piece in told.format() for line in _lines(piece))
+    shown = traceback.TracebackException.from_exception(error)
+    return "\n".join(line for piece in shown.format() for line in _lines(piece))
 
 
 def _lines(piece: str) -> list[str]:

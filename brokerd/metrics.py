@@ -123,7 +123,7 @@ class LoopTimes:
         self._noted: deque[tuple[float, float]] = deque(maxlen=IDLE_WINDOW)
 
     def note(self, now_s: float) -> None:
-        """Remember how things stand now, to tell of the last IDLE_WINDOW notes."""
+        """Remember how things stand now, to report the last IDLE_WINDOW notes."""
         self._noted.append((now_s, self.idle_s))
 
     @property

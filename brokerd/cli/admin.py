@@ -35,7 +35,7 @@ def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
 
 
 def all_topics(client: Client, *, internal: bool = True) -> dict[str, Any]:
-    """Every topic by name, sorted, as Metadata tells it."""
+    """Every topic by name, sorted, as Metadata answers it."""
     found = {each.name: each for each in client.metadata(None).topics}
     return {name: found[name] for name in sorted(found) if internal or not found[name].is_internal}
 

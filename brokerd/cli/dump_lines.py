@@ -33,7 +33,7 @@ def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
 
 
 def record_line(header: BatchHeader, record: Record) -> str:
-    """What is told of a record without its contents; the batch's header tells the rest."""
+    """What is printed of a record without its contents; the rest is in the batch's header."""
     sequence = sequence_of(header, record.offset - header.base_offset)
     keys = ",".join(name for name, _ in record.headers)
     line = (

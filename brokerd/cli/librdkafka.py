@@ -41,7 +41,7 @@ def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
 def merged(
     settings: Mapping[str, str], options: Options, table: Iterable[Merged]
 ) -> dict[str, str]:
-    """As CommandLineUtils.maybeMergeOptions: what an option says goes before what was told, and
+    """As CommandLineUtils.maybeMergeOptions: what an option says goes before the property, and
     that before the option's default."""
     found = dict(settings)
     for setting, option, default in table:

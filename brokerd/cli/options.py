@@ -22,7 +22,7 @@ Options = argparse.Namespace
 
 
 class CliError(Exception):
-    """What the user is told in one line; the command ends with 1."""
+    """What is printed for the user in one line; the command ends with 1."""
 
 
 class UsageError(CliError):

@@ -14,7 +14,7 @@ from brokerd.cli.options import CliError
 
 
 class Setting(NamedTuple):
-    """One of a stopped broker, as DescribeConfigs would tell it."""
+    """One of a stopped broker, as DescribeConfigs would answer it."""
 
     name: str
     value: str | None

@@ -39,7 +39,7 @@ Reassignments = Mapping[int, Reassignment]
 
 
 def topic_line(topic: Any, configs: Sequence[Any], moving: Reassignments) -> str:
-    """The first line of a topic; `topic` and `configs` are as their answers tell them."""
+    """The first line of a topic; `topic` and `configs` are as their answers have them."""
     values = {each.name: each.value for each in configs if each.config_source != DEFAULT_CONFIG}
     order = hash_map_order(each.name for each in configs)
     shown = ",".join(f"{name}={values[name]}" for name in order if name in values)

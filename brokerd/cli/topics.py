@@ -317,7 +317,7 @@ def _describe(client: Client, options: Options) -> None:
 
 
 def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
-    """What is being moved; nothing where the brokers cannot tell."""
+    """What is being moved; nothing where the brokers do not know."""
     moving: dict[str, dict[int, Reassignment]] = defaultdict(dict)
     if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
         return moving

@@ -77,7 +77,7 @@ class ClusterClient:
         self.disconnected_since_ms: int | None = None
         """Since when ZooKeeper does not answer; None while it does."""
         self._offline: frozenset[TopicPartition] = frozenset()
-        self._offline_told: frozenset[TopicPartition] = frozenset()
+        self._offline_reported: frozenset[TopicPartition] = frozenset()
         self._mandate: Mandate | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -227,7 +227,7 @@ class ClusterClient:
         try:
             await self._on_change(delta)
         finally:
-            self._progress.tell()
+            self._progress.notify()
 
     async def _membership(self) -> None:
         while True:
@@ -269,7 +269,7 @@ class ClusterClient:
             "broker %d is registered, session 0x%x, timeout %d ms",
             self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
         )  # fmt: skip
-        self._offline_told = frozenset()
+        self._offline_reported = frozenset()
         await self._feed.brokers()
         await self._feed.failures()
         await self._feed.load()
@@ -294,28 +294,28 @@ class ClusterClient:
         if "controller" in due:
             await self._find_controller()
         if "own-failures" in due:
-            await self._tell_offline()
+            await self._report_offline()
         if "failures" in due:
             await self._feed.failures()
         if "changes" in due:
             await self._feed.changes()
         if "configs" in due:
             await self._feed.configs()
-            self._progress.tell()
+            self._progress.notify()
 
     # -- replicas that cannot be served --------------------------------------------------------
 
-    def tell_offline(self, replicas: Collection[TopicPartition]) -> None:
+    def report_offline(self, replicas: Collection[TopicPartition]) -> None:
         """These are the replicas of this broker that it cannot serve: the controller is to know."""
         self._offline = frozenset(replicas)
-        if self._offline != self._offline_told:
+        if self._offline != self._offline_reported:
             self._flag("own-failures")
 
-    async def _tell_offline(self) -> None:
+    async def _report_offline(self) -> None:
         replicas = self._offline
-        if replicas != self._offline_told:
-            await offline_replicas.tell(self._zookeeper, self._settings.broker_id, replicas)
-            self._offline_told = replicas
+        if replicas != self._offline_reported:
+            await offline_replicas.report(self._zookeeper, self._settings.broker_id, replicas)
+            self._offline_reported = replicas
 
     # -- controller ----------------------------------------------------------------------------
 
@@ -329,7 +329,7 @@ class ClusterClient:
             self._mandate = found.mandate
             settings = self._settings
             self._service = ControllerService(
-                self._zookeeper, found.mandate, self._progress.tell, settings.delete_topics,
+                self._zookeeper, found.mandate, self._progress.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))

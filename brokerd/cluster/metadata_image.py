@@ -21,7 +21,7 @@ SETTLED = -1
 class TopicInfo:
     """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
     making: an earlier entry cannot be about it. `announced` is the entry of the feed that
-    told of its newest partitions, SETTLED once their leaders need not be waited for."""
+    announced its newest partitions, SETTLED once their leaders need not be waited for."""
 
     name: str
     topic_id: UUID

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 
 class Progress:
-    """`tell` is called after every change; `until` wakes at each and looks."""
+    """`notify` is called after every change; `until` wakes at each and looks."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Event()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
-    "advertised.listeners": "Where clients are told to connect, by listener; by default where the "
-    "broker listens.",
+    "advertised.listeners": "The addresses for clients to connect to, by listener; by default "
+    "where the broker listens.",
     "auto.create.topics.enable": "Whether a topic is made when a client asks for one that does not "
     "exist.",
     "broker.id": "The number of this broker, of which a cluster has no two.",

@@ -1,4 +1,4 @@
-"""Listeners: what a broker binds, what it tells clients to connect to, and which one brokers use.
+"""Listeners: what a broker binds, what it advertises to clients, and which one brokers use.
 
 `listeners=INSIDE://127.0.0.1:9092,OUTSIDE://0.0.0.0:9093` names each address; the security protocol
 of a name comes from `listener.security.protocol.map`. A client that asked one listener is answered
@@ -94,23 +94,23 @@ def _parse_listener(entry: str, protocols: dict[str, str]) -> Listener:
 
 
 def listener_names(texts: Mapping[str, str]) -> set[str]:
-    """The names that clients would be told, as far as broken settings let them be seen."""
+    """The names that would be advertised, as far as broken settings let them be seen."""
     text = texts.get("advertised.listeners") or texts.get("listeners", "PLAINTEXT://")
     return {entry.partition("://")[0].strip().upper() for entry in text.split(",")}
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:
-    """What clients are told, by listener name; ValueError where that would be no address."""
-    told = {listener.name: listener for listener in (advertised or bound)}
-    for name, listener in told.items():
+    """What is advertised, by listener name; ValueError where that would be no address."""
+    by_name = {listener.name: listener for listener in (advertised or bound)}
+    for name, listener in by_name.items():
         if name not in {each.name for each in bound}:
             raise ValueError(f"{name} is advertised but is not in listeners")
         if listener.host in WILDCARDS:
             raise ValueError(
-                f"{listener} cannot be told to clients: set advertised.listeners to an address"
-                " that they can reach"
+                f"{listener} cannot be advertised to clients: set advertised.listeners to an"
+                " address that they can reach"
             )
-    return told
+    return by_name
 
 
 def ports_taken(listeners: Iterable[Listener], admin_port: int) -> list[str]:

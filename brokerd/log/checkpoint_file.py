@@ -81,7 +81,7 @@ class CheckpointFile:
 
 
 class SyncJob:
-    """Sync a file. `failed` is told, where logs are used, if that cannot be."""
+    """Sync a file. `failed` is called, where logs are used, if that cannot be."""
 
     __slots__ = ("_error", "_failed", "_path", "has_begun")
 

@@ -19,7 +19,7 @@ OffsetOf = Callable[[TopicPartition], int | None]
 
 
 class CheckpointRound:
-    """The file `name` of every log directory. `failed` is told, where logs are used, of errors."""
+    """The file `name` of every log directory. Where logs are used, `failed` gets errors."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from brokerd.log.context import tells_of_errors
+from brokerd.log.context import raises_storage_error
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.loading import recovery
 from brokerd.log.segments.replace_segments import SwapSyncJob, swap_in
@@ -32,7 +32,7 @@ class CleanableLog(StoredLog):
         self._mend_aborted()  # the cleaner reads the files of all segments
         return self._segments.aborted_across(offset)
 
-    @tells_of_errors
+    @raises_storage_error
     def _mend_aborted(self) -> None:
         recovery.mend_aborted(list(self._segments), self.log_start_offset)
         self._segments.forget_skips()
@@ -41,7 +41,7 @@ class CleanableLog(StoredLog):
         """Whether these base offsets are those of neighbouring closed segments."""
         return self._segments.closed_run(bases) is not None
 
-    @tells_of_errors
+    @raises_storage_error
     def replace_segments(
         self, bases: Sequence[int], job: str, size_bytes: int, now_ms: int
     ) -> None:

@@ -1,6 +1,6 @@
 """Closing all logs cleanly: afterwards every recovery point is the log end.
 
-A few segments are synced one by one; for more, the file system is told to write everything at once
+A few segments are synced one by one; for more, the file system writes everything at once
 (syncfs), since a thousand fsyncs are a thousand commits of its journal.
 """
 

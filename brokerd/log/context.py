@@ -34,7 +34,7 @@ def says_nothing_of_disks(error: BaseException) -> bool:
 class DiskJob(Protocol):
     """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
 
-    An error of the disk is kept by `run` and told by `finish`, which is called also after `run`
+    An error of the disk is kept by `run` and reported by `finish`, which is called also after `run`
     raised.
     """
 
@@ -58,11 +58,11 @@ def no_event(kind: str, detail: Detail) -> None:
 
 
 def no_failure(error: OSError) -> None:
-    """Who is told of a disk's error where nobody has more than one."""
+    """Ignores a disk's error, where the caller has no one to report it to."""
 
 
 def storage_error(error: OSError) -> KafkaError:
-    """What a client is told when the disk refused."""
+    """The answer to a client when the disk refused."""
     return KafkaError(
         ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename or 'the log'}: {error.strerror or error}"
     )
@@ -98,8 +98,8 @@ class Trash:
 class RemoveJob:
     """Remove files and directories; one that is gone already is no error.
 
-    `failed` is told, where logs are used, of the first one that could not be removed; `done` at the
-    end in any case.
+    `failed` is called, where logs are used, with the first one that could not be removed; `done`
+    at the end in any case.
     """
 
     __slots__ = ("_done", "_error", "_failed", "_paths")
@@ -165,7 +165,7 @@ class LogContext:
     on_cut: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
-        """What a client is told of an error; the log directory's owner hears of it, too."""
+        """The answer to a client, of an error that the log directory's owner hears of, too."""
         if error.errno not in NOT_THE_DISKS:
             self.on_failure(error)
         return storage_error(error)
@@ -183,14 +183,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def tells_of_errors(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Have a method of a log tell of an error of the disk as KafkaError(KAFKA_STORAGE_ERROR)."""
+def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
+    """Have a method of a log raise an error of the disk as KafkaError(KAFKA_STORAGE_ERROR)."""
 
     @wraps(method)
-    def telling(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapped(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
         except OSError as error:
             raise self._context.failed(error) from error
 
-    return telling
+    return wrapped

@@ -30,7 +30,7 @@ _observer: Callable[[str], None] = _die_if_armed
 
 
 def observe(observer: Callable[[str], None]) -> None:
-    """Have every point that is reached from now on told to `observer`."""
+    """Have `observer` called for every point that is reached from now on."""
     global _observer
     _observer = observer
 

@@ -42,7 +42,7 @@ class EpochCache:
         submit: Callable[[DiskJob], None] = run_now,
         failed: Callable[[OSError], object] = no_failure,
     ) -> None:
-        """`failed` is told, where logs are used, if the file cannot be written."""
+        """`failed` is called, where logs are used, if the file cannot be written."""
         path = f"{directory}/{names.EPOCH_CHECKPOINT}"
         self._file = _File(path, failed)
         self._submit = submit
@@ -87,7 +87,7 @@ class EpochCache:
 
     def reread(self, offset: int) -> Callable[[int, int], None]:
         """Batches from `offset` on are about to be read: what the file says of there is forgotten,
-        in memory alone. Returns what is to be told each one's epoch and base offset, in order.
+        in memory alone. Returns what to call with each one's epoch and base offset, in order.
 
         An epoch that began before them, or that the file knows to begin before its first batch that
         is left, begins there. (LogSegment.recover: only what is later than the latest is new.) Then

@@ -109,7 +109,7 @@ class LogManager:
         return found
 
     def _recovery_points(self, log_dir: LogDir) -> Mapping[TopicPartition, int]:
-        """Read once, since what does not hold together is told each time."""
+        """Read once, since what does not hold together is logged each time."""
         known = self._read.get(log_dir.path)
         if known is None:
             known = self._read[log_dir.path] = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
@@ -254,7 +254,7 @@ class LogManager:
             self.tasks.make_way(key)
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
-        told = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
+        refusal = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
         for log_dir in self.dirs.by_load():
             try:
                 loaded = log_dir.create(self._context, *key, topic_id, now_ms)
@@ -263,10 +263,10 @@ class LogManager:
                     ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename} is in the way: remove it"
                 ) from error
             except OSError as error:
-                told = self._dir_failed(log_dir.path, error)
+                refusal = self._dir_failed(log_dir.path, error)
             else:
                 return self._add(log_dir, key, topic_id, config, loaded)
-        raise told
+        raise refusal
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
         """Have a log obey other settings."""
@@ -306,13 +306,13 @@ class LogManager:
 
     def _dir_failed(self, path: str, error: OSError) -> KafkaError:
         """Note that the log directory at or above `path` cannot be trusted any more."""
-        told = storage_error(error)
+        refusal = storage_error(error)
         log_dir = self.dirs.at(path)
         if log_dir is None or log_dir.path in self._failing or error.errno in NOT_THE_DISKS:
-            return told
-        self._failing[log_dir.path] = told.message
+            return refusal
+        self._failing[log_dir.path] = refusal.message
         self.on_failing()
-        return told
+        return refusal
 
     def join(self, cluster_id: str) -> None:
         """Note the cluster in each log directory; one that cannot be written has failed. Raises
@@ -321,8 +321,8 @@ class LogManager:
             try:
                 log_dir.join(cluster_id)
             except OSError as error:
-                told = self._dir_failed(log_dir.path, error)
-                logger.error("the cluster id could not be noted: %s", told.message)
+                refusal = self._dir_failed(log_dir.path, error)
+                logger.error("the cluster id could not be noted: %s", refusal.message)
 
     def disk_failed(self, error: OSError) -> None:
         """As `_dir_failed`, for the log directory of the file that the error itself names."""

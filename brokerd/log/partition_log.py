@@ -17,7 +17,7 @@ from brokerd.limits import INT32_MAX
 from brokerd.log import inspection
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.cleanable_log import CleanableLog
-from brokerd.log.context import tells_of_errors
+from brokerd.log.context import raises_storage_error
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.indexes.offset_index import CorruptIndexError
@@ -222,7 +222,7 @@ class PartitionLog(CleanableLog):
         except OSError as error:
             raise self._context.failed(error) from error
 
-    @tells_of_errors
+    @raises_storage_error
     def bytes_below(self, offset: int, up_to: int, found: FileRange | None) -> int | None:
         """How many bytes there are from the batch that holds `offset` up to the offset `up_to`,
         which is behind it; None where that is in a later segment than the batch, which no read
@@ -230,7 +230,7 @@ class PartitionLog(CleanableLog):
         disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
 
-    @tells_of_errors
+    @raises_storage_error
     def offset_for_timestamp(
         self, timestamp_ms: int, *, may_block: bool = True
     ) -> tuple[int, int, int] | None:
@@ -242,14 +242,14 @@ class PartitionLog(CleanableLog):
             self._segments, timestamp_ms, self.log_start_offset, may_block=may_block
         )
 
-    @tells_of_errors
+    @raises_storage_error
     def max_timestamp_offset(self, *, may_block: bool = True) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp, also one that
         was deleted and is there yet. Raises as `offset_for_timestamp`."""
         self.check_end(may_block=may_block)
         return timestamp_search.largest(self._segments, may_block=may_block)
 
-    @tells_of_errors
+    @raises_storage_error
     def segment_times(self, now_ms: int, *, may_block: bool = True) -> list[tuple[int, int]]:
         """(first offset, ms since the epoch when it was last written) of each segment, oldest
         first, and the log end with `now_ms` if the last segment holds anything. Raises as
@@ -291,12 +291,12 @@ class PartitionLog(CleanableLog):
 
     # -- for people --------------------------------------------------------------------------------
 
-    @tells_of_errors
+    @raises_storage_error
     def glimpses(self, *, may_block: bool = True) -> list[inspection.Glimpse]:
         """What `inspection.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
         return inspection.glimpses(self._segments, self.log_end_offset, may_block=may_block)
 
-    @tells_of_errors
+    @raises_storage_error
     def index_entries(
         self,
         base_offset: int,
@@ -311,7 +311,7 @@ class PartitionLog(CleanableLog):
         segment = self._segment(base_offset)
         return inspection.index_entries(segment, kind, start, limit, may_block=may_block)
 
-    @tells_of_errors
+    @raises_storage_error
     def data_from(self, base_offset: int, position: int) -> FileRange:
         """The rest of one segment's data, for `inspection.batches`. It is pinned: release it.
         Raises KafkaError(INVALID_REQUEST) where it ends before."""

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot, retention
-from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
+from brokerd.log.context import LogContext, no_failure, raises_storage_error, run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.loading.lazy_log import LazyLog
 from brokerd.log.loading.recovery import LoadedLog
@@ -55,7 +55,7 @@ class StoredLog(LazyLog):
             age_ms = now_ms - self._segments.active.created_ms
         return age_ms > self.config.longest_segment_ms - self._jitter_ms
 
-    @tells_of_errors
+    @raises_storage_error
     def roll(self, now_ms: int, first_offset: int = 0) -> None:
         """Close the active segment and begin one at the log end, or at the first offset that will
         be in it, if that lies further. Raises KafkaError."""
@@ -80,7 +80,7 @@ class StoredLog(LazyLog):
 
     # -- cutting -----------------------------------------------------------------------------------
 
-    @tells_of_errors
+    @raises_storage_error
     def truncate_to(self, offset: int) -> None:
         """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
         self.check_end()
@@ -92,7 +92,7 @@ class StoredLog(LazyLog):
         remove_segments(self._segments.drop_after(offset))
         self._set_end(self._segments.active.truncate_to(offset))
 
-    @tells_of_errors
+    @raises_storage_error
     def start_at(self, offset: int) -> None:
         """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
         created_ms = self._segments.active.created_ms
@@ -118,7 +118,7 @@ class StoredLog(LazyLog):
             self._context.on_cut()
         self._event("truncate")
 
-    @tells_of_errors
+    @raises_storage_error
     def delete_records_before(self, offset: int) -> int:
         """Move the log start to `offset` if that is further; returns the log start.
 
@@ -130,7 +130,7 @@ class StoredLog(LazyLog):
             self.epochs.truncate_start(self.log_start_offset)
         return self.log_start_offset
 
-    @tells_of_errors
+    @raises_storage_error
     def apply_retention(
         self, now_ms: int, high_watermark: int, *, may_block: bool = True
     ) -> list[int]:
@@ -182,7 +182,7 @@ class StoredLog(LazyLog):
         """The segments that hold offsets in [start, end)."""
         return self._segments.between(start_offset, end_offset)
 
-    @tells_of_errors
+    @raises_storage_error
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
         """Have all below `up_to` made durable, in its own time. Raises KafkaError."""
         self._flushes.begin(self, up_to, done)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import compress, decompress, require_readable
-from brokerd.protocol.record_walk import TOLD_MAX, RefusedRecords, Rules, walk_records
+from brokerd.protocol.record_walk import REPORTED_MAX, RefusedRecords, Rules, walk_records
 from brokerd.protocol.records import (
     CODEC_MASK,
     DELETE_HORIZON,
@@ -75,5 +75,5 @@ def _refused_time(header: BatchHeader) -> RefusedRecords:
     return RefusedRecords(
         ErrorCode.INVALID_TIMESTAMP,
         "One or more records have been rejected due to invalid timestamp",
-        [(index, message) for index in range(min(header.count, TOLD_MAX))],
+        [(index, message) for index in range(min(header.count, REPORTED_MAX))],
     )

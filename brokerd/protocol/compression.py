@@ -168,7 +168,7 @@ def _growing(
     codec: Codec, into: Callable[[memoryview, bytearray], int]
 ) -> Callable[[memoryview, int], memoryview]:
     def run(data: memoryview, max_bytes: int) -> memoryview:
-        size = min(max(4 * len(data), _told_size(codec, data), _OUTPUT_BYTES_MIN), max_bytes)
+        size = min(max(4 * len(data), _declared_size(codec, data), _OUTPUT_BYTES_MIN), max_bytes)
         while True:
             out = bytearray(size)
             try:
@@ -184,7 +184,7 @@ def _growing(
     return run
 
 
-def _told_size(codec: Codec, data: memoryview) -> int:
+def _declared_size(codec: Codec, data: memoryview) -> int:
     """What a gzip member says of its size at its end, as far as it can be true; else 0."""
     if codec != Codec.GZIP or len(data) < _UINT32.size:
         return 0

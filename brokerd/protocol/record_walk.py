@@ -13,7 +13,7 @@ from brokerd.limits import INT64_MAX
 from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader, wrapped_timestamp
 from brokerd.protocol.varint import read_varint
 
-TOLD_MAX: Final = 1000
+REPORTED_MAX: Final = 1000
 """A Produce returns the errors of at most so many records."""
 
 
@@ -31,7 +31,7 @@ class RefusedRecords(KafkaError):
 
     def __init__(self, code: ErrorCode, message: str, records: list[tuple[int, str]]) -> None:
         super().__init__(code, message)
-        self.records = records[:TOLD_MAX]
+        self.records = records[:REPORTED_MAX]
 
 
 def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
@@ -223,26 +223,26 @@ def _invalid(message: str) -> KafkaError:
 def _refused(rules: Rules, keyless: list[int], late: list[tuple[int, int]]) -> RefusedRecords:
     """In Kafka's words, which some users' programs look for."""
     message = "Compacted topic cannot accept message without key in topic partition "
-    told = [(index, message + rules.topic_partition) for index in keyless[:TOLD_MAX]]
+    refused = [(index, message + rules.topic_partition) for index in keyless[:REPORTED_MAX]]
     if late:
         earliest_ms, latest_ms = rules.limits_ms or (0, 0)
-        told += [
+        refused += [
             (
                 index,
                 f"Timestamp {time_ms} of message with offset {index} is out of range. The "
                 f"timestamp should be within [{earliest_ms}, {latest_ms}]",
             )
-            for index, time_ms in late[:TOLD_MAX]
+            for index, time_ms in late[:REPORTED_MAX]
         ]
         return RefusedRecords(
             ErrorCode.INVALID_TIMESTAMP,
             "One or more records have been rejected due to invalid timestamp",
-            sorted(told),
+            sorted(refused),
         )
-    first = ", ".join(f"RecordError(batchIndex={i}, message='{text}')" for i, text in told[:3])
+    first = ", ".join(f"RecordError(batchIndex={i}, message='{text}')" for i, text in refused[:3])
     return RefusedRecords(
         ErrorCode.INVALID_RECORD,
         f"One or more records have been rejected due to {len(keyless)} record errors in total, "
         f"and only showing the first three errors at most: [{first}]",
-        told,
+        refused,
     )

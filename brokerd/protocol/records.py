@@ -196,7 +196,7 @@ def _torn(view: memoryview) -> bool:
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:
-    """What to tell of bytes that are no whole batch, or more than one."""
+    """What to answer to bytes that are no whole batch, or more than one."""
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"
@@ -219,7 +219,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
 
 
 def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
-    """What to tell the producer of a batch that may not be appended: the first reason there is."""
+    """What to answer for a batch that may not be appended: the first reason there is."""
     code, message = ErrorCode.INVALID_RECORD, ""
     size = len(view)
     if header.base_offset != 0:

@@ -1,7 +1,7 @@
 """Lengths and counts of a request, checked against its bytes before kio reads it.
 
 kio sets memory aside for as many items as an array claims to have. A count of two thousand million
-in a request of forty bytes would end the process, and no exception tells of it. So every request is
+in a request of forty bytes would end the process, without an exception. So every request is
 walked first, by functions compiled from kio's message classes once: no string may be longer, and
 no array have more items, than the bytes that are left can hold. Nor may an array be null where the
 message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX

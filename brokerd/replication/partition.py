@@ -314,7 +314,7 @@ class Partition:
     # -- the high watermark ------------------------------------------------------------------------
 
     def advance(self) -> bool:
-        """Move the high watermark as far as the replicas allow; if it moved, tell the listeners."""
+        """Move the high watermark as far as the replicas allow; if it moved, call the listeners."""
         before = self.high_watermark
         reached = self._replicated_to()
         if self._flush is not None:

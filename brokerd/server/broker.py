@@ -3,7 +3,7 @@
 Start: bind the listeners, lock the log directories, connect to ZooKeeper, load the logs (recovery
 goes by the settings of topics), join the cluster, wait until the controller has given the
 partitions their new leader epochs, and only then take connections: an answer from an empty image
-would tell clients that their topics are gone, and an old epoch would have them fenced.
+would answer clients that their topics are gone, and an old epoch would have them fenced.
 Stop: take no more connections, let requests under way finish, leave the cluster, close the logs
 cleanly.
 """
@@ -286,13 +286,13 @@ class Broker:
         for failed in self.logs.take_failed():
             self.generation += 1
             self.replicas.take_offline(failed.partitions, failed.reason)
-        self.cluster.tell_offline(self.replicas.offline)
+        self.cluster.report_offline(self.replicas.offline)
         try:
             self.logs.dirs.require_one()
         except LogDirError as error:
             self._on_fatal(error)
 
-    # ---- what the cluster tells
+    # ---- what the cluster reports
 
     async def _on_change(self, delta: ImageDelta) -> None:
         """Making a log takes half a millisecond, so many are made in turns; until its own is, a
@@ -317,7 +317,7 @@ class Broker:
         await in_turns(self._new_configs(kept), self._reconfigure)
         self.generation += 1
         self.groups.on_delta(delta)
-        self.cluster.tell_offline(self.replicas.offline)
+        self.cluster.report_offline(self.replicas.offline)
 
     def _has_logs(self, topic: TopicInfo) -> bool:
         return any(self.replicas.get(topic.name, index) for index in topic.partitions)
@@ -345,14 +345,14 @@ class Broker:
     def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
         self.generation += 1
         if self.is_ready:
-            self._tell_of_leader(state)
+            self._add_leader_event(state)
         try:
             self.replicas.apply_states([state], (), configs)
         except Exception:
             # One partition's trouble must not keep this broker from taking up the others.
             logger.exception("%s-%d could not be taken up", state.topic, state.partition)
 
-    def _tell_of_leader(self, state: PartitionState) -> None:
+    def _add_leader_event(self, state: PartitionState) -> None:
         """An event if this broker gains or loses the partition's leadership."""
         partition = self.replicas.get(state.topic, state.partition)
         was_leader = partition is not None and partition.is_leader
@@ -367,9 +367,9 @@ class Broker:
 
 
 def _flush_interval_ms(config: BrokerConfig) -> int:
-    """How often is looked for logs to be flushed: Kafka never does unless it is told how often."""
-    told_ms = config.log_flush_scheduler_interval_ms
-    return told_ms if told_ms < INT64_MAX else FLUSH_LOOK_MS
+    """How often is looked for logs to be flushed: Kafka never does unless it is set."""
+    interval_ms = config.log_flush_scheduler_interval_ms
+    return interval_ms if interval_ms < INT64_MAX else FLUSH_LOOK_MS
 
 
 def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:

@@ -62,14 +62,14 @@ class LiveSettings:
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
-        ZooKeeper. A value that makes no sense is told in the log and passed over. So
-        are listeners that cannot be opened; of those of the file `require_listeners` tells."""
+        ZooKeeper. A value that makes no sense is logged and passed over. So
+        are listeners that cannot be opened; for those of the file there is `require_listeners`."""
         broker = self._broker
         self.now = self._with(configs)
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
-        self._tell_left_out()
+        self._log_left_out()
         config = await self._open(config)
         broker.cluster.registration.advertise(endpoints(config))
         if config == broker.config:
@@ -92,7 +92,7 @@ class LiveSettings:
         self, configs: Mapping[str, Mapping[str, str]], topics: Mapping[str, Mapping[str, str]]
     ) -> dict[str, LogConfig]:
         """What logs of topics are to obey before anything is taken over, by the dynamic configs of
-        brokers and topics: a value that makes no sense is passed over, and told later."""
+        brokers and topics: a value that makes no sense is passed over, and logged later."""
         broker = self._with(configs).effective()[0].raw
 
         @cache  # many topics have the same
@@ -120,9 +120,9 @@ class LiveSettings:
                     return config.with_listeners_of(broker.config)
                 config = with_listener_of(config, static if name in failed else broker.config, name)
                 failed.add(name)
-                self._tell_not_open(error)
+                self._log_not_open(error)
 
-    def _tell_not_open(self, error: Exception) -> None:
+    def _log_not_open(self, error: Exception) -> None:
         static = self.now.static
         at = self._broker.config.advertised_listeners[static.inter_broker_listener_name]
         logger.error(
@@ -134,7 +134,7 @@ class LiveSettings:
             ",".join(sorted(filter(is_of_listeners, self.now.own))),
         )  # fmt: skip
 
-    def _tell_left_out(self) -> None:
+    def _log_left_out(self) -> None:
         names = self.now.left_out()
         if names != self._left_out and names:
             logger.warning(
@@ -161,7 +161,7 @@ class LiveSettings:
         await in_turns(broker.replicas.all(), reconfigure)
 
     def forget_topics(self, names: Iterable[str]) -> None:
-        """They were deleted: of new ones with their names it is told again."""
+        """They were deleted: for new ones with their names it is logged again."""
         for name in names:
             self._logged.pop(name, None)
 
@@ -189,7 +189,7 @@ class LiveSettings:
 
 
 def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
-    """What clients are told, as it is registered."""
+    """What Metadata answers, as it is registered."""
     return tuple(
         Endpoint(
             listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
@@ -253,16 +253,16 @@ def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
 async def _check_store(
     wanted: TlsSettings, code: ErrorCode, broker: Broker, *, may_be_gone: bool = False
 ) -> None:
-    """As Kafka, which opens a file that was written anew at each change for this broker. Who asks
-    is told nothing of what lies at a path."""
+    """As Kafka, which opens a file that was written anew at each change for this broker. The answer
+    says nothing of what lies at a path."""
     try:
         await broker.network.listeners.check_store(wanted)
     except StoreError as error:
         if may_be_gone and isinstance(error, StoreGoneError):
             return
         logger.warning("a change of listeners was refused: %s", error)
-        told = f"{error.setting}: the store could not be loaded; the broker's log says why"
-        raise KafkaError(code, told) from error
+        message = f"{error.setting}: the store could not be loaded; the broker's log says why"
+        raise KafkaError(code, message) from error
     except TlsError as error:
         raise KafkaError(code, str(error)) from error
 

@@ -50,7 +50,7 @@ OTHERS_TIMEOUT_S = 1.0
 
 
 def unreachable(error: Exception) -> KafkaError:
-    """What a client is told when ZooKeeper was lost in the middle of its request."""
+    """The answer to a client when ZooKeeper was lost in the middle of its request."""
     logger.debug("ZooKeeper was not reachable during a request: %r", error)
     return KafkaError(
         ErrorCode.REQUEST_TIMED_OUT,

@@ -28,7 +28,7 @@ NOT_ANNOUNCED = -1
 
 @dataclass(slots=True)
 class Deletion:
-    """A topic on its way out; `announced` is the number of the entry that told the brokers."""
+    """A topic on its way out; `announced` is the number of the entry that the brokers got."""
 
     topic_id: UUID
     brokers: frozenset[int]

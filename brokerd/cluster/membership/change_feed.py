@@ -146,7 +146,7 @@ class Feed:
         await self._notify(self._image.replace_brokers(live))
 
     async def failures(self) -> None:
-        """Reads anew which replicas brokers cannot serve. Nobody is told a leader epoch of those of
+        """Reads anew which replicas brokers cannot serve. Nobody learns a leader epoch of those of
         this broker, and one without a leader stays so: nothing will be written of it."""
         found = await offline_replicas.read(self._zookeeper, self._failures_watch)
         self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))

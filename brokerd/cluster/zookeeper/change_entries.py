@@ -31,7 +31,7 @@ _TOPIC_BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEntry:
-    """What one entry tells: states that changed, and topics (with their ids) whose replicas must
+    """What one entry says: states that changed, and topics (with their ids) whose replicas must
     stop."""
 
     number: int

@@ -29,7 +29,7 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class Client(KazooClient):  # type: ignore[misc]
-    """Connects for ever, quietly: what an operator needs to know is told by who uses it."""
+    """Connects for ever, quietly: what an operator needs to know is logged by who uses it."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connection._invoke = self._invoke_soon
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
-        """kazoo returns two thirds of what was granted to its own loop, and nobody else is told."""
+        """kazoo returns two thirds of what was granted to its own loop, and to nobody else."""
         self._is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)

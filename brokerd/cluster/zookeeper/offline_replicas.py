@@ -51,7 +51,9 @@ def decode(data: bytes) -> list[TopicPartition]:
     ]
 
 
-async def tell(zookeeper: ZooKeeper, broker_id: int, replicas: Collection[TopicPartition]) -> None:
+async def report(
+    zookeeper: ZooKeeper, broker_id: int, replicas: Collection[TopicPartition]
+) -> None:
     """Replaces what the broker says it cannot serve, and has the controller look.
 
     The new nodes are made before the old ones go, so that nobody reads in between that all is

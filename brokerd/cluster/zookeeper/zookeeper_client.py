@@ -161,14 +161,14 @@ class ZooKeeper:
         """Called by a thread of kazoo's."""
         if state == KazooState.CONNECTED:
             self._connected.set()
-            self._post(self._tell_connected)
+            self._post(self._notify_connected)
             return
         self._connected.clear()
         listener = self._listeners.get(state)
         if listener is not None:
             self._post(listener)
 
-    def _tell_connected(self) -> None:
+    def _notify_connected(self) -> None:
         try:
             session_id, _ = self.session
         except ConnectionLoss:

@@ -261,7 +261,7 @@ class GroupCoordinator:
         return states, sum(map(len, self._shard.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """Protocol, subscriptions and assignments are told of a stable group only."""
+        """Protocol, subscriptions and assignments are described of a stable group only."""
         group = self._shard.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)

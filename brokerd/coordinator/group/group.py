@@ -274,7 +274,7 @@ class Group:
         )
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """Topics that a group of consumers reads; None where that cannot be told.
+        """Topics that a group of consumers reads; None where that cannot be known.
 
         Every version of a consumer's subscription starts: version int16, topics array of string.
         """

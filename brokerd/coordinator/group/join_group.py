@@ -197,8 +197,8 @@ def _take_over(context: EventContext, group: Group, old_id: str, new_id: str) ->
 def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
-    """The generation goes on. A leader must not assign anew: a client that knows it is told to
-    skip that, an older one is told that the leader is its former self."""
+    """The generation goes on. A leader must not assign anew: a client that knows it is asked to
+    skip that, to an older one the answer is that the leader is its former self."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(

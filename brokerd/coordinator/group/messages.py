@@ -88,7 +88,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, slots=True)
 class JoinedMember:
-    """What the leader is told of each member."""
+    """What JoinGroup answers the leader of each member."""
 
     member_id: str
     instance_id: str | None

@@ -23,12 +23,12 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 
     parent = os.getppid()
 
-    def tell(line: bytes) -> None:
+    def send(line: bytes) -> None:
         answers.write(line)
         answers.flush()
 
     def report(group: GroupDone) -> bool:
-        tell(group.encode())
+        send(group.encode())
         return jobs.readline().strip() == b"true"
 
     while line := jobs.readline():
@@ -36,7 +36,7 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
             decode_job(line), report, seed=os.urandom(SEED_BYTES),
             still_wanted=lambda: os.getppid() == parent,
         )  # fmt: skip
-        tell(done.encode())
+        send(done.encode())
 
 
 def main() -> None:

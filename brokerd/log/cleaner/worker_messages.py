@@ -1,4 +1,4 @@
-"""What the broker and a compaction worker tell each other: one JSON object a line.
+"""What the broker and a compaction worker send each other: one JSON object a line.
 
 broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
 worker → broker   any number of GroupDone, then one RoundDone
@@ -12,7 +12,7 @@ from uuid import uuid4
 from brokerd.log.indexes.txn_index import AbortedTxn
 
 SHOWN_MAX: Final = 100
-"""Bytes of what is no message that are told."""
+"""Bytes of what is no message that an error shows."""
 
 Segments = list[tuple[int, int, int]]
 

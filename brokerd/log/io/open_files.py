@@ -9,7 +9,7 @@ happens to the segment (closed for room, renamed, unlinked). The last release cl
 the log is cut below its end it must not be sent: other records may lie there by then. Such a range
 says so (`is_cut`).
 
-The system is told not to read ahead by itself: it would do so in whoever touches a page that is
+The system is asked not to read ahead by itself: it would do so in whoever touches a page that is
 not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
 or a `sendfile`, and where it reads far ahead (8 MiB on some machines) that takes milliseconds.
 Who reads in order asks for what comes next (`page_cache`, `scan`).
@@ -82,7 +82,7 @@ class LogFile:
             self.close()
 
     def abandon(self) -> None:
-        """As `close`, for an owner that goes, too: it is told no more, and not referred to."""
+        """As `close`, for an owner that goes, too: it is not notified any more, nor referred to."""
         self._on_close = _nothing
         self.close()
 

@@ -1,7 +1,7 @@
 """Having appended data written to disk in time, so that it does not pile up in memory.
 
 The system begins by itself when a tenth of the memory is dirty, and lets writers wait when it
-cannot keep up: appends then take tens of milliseconds. Here it is told to begin at half of that,
+cannot keep up: appends then take tens of milliseconds. Here it is made to begin at half of that,
 and not earlier, since it takes an eighth of the CPU time of appending.
 """
 
@@ -30,7 +30,7 @@ class WriteBackJob:
         self._is_begun = False
 
     def run(self) -> None:
-        """Look whether it is time, and if so tell the system to begin; errors do not matter."""
+        """Look whether it is time, and if so have the system begin; errors do not matter."""
         if linux.dirty_share() > DIRTY_SHARE:
             pinned = self._range
             linux.begin_write_back(pinned.fd, pinned.position_bytes, pinned.size_bytes)

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot
-from brokerd.log.context import LogContext, tells_of_errors
+from brokerd.log.context import LogContext, raises_storage_error
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.leader_epochs import EpochCache
 from brokerd.log.loading import recovery
@@ -125,7 +125,7 @@ class LazyLog:
         """What `load` will read."""
         return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
-    @tells_of_errors
+    @raises_storage_error
     def load(self, *, may_block: bool = True) -> None:
         """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR); and
         NotInPageCache if not may_block and it would wait for the disk."""
@@ -134,7 +134,7 @@ class LazyLog:
         self._load_epochs(may_block=may_block)
         self.is_loaded = True
 
-    @tells_of_errors
+    @raises_storage_error
     def check_end(self, *, may_block: bool = True) -> None:
         """See at first use whether the log ends where it is said to end. Raises as `load`."""
         if self._ready:
@@ -155,7 +155,7 @@ class LazyLog:
         durable_offset = self.recovery_point
         args = self._context, list(self._segments), self.log_start_offset
         self._take(recovery.take_tail(*args, tail, self._segments.active.created_ms))
-        recovery.tell_of_loss(self.directory, durable_offset, self.log_end_offset)
+        recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
         self.truncations += 1
         self.reconfigure(self.config)
         self._context.on_cut()
@@ -188,11 +188,11 @@ class LazyLog:
         producers.expire(self._expired_until_ms)
 
     @property
-    @tells_of_errors
+    @raises_storage_error
     def epochs(self) -> EpochCache:
         return self._load_epochs(may_block=True)
 
-    @tells_of_errors
+    @raises_storage_error
     def check_epochs(self, *, may_block: bool) -> None:
         """Have the leader epochs read. Raises as `load`."""
         self._load_epochs(may_block=may_block)
@@ -270,7 +270,7 @@ class LazyLog:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
-    @tells_of_errors
+    @raises_storage_error
     def _known_producers(self) -> ProducerState:
         self.check_end()
         return self.producers

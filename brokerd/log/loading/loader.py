@@ -13,7 +13,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.context import LogContext
 from brokerd.log.io.scan import walk_headers
-from brokerd.log.loading.recovery import LoadedLog, recover, tell_of_loss
+from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
 from brokerd.log.segments.removal import remove
 from brokerd.log.segments.segment import Segment
 
@@ -48,7 +48,7 @@ def load(
     if not segments:
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
-            tell_of_loss(directory, recovery_point or 0, log_start_offset)
+            warn_of_loss(directory, recovery_point or 0, log_start_offset)
             return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
     last = segments[-1]
     durable = recovery_point or 0
@@ -67,7 +67,7 @@ def load(
         if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
             recovery_point = last.base_offset
         loaded = recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
-    tell_of_loss(directory, durable, loaded.log_end_offset)
+    warn_of_loss(directory, durable, loaded.log_end_offset)
     return loaded
 
 

@@ -65,7 +65,7 @@ class LoadedLog:
     truncated_bytes: int | None = None
 
 
-def tell_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> None:
+def warn_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> None:
     """Warn where a log ends before an offset up to which it was on the disk once."""
     if log_end_offset < durable_offset:
         logger.warning(

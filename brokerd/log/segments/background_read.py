@@ -72,7 +72,7 @@ class SegmentSnapshot:
         self.highest_offset = segment.highest_offset
         self.size_bytes = segment.size_bytes
         self.index_interval_bytes = segment.index_interval_bytes
-        self.told = segment.told
+        self.logged_damage = segment.logged_damage
         self.file = self
         self.path = segment.file.path
         self._pinned = pinned

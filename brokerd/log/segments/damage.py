@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TOLD_MAX: Final = 100
+LOGGED_MAX: Final = 100
 """Of one segment the damaged batches that are named in the log."""
 
 PositionedBatch = tuple[int, BatchHeader]
@@ -38,11 +38,11 @@ class DataFile(Protocol):
 
 
 class Data(Protocol):
-    """What is asked of a segment; `told` is what was said of it in the log."""
+    """What is asked of a segment; `logged_damage` is what was said of it in the log."""
 
     base_offset: int
     size_bytes: int
-    told: frozenset[tuple[int, str]]
+    logged_damage: frozenset[tuple[int, str]]
 
     @property
     def file(self) -> DataFile: ...
@@ -55,7 +55,7 @@ def sound_batches(
     segment: Data, index: OffsetIndex, position: int, before: int | None = None
 ) -> Iterator[PositionedBatch]:
     """The batches of a segment from a position on at which one begins, or should, without those
-    that are damaged, of which one line in the log each tells. Raises OSError.
+    that are damaged, each with a line in the log. Raises OSError.
 
     `index` may be wrong: of its entries those count that fit the data. `before` is the last offset
     of the batch before them, where that is known.
@@ -98,7 +98,7 @@ def behind(segment: Data, index: OffsetIndex, position: int, known_from: int, en
             if _fits(segment, offset, at, end)
         )  # fmt: skip
         found = next(known, end)
-    _tell(segment, position, f"readers pass over all up to byte {found}")
+    _log_once(segment, position, f"readers pass over all up to byte {found}")
     return found
 
 
@@ -144,7 +144,7 @@ def _chain(segment: Data, index: OffsetIndex, position: int, end: int) -> Iterat
         for at, header in walk_headers(fd, position, end):
             inside = _known_inside(segment, index, at, header, end)
             if inside:
-                _tell(segment, at, f"readers pass over all up to byte {inside}")
+                _log_once(segment, at, f"readers pass over all up to byte {inside}")
                 last, position = at, inside
                 break
             yield at, header
@@ -196,14 +196,14 @@ def _in_order(
     for each in batches:
         header = each[1]
         if not last_offset < header.base_offset <= header.last_offset <= segment.highest_offset:
-            _tell_of_offsets(segment, each)
+            _log_offsets(segment, each)
             continue
         if held is not None and header.base_offset <= held[1].last_offset:
             follows = next_offset is None or held[1].base_offset == next_offset
             if follows and _is_believed(segment, index, held):
-                _tell_of_offsets(segment, each)
+                _log_offsets(segment, each)
                 continue
-            _tell_of_offsets(segment, held)
+            _log_offsets(segment, held)
         elif held is not None:
             yield held
             last_offset = held[1].last_offset
@@ -222,13 +222,14 @@ def _is_believed(segment: Data, index: OffsetIndex, batch: PositionedBatch) -> b
     return is_possible and is_first and is_intact(segment.file.fd(), position, header)
 
 
-def _tell_of_offsets(segment: Data, batch: PositionedBatch) -> None:
+def _log_offsets(segment: Data, batch: PositionedBatch) -> None:
     offset = batch[1].base_offset
-    _tell(segment, batch[0], f"it claims to begin at offset {offset}, which cannot be")
+    _log_once(segment, batch[0], f"it claims to begin at offset {offset}, which cannot be")
 
 
-def _tell(segment: Data, position: int, detail: str) -> None:
-    """Once, as long as the segment is known: everyone who reads there comes by."""
-    if (position, detail) not in segment.told and len(segment.told) < TOLD_MAX:
-        segment.told |= {(position, detail)}
+def _log_once(segment: Data, position: int, detail: str) -> None:
+    """As long as the segment is known: everyone who reads there comes by."""
+    logged = segment.logged_damage
+    if (position, detail) not in logged and len(logged) < LOGGED_MAX:
+        segment.logged_damage = logged | {(position, detail)}
         logger.error("%s: the batch at byte %d is damaged: %s", segment.file.path, position, detail)

@@ -106,7 +106,7 @@ class BackgroundIndexBuild:
         if built is None or is_void or self._known is None:
             return
         segment = self._segment
-        segment.told |= self._data.told
+        segment.logged_damage |= self._data.logged_damage
         try:  # what was appended meanwhile is little
             behind = damage.sound_batches(segment, self._known, self._data.size_bytes)
             built.take(behind)

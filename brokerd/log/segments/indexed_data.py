@@ -38,7 +38,7 @@ class IndexedData(SparselyIndexed):
 
     __slots__ = (
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
-        "created_ms", "directory", "file", "is_abandoned", "told", "write_back_from",
+        "created_ms", "directory", "file", "is_abandoned", "logged_damage", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -57,7 +57,7 @@ class IndexedData(SparselyIndexed):
         self._memo: dict[int, int] = {}
         self._page = NO_PAGE
         self.is_abandoned = False
-        self.told: frozenset[tuple[int, str]] = frozenset()
+        self.logged_damage: frozenset[tuple[int, str]] = frozenset()
 
     @property
     def highest_offset(self) -> int:

@@ -29,7 +29,7 @@ def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> F
         code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
         if endpoint_type == CONTROLLERS:
             code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
-        return {"error_code": int(code), "error_message": "This endpoint tells of brokers only."}
+        return {"error_code": int(code), "error_message": "This endpoint describes brokers only."}
     image = broker.cluster.image
     brokers = []
     for broker_id, info in sorted(image.brokers.items()):

@@ -75,7 +75,7 @@ _DEFAULTS: Mapping[str, str | None] = {
     "ssl.truststore.type": "JKS",
     **FIXED_SETTINGS,
 }
-"""Defaults that are not those of a field of BrokerConfig: None is told as null."""
+"""Defaults that are not those of a field of BrokerConfig: None is answered as null."""
 
 _KINDS = {
     "bool": ConfigType.BOOLEAN,
@@ -165,7 +165,7 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
     first = synonyms[0] if synonyms else None
     text = first["value"] if first and first["name"] == name else None
     entry = _entry(name, None if text is None else _normal(kind, text), kind, synonyms)
-    # Kafka tells what is said of one listener as read only, though it takes it.
+    # Kafka describes what is said of one listener as read only, though it takes it.
     of_listener = name.startswith(PREFIX)
     entry["read_only"] = is_read_only(name) or of_listener or kind is ConfigType.UNKNOWN
     entry["documentation"] = _broker_documentation(name)

@@ -28,7 +28,7 @@ FETCH_STABLE_FROM = 7
 _Found = tuple[
     list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode, Set[TopicPartition]
 ]
-"""Where a group's topics go, its offsets, what is told of each, and which may change yet."""
+"""Where a group's topics go, its offsets, the error of each, and which may change yet."""
 _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
@@ -63,7 +63,7 @@ def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetTo
 
 class _ByPartition:
     """An answer in the making: the partitions that exist, each once with the last that is said of
-    it, and what is told by topic. What does not exist is told as often as it is named, as in
+    it, and what is answered by topic. What does not exist is in it as often as it is named, as in
     Kafka."""
 
     def __init__(self, broker: Broker) -> None:
@@ -88,10 +88,10 @@ class _ByPartition:
         self._rows(topic).append({"partition_index": index, "error_code": error})
 
     def _rows(self, topic: str) -> list[Fields]:
-        told = self.topics.get(topic)
-        if told is None:
-            told = self.topics[topic] = {"name": topic, "partitions": []}
-        rows: list[Fields] = told["partitions"]
+        row = self.topics.get(topic)
+        if row is None:
+            row = self.topics[topic] = {"name": topic, "partitions": []}
+        rows: list[Fields] = row["partitions"]
         return rows
 
 
@@ -134,9 +134,9 @@ def offset_fetch(
     if found is not None or answer.size > AT_ONCE_MAX:
         return answer.made_in_turns(found)
     for place in answer.places():
-        answer.tell_partition(place)
+        answer.encode_partition(place)
     for each in answer.topics:
-        answer.tell_topic(each)
+        answer.encode_topic(each)
     return answer.fields()
 
 
@@ -153,7 +153,7 @@ class _OffsetsAnswer:
         self.topics: list[tuple[list[bytes], str, list[bytes]]] = []
         """Where each topic's row goes, its name, and its partitions' rows."""
         self.size = 0
-        """How many partitions are told."""
+        """How many partitions are answered."""
         self._found: list[_Found] = []
 
     def find(self, asked: Any) -> None:
@@ -175,40 +175,40 @@ class _OffsetsAnswer:
             if errors_inside:
                 offsets = dict.fromkeys(wanted or (), None)
         inside = error if errors_inside else ErrorCode.NONE
-        told: list[bytes] = []
+        topics: list[bytes] = []
         self.size += len(offsets)
-        self._found.append((told, offsets, inside, unstable))
+        self._found.append((topics, offsets, inside, unstable))
         group: Fields = {"group_id": group_id} if self._is_batched else {}
-        self._groups.append({**group, "error_code": error, "topics": told})
+        self._groups.append({**group, "error_code": error, "topics": topics})
 
     async def made_in_turns(self, found: Awaitable[None] | None) -> Fields:
         if found is not None:
             await found
-        await in_turns(self.places(), self.tell_partition)
-        await in_turns(self.topics, self.tell_topic)
+        await in_turns(self.places(), self.encode_partition)
+        await in_turns(self.topics, self.encode_topic)
         return self.fields()
 
     def places(self) -> Iterator[_Place]:
-        """Where each partition's row goes, and what is told; fills `topics` meanwhile."""
-        for told, offsets, error, unstable in self._found:
+        """Where each partition's row goes, and what it says; fills `topics` meanwhile."""
+        for answered, offsets, error, unstable in self._found:
             topics: dict[str, list[bytes]] = {}
             for (topic, index), value in offsets.items():
                 rows = topics.get(topic)
                 if rows is None:
                     rows = topics[topic] = []
-                    self.topics.append((told, topic, rows))
+                    self.topics.append((answered, topic, rows))
                 if (topic, index) in unstable:
                     yield rows, index, None, ErrorCode.UNSTABLE_OFFSET_COMMIT
                 else:
                     yield rows, index, value, error
 
-    def tell_partition(self, place: _Place) -> None:
+    def encode_partition(self, place: _Place) -> None:
         rows, index, value, error = place
         path = (*self._path, "partitions")
         row = _fetched(index, value, error)
         rows.append(encode_item(ApiKey.OFFSET_FETCH, self._version, path, row))
 
-    def tell_topic(self, place: tuple[list[bytes], str, list[bytes]]) -> None:
+    def encode_topic(self, place: tuple[list[bytes], str, list[bytes]]) -> None:
         topics, name, rows = place
         row = {"name": name, "partitions": rows}
         topics.append(encode_item(ApiKey.OFFSET_FETCH, self._version, self._path, row))

@@ -53,7 +53,7 @@ def api_versions(broker: Broker, context: RequestContext, request: Any) -> Field
 
 
 def refused_api_versions() -> Fields:
-    """What a client of a newer Kafka is told, in version 0: which version to ask in (KIP-511)."""
+    """The answer to a client of a newer Kafka, in version 0: which version to ask in (KIP-511)."""
     own = [each for each in _API_KEYS if each["api_key"] == ApiKey.API_VERSIONS]
     return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
 

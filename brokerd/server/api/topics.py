@@ -23,7 +23,7 @@ NO_ID = UUID(int=0)
 DISABLED_FROM = 3
 """The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
-"""The version of CreateTopics from which on a topic's settings are told."""
+"""The version of CreateTopics from which on a topic's settings are answered."""
 
 
 async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -54,7 +54,7 @@ def _new_topic(topic: Any) -> NewTopic:
 
 class _Creations:
     """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
-    the same config, which is told as some thirty settings: those are encoded once."""
+    the same config, which is answered as some thirty settings: those are encoded once."""
 
     def __init__(self, broker: Broker, version: int, *, has_ids: bool) -> None:
         self._settings = broker.settings.now
@@ -102,8 +102,8 @@ def _creation_refused(name: str, error: KafkaError) -> Fields:
 
 
 def _setting(entry: Fields) -> Fields:
-    told = ("name", "value", "read_only", "config_source", "is_sensitive")
-    return {field: entry[field] for field in told}
+    answered = ("name", "value", "read_only", "config_source", "is_sensitive")
+    return {field: entry[field] for field in answered}
 
 
 async def delete_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -136,7 +136,7 @@ async def delete_topics(broker: Broker, context: RequestContext, request: Any) -
 def _deletion_refused(
     broker: Broker, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
 ) -> KafkaError | None:
-    """What is told of every topic of the request, where nothing is deleted at all."""
+    """The answer for every topic of the request, where nothing is deleted at all."""
     try:
         broker.cluster.check_deletion()
     except KafkaError as error:
@@ -192,9 +192,9 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
     return {"results": rows}
 
 
-def _assignment(told: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
+def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
     """An empty list names no replicas where some are to be named; only null leaves it to us."""
-    return None if told is None else tuple(tuple(each.broker_ids) for each in told)
+    return None if replicas is None else tuple(tuple(each.broker_ids) for each in replicas)
 
 
 def _ms(duration: timedelta) -> int:

@@ -88,7 +88,7 @@ class GroupService:
             forgetting.add_done_callback(self._forgetting.discard)
 
     async def stop(self) -> None:
-        """Give up every partition; waiting members are told to look elsewhere."""
+        """Give up every partition; waiting members are answered NOT_COORDINATOR."""
         loads = list(self._loads.values())
         for index in list(self._watched):
             self._unwatch(index)

@@ -40,7 +40,7 @@ class OffsetsPartition(Protocol):
 
 
 class WriteEvents(Protocol):
-    """Who is told what became of each write, in their order."""
+    """Who is notified what became of each write, in their order."""
 
     def write_done(self, write_id: int) -> None: ...
 
@@ -72,7 +72,7 @@ class _Place(NamedTuple):
     """Index of its last record in its last batch."""
 
 
-_TOLD: dict[ErrorCode, ErrorCode] = {
+_MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -81,7 +81,7 @@ _TOLD: dict[ErrorCode, ErrorCode] = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
 }
-"""What a member is told of an append's error, in the words that a consumer knows."""
+"""What a member is answered for an append's error: errors that a consumer knows."""
 
 
 class GroupWrites:
@@ -95,7 +95,7 @@ class GroupWrites:
         self._events = events
         self._outbox: list[Write] = []
         self._appended: deque[_Appended] = deque()
-        self._late_count = 0  # how many at the head of _appended were told that they are late
+        self._late_count = 0  # how many at the head of _appended were answered as late
 
     def add(self, writes: list[Write]) -> None:
         """Take writes for the next `flush`."""
@@ -157,13 +157,13 @@ class GroupWrites:
         own = results[place.first_batch : place.last_batch + 1]
         errors = [result.error for result in own if result.error]
         if errors:
-            self._events.write_failed(place.write_id, _TOLD.get(errors[0], errors[0]))
+            self._events.write_failed(place.write_id, _MEMBER_ERRORS.get(errors[0], errors[0]))
             return
         last_offset = own[-1].base_offset + place.last_record
         self._appended.append(_Appended(place.write_id, last_offset, deadline_ms))
 
     def advance(self) -> None:
-        """The high watermark moved: tell of every write that it has passed."""
+        """The high watermark moved: notify of every write that it has passed."""
         appended = self._appended
         while appended and appended[0].last_offset < self._partition.high_watermark:
             write = appended.popleft()
@@ -189,9 +189,9 @@ class GroupWrites:
 
 
 def _code_of(error: Exception) -> ErrorCode:
-    """What a member is told; what nobody expected goes to the broker's log."""
+    """What a member is answered; what nobody expected goes to the broker's log."""
     if isinstance(error, KafkaError):
-        return _TOLD.get(error.code, error.code)
+        return _MEMBER_ERRORS.get(error.code, error.code)
     logger.error("group records could not be written", exc_info=error)
     return ErrorCode.UNKNOWN_SERVER_ERROR
 

@@ -160,7 +160,7 @@ class Attempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """What is told of a topic id that is no more: where it was known when the request came, or
+        """The answer for a topic id that is no more: where it was known when the request came, or
         to its session, Kafka goes by the name, which may be that of another topic by now."""
         name = self._fetch.name_of(wanted)
         if name is None:
@@ -262,7 +262,7 @@ def bytes_now(
     broker: Broker, partition: Partition, wanted: FetchPartition, *, committed: bool
 ) -> int:
     """What a partition that moved during the wait has by now of the bytes that are waited for:
-    ENOUGH also where something else is to be told of it."""
+    ENOUGH also where something else is to be answered."""
     log = partition.log
     try:
         if (
@@ -286,7 +286,7 @@ def _bytes_there(
     is_full: bool = False,
 ) -> int:
     """What a partition has of the bytes that are waited for, as DelayedFetch.tryComplete has it:
-    what is there of its newest segment and may be told together, also where less was read of it, or
+    what is there of its newest segment and may go in one answer, also where less was read of it, or
     no batch fits. An older segment is never waited at: nothing more comes to it."""
     if wanted.offset >= up_to or wanted.max_bytes <= 0:
         return 0

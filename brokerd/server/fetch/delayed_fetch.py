@@ -306,14 +306,14 @@ class DelayedFetch:
         names_leaders = attempt.failed and version >= LEADERS_FROM
         replies: list[FetchReply] = []
 
-        def tell(some: list[FetchReply]) -> None:
-            told = self._fetch.news(some)
+        def add_replies(some: list[FetchReply]) -> None:
+            news = self._fetch.news(some)
             attempt.count_refused(some)
-            replies.extend([with_leader(image, each) for each in told] if names_leaders else told)
+            replies.extend([with_leader(image, each) for each in news] if names_leaders else news)
 
         try:
             session_id = self._fetch.settle(self._broker.clock.now_ms())
-            await in_turns(_slices(attempt.replies), tell)
+            await in_turns(_slices(attempt.replies), add_replies)
         except KafkaError as error:
             attempt.release()
             return encode_fetch_response(version, correlation_id, error.code, [])

@@ -44,7 +44,7 @@ class MinBytesTracker:
 
     def may_be_there(self, moved: Collection[Partition]) -> bool:
         """Whether another attempt is worth it, now that these have moved: there is enough, or
-        something else is to be told, or more is there than files may be held for."""
+        something else is to be answered, or more is there than files may be held for."""
         there = self._there
         for partition in moved:
             wanted = self.partitions[partition]

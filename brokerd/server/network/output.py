@@ -81,7 +81,7 @@ class Slot:
 
 
 class OutputQueue:
-    """The replies of one connection, on a non-blocking socket of our own. `loop` tells whether
+    """The replies of one connection, on a non-blocking socket of our own. `loop` says whether
     others produce."""
 
     __slots__ = (

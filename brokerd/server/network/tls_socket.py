@@ -83,7 +83,7 @@ class TlsSocket:
         return count
 
     def recvmsg_into(self, views: list[memoryview]) -> tuple[int]:
-        """As a socket's, of which only the count is told."""
+        """As a socket's, of which only the count is returned."""
         filled = 0
         for view in views:
             try:
@@ -94,7 +94,7 @@ class TlsSocket:
                 break
             filled += count
             if count == 0 and filled:
-                self.has_more = True  # the end is told by a receive of its own
+                self.has_more = True  # the end is returned by a receive of its own
             if count < len(view) or not self.has_more:
                 break
         return (filled,)
@@ -103,7 +103,7 @@ class TlsSocket:
         """What came: no more than has room when it is decrypted, or a few records."""
         count = self.socket.recv_into(self._ciphertext[: max(room, STEP_BYTES)])
         if count == 0:
-            self._ended = True  # OpenSSL is not told: it would send nothing more
+            self._ended = True  # OpenSSL must not know: it would send nothing more
             return b""
         if not self._begun and self._ciphertext[0] != _HANDSHAKE:
             raise TlsFailure("it does not speak TLS, which this listener needs")
@@ -135,7 +135,7 @@ class TlsSocket:
             self.has_more = True
             incoming.write(received[given:])
         if self._ended and filled:
-            self.has_more = True  # the end is told by a receive of its own
+            self.has_more = True  # the end is returned by a receive of its own
         return filled
 
     # ---- sending

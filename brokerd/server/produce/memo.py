@@ -94,7 +94,7 @@ class ProduceMemo:
     ) -> tuple[int, list[int]]:
         """Adds the batches of whole frames that begin like this memo and need no second look.
 
-        Returns the position behind the last of them, and their correlation ids. Each is told apart
+        Returns the position behind the last of them, and their correlation ids. Each is recognised
         in one step: size, API, version and prefix, then where its records are, then their header.
         """
         prefix, version, flexible = self.prefix, self.version, self.flexible

@@ -141,7 +141,7 @@ class ProduceState:
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
         if self.acks == 0:
-            _tell_by_closing(connection, replies)
+            _answer_by_closing(connection, replies)
         if behind and not connection.closed:
             AwaitDurable(broker, connection, self, replies, behind, slot).delay(since)
             return
@@ -158,8 +158,8 @@ class ProduceState:
         return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
 
 
-def _tell_by_closing(connection: Connection, replies: list[PartitionReply]) -> None:
-    """With acks=0 nothing can be answered; Kafka tells what is wrong by closing, too."""
+def _answer_by_closing(connection: Connection, replies: list[PartitionReply]) -> None:
+    """With acks=0 nothing can be answered; Kafka shows that something is wrong by closing, too."""
     wrong = next((reply for reply in replies if reply.error), None)
     if wrong is not None:
         name = ErrorCode(wrong.error).name
@@ -318,7 +318,7 @@ def _reply(
 
 
 def refuse_old_produce(connection: Connection, header: RequestHeader, frame: memoryview) -> None:
-    """Produce 0-2 carries message formats before 0.11: every partition is told so."""
+    """Produce 0-2 carries message formats before 0.11: every partition is answered so."""
     try:
         request = decode_produce(frame, header.body_position, header.api_version)
     except KafkaError as error:

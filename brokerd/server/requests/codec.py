@@ -33,7 +33,7 @@ def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
 
 
 def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
-    """What the client is told. Only a KafkaError is the client's business; the rest is ours."""
+    """What the client is answered. Only a KafkaError is the client's business; the rest is ours."""
     if isinstance(error, KafkaError):
         return error
     logger.error("API %s v%s failed", context.api_key, context.api_version, exc_info=error)

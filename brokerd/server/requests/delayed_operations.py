@@ -155,7 +155,7 @@ class Purgatory:
     ) -> None:
         """Waits until `check` is true (it has answered) or, after the timeout, calls `expire`.
 
-        `check` is told which partitions have moved since it was called last. Either may give LATER:
+        `check` gets the partitions that moved since it was called last. Either may give LATER:
         the request goes on without its place here, and says itself when it is answered.
 
         `key` is the API of the request, which is the one being served unless `since` is given.

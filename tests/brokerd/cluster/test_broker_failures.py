@@ -62,7 +62,7 @@ async def test_what_a_live_broker_cannot_serve_is_known_to_all_as_long_as_it_say
     first, second = await members.start(1, 2)
     await _topic(first, partitions=2)
     own = 0 if _shown(first)[0][0] == 2 else 1
-    second.client.tell_offline([("t", own)])
+    second.client.report_offline([("t", own)])
     await members.until(lambda: _shown(second)[own] == (-1, 1, (2,)))
     await members.until(lambda: first.client.image.is_offline("t", own, 2))
     assert not first.client.image.is_offline("t", 1 - own, 1)
@@ -71,7 +71,7 @@ async def test_what_a_live_broker_cannot_serve_is_known_to_all_as_long_as_it_say
     await members.stop(first)
     await members.until(lambda: second.client.is_controller)
     assert _shown(second)[own] == (-1, 1, (2,)), "a successor knows it, too"
-    second.client.tell_offline([])
+    second.client.report_offline([])
     await members.until(lambda: _shown(second)[own] == (2, 2, (2,)))
     assert members.kazoo.get_children("/brokerd/offline") == []
 

@@ -100,7 +100,7 @@ def test_named_listeners_are_told_as_advertised() -> None:
 
 def test_a_wildcard_needs_an_advertised_address() -> None:
     assert "advertised.listeners" in problems(BASE + LISTENERS)
-    assert "cannot be told to clients" in problems(BASE + "listeners=PLAINTEXT://:9092\n")
+    assert "cannot be advertised to clients" in problems(BASE + "listeners=PLAINTEXT://:9092\n")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
     for part in ("FOO has no entry", "99999", "advertised.listeners: QUX", "num.partitions"):
         assert part in said
     said = problems(BASE + "listeners=PLAINTEXT://0.0.0.0:1\ninter.broker.listener.name=ZED\n")
-    assert "cannot be told to clients" in said
+    assert "cannot be advertised to clients" in said
     assert "ZED is not an advertised listener" in said
     said = problems(
         BASE

@@ -209,7 +209,7 @@ def test_a_listener_that_was_added_may_move_and_be_told_by_another_name() -> Non
         ({}, {"listeners": f"{IN_AND},NEW://127.0.0.1:1"}, "NEW has no entry in listener.security"),
         ({}, {"listeners": f"{IN_AND},OUT://127.0.0.1:9092"}, "two of them have the same port"),
         ({}, {"listeners": f"{IN_AND},OUT://127.0.0.1:9192"}, "brokerd.admin.port"),
-        ({}, {"listeners": f"{IN_AND},OUT://0.0.0.0:9093"}, "cannot be told to clients"),
+        ({}, {"listeners": f"{IN_AND},OUT://0.0.0.0:9093"}, "cannot be advertised to clients"),
         ({}, {"listeners": "nowhere"}, "'nowhere' is not NAME://host:port"),
         ({}, {"advertised_listeners": f"{IN_AND},X://h:1"}, "X has no entry"),
         ({}, {"listener_security_protocol_map": "IN:PLAINTEXT,OUT:MORSE"}, "names no protocol of"),

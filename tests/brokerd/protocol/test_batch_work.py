@@ -6,7 +6,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.record_walk import TOLD_MAX, RefusedRecords, Rules
+from brokerd.protocol.record_walk import REPORTED_MAX, RefusedRecords, Rules
 from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,
@@ -42,7 +42,7 @@ def test_of_very_many_records_with_a_time_that_is_the_brokers_only_some_are_told
     batch = with_header(attributes=LOG_APPEND_TIME, count=(1 << 31) - 1)
     with pytest.raises(RefusedRecords) as caught:
         perform(batch, work(0, is_append_time=True))
-    assert len(caught.value.records) == TOLD_MAX
+    assert len(caught.value.records) == REPORTED_MAX
 
 
 def performed(batch: bytearray, todo: Work) -> BatchHeader:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.record_walk import (
-    TOLD_MAX,
+    REPORTED_MAX,
     RefusedRecords,
     Rules,
     first_at_or_after,
@@ -111,11 +111,11 @@ def test_records_out_of_time_are_named_one_by_one() -> None:
 
 
 def test_a_producer_is_not_told_of_more_records_than_it_can_read() -> None:
-    header, batch = packed([record(key=None)] * (TOLD_MAX + 50))
+    header, batch = packed([record(key=None)] * (REPORTED_MAX + 50))
     with pytest.raises(RefusedRecords) as caught:
         walked(header, batch[HEADER_BYTES:], Rules(needs_key=True))
-    assert len(caught.value.records) == TOLD_MAX
-    assert f"due to {TOLD_MAX + 50} record errors" in caught.value.message
+    assert len(caught.value.records) == REPORTED_MAX
+    assert f"due to {REPORTED_MAX + 50} record errors" in caught.value.message
 
 
 @pytest.mark.parametrize("base_ms", [2**63 - 1, 2**63 - 5])

@@ -52,7 +52,7 @@ async def broker(tmp_path: Path) -> Any:
     one.metadata = SimpleNamespace(changed=lambda _: None)
     one.groups = SimpleNamespace(on_delta=lambda _: None)
     image = SimpleNamespace(topics={})
-    one.cluster = SimpleNamespace(image=image, tell_offline=lambda _: None)
+    one.cluster = SimpleNamespace(image=image, report_offline=lambda _: None)
     return one
 
 

@@ -260,7 +260,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     (connection,) = bench.network.connections
     connection.output.reserve()  # a long poll
     if cannot_be_told:
-        monkeypatch.setattr(responses, "_tell_by_closing", lambda *_: 1 // 0)
+        monkeypatch.setattr(responses, "_answer_by_closing", lambda *_: 1 // 0)
     bench.router.metrics.loop.waking = 10  # others are served in this turn, too
     writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
     await until(lambda: connection.closed or connection.tasks_open)

@@ -109,7 +109,7 @@ async def test_what_a_broker_cannot_serve_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(cluster_client, "TIMEOUT_S", 1e9)
     again = await started_under_a_controller_that_does_nothing(members)
-    again.client.tell_offline([("t", 0), ("t", 1)])
+    again.client.report_offline([("t", 0), ("t", 1)])
     async with asyncio.timeout(20):
         await again.client.wait_for_startup_epochs()
 

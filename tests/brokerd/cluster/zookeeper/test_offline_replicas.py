@@ -23,7 +23,7 @@ class Nodes:
 
     async def get_many(self, many: list[str]) -> list[tuple[bytes, None] | None]:
         while self.before_get:
-            await self.tell(*self.before_get.pop())
+            await self.report(*self.before_get.pop())
         return [(self.data[path], None) if path in self.data else None for path in many]
 
     async def create(self, path: str, data: bytes, **_: Any) -> None:
@@ -35,9 +35,9 @@ class Nodes:
         del self.data[path]
         self.seen.append(await self.read())
 
-    async def tell(self, broker_id: int, replicas: set[TopicPartition]) -> None:
+    async def report(self, broker_id: int, replicas: set[TopicPartition]) -> None:
         zookeeper: Any = self
-        await offline_replicas.tell(zookeeper, broker_id, replicas)
+        await offline_replicas.report(zookeeper, broker_id, replicas)
 
     async def read(self) -> dict[int, frozenset[TopicPartition]]:
         zookeeper: Any = self
@@ -48,16 +48,16 @@ async def test_nobody_reads_in_between_that_all_is_served() -> None:
     nodes = Nodes()
     many = {("t" * 200 + str(topic), index) for topic in range(500) for index in range(80)}
     for replicas in ({("a", 0)}, {("a", 0), ("b", 1)}, many | {("a", 0)}, {("a", 0), ("c", 2)}):
-        await nodes.tell(1, replicas)
+        await nodes.report(1, replicas)
         assert nodes.seen.pop() == {1: replicas}
     assert all(("a", 0) in said[1] for said in nodes.seen)
-    await nodes.tell(1, set())
+    await nodes.report(1, set())
     assert await nodes.children(OFFLINE) == []
 
 
 async def test_what_is_replaced_while_it_is_read_is_read_anew() -> None:
     nodes = Nodes()
-    await nodes.tell(1, {("a", 0)})
+    await nodes.report(1, {("a", 0)})
     nodes.before_get.append((1, {("a", 0), ("b", 1)}))
     assert await nodes.read() == {1: {("a", 0), ("b", 1)}}
 
@@ -65,7 +65,7 @@ async def test_what_is_replaced_while_it_is_read_is_read_anew() -> None:
 async def test_what_no_broker_wrote_is_passed_over() -> None:
     nodes = Nodes()
     nodes.data = {f"{OFFLINE}/x-0": b"{}", f"{OFFLINE}/2-0": b"[1]"}
-    await nodes.tell(1, {("a", 0)})
+    await nodes.report(1, {("a", 0)})
     assert await nodes.read() == {1: {("a", 0)}, 2: set()}
     assert set(nodes.data) > {f"{OFFLINE}/x-0", f"{OFFLINE}/2-0"}
 
