@@ -109,8 +109,8 @@ class LoopTimes:
 
     `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
     `idle_s` what was spent waiting since then; `waking` is how many of those that it found ready
-    then have not had their turn yet; `produced_s` is `woke_s` of the last turn in which something
-    was produced. `note` is called about once a second.
+    then have not had their turn yet; `produced_s` is `woke_s` of the last iteration in which
+    something was produced. `note` is called about once a second.
     """
 
     __slots__ = ("_noted", "idle_s", "produced_s", "waking", "woke_s")

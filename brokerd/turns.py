@@ -10,11 +10,11 @@ from typing import ParamSpec, TypeVar
 
 TURN_S = 0.002
 AT_ONCE_MAX = 200
-"""Of items that may take long each more than this are not done in one turn of the loop."""
+"""Of items that may take long each more than this are not done in one iteration of the loop."""
 
 SWITCH_INTERVAL_S = 0.0005
 """How long the event loop may have to wait for a thread that runs Python. With Python's 5 ms one in
-a hundred of its turns took 12 ms."""
+a hundred of its iterations took 12 ms."""
 
 REST_MAX_S = 10.0
 _resting: set[object] = set()

@@ -207,17 +207,42 @@ RETIRED = {
     "brokerd/server/handlers": "brokerd/server/api",
     "server/handlers": "server/api",
     "Newcomers": "NewConnections",
+    "tells_of_errors": "raises_storage_error",
+    "tell_of_loss": "warn_of_loss",
+    "_tell_by_closing": "_answer_by_closing",
+    "_told_size": "_declared_size",
+    "tell_offline": "report_offline",
+    "_offline_told": "_offline_reported",
+    "_tell_of_offsets": "_log_offsets",
+    "offline_replicas.tell": "offline_replicas.report",
+    "TOLD_MAX": "REPORTED_MAX, LOGGED_MAX",
 }
 
+RETIRED_IN_BROKERD = {
+    "told": "answered, reported, logged, called",
+    "park": "delay",
+    "parked": "delayed",
+    "parks": "delays",
+    "newcomer": "new member, new connection",
+    "newcomers": "new members, new connections",
+}
+"""Words of brokerd's own, which no source file of it uses any more."""
 
-_ANY_NAME = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
-_WORD = re.compile(rf"(?<![\w./])(?:{_ANY_NAME})(?!\w)")
+
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w./])(?:{longest_first})(?!\w)")
 
 
-def find(text: str) -> Iterator[tuple[int, str]]:
+_NAME = _any_of(RETIRED)
+_NAME_IN_BROKERD = _any_of(RETIRED | RETIRED_IN_BROKERD)
+
+
+def find(text: str, *, in_brokerd: bool = False) -> Iterator[tuple[int, str]]:
     """(line number, retired name) for each in the text."""
+    pattern = _NAME_IN_BROKERD if in_brokerd else _NAME
     for number, line in enumerate(text.splitlines(), start=1):
-        for match in _WORD.finditer(line):
+        for match in pattern.finditer(line):
             yield number, match[0]
 
 
@@ -237,9 +262,11 @@ def main() -> int:
         if not path.is_file():
             continue
         file = path.relative_to(ROOT)
-        for number, name in find(path.read_text(errors="ignore")):
+        text = path.read_text(errors="ignore")
+        for number, name in find(text, in_brokerd=file.parts[0] == "brokerd"):
             found += 1
-            print(f"{file}:{number}: “{name}” was replaced: write “{RETIRED[name]}”")
+            instead = (RETIRED | RETIRED_IN_BROKERD)[name]
+            print(f"{file}:{number}: “{name}” was replaced: write “{instead}”")
     return 1 if found else 0
 
 

@@ -5,7 +5,7 @@ be recovered, then open each partition (with recovery where the stop was not cle
 tasks are in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
-is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
+is renamed to `-stray` for a partition that is new, never removed. An error of a disk, wherever it
 comes up, is noted and passed to `on_failing`; `take_failed` then takes the log directory offline.
 """
 
@@ -234,7 +234,7 @@ class LogManager:
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):
             stray = f"{log.directory}.{uuid4().hex}{names.STRAY_SUFFIX}"
             logger.warning("%s is of an older topic: set aside as %s", log.directory, stray)
-            self._set_aside(log, stray)
+            self._rename_log(log, stray)
             log = None
         if log is not None:
             try:
@@ -282,11 +282,11 @@ class LogManager:
             return
         name = names.deleted_directory(topic, partition, uuid4())
         path = f"{os.path.dirname(log.directory)}/{name}"
-        self._set_aside(log, path)
+        self._rename_log(log, path)
         self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)
         self._context.on_event("delete", {"topic": topic, "partition": partition})
 
-    def _set_aside(self, log: PartitionLog, path: str) -> None:
+    def _rename_log(self, log: PartitionLog, path: str) -> None:
         key = (log.topic, log.partition)
         try:
             log.abandon()

@@ -1,11 +1,11 @@
 """From frames to handlers, and from their answers to the connection's queue of replies.
 
 Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
-appended together, a short one together with those of other clients in the same turn of the loop; it
-is closed before any other request is served, and waited for where a queue or the disk has it. All
-other requests are decoded by the message door and served by the table; where a handler waits, what
-comes behind waits for its answer. So a client finds done what it asked before, as in Kafka, which
-serves one request of a connection at a time.
+appended together, a short one together with those of other clients in the same iteration of the
+loop; it is closed before any other request is served, and waited for where a queue or the disk has
+it. All other requests are decoded (`requests.codec`) and served by the table; where a handler
+waits, what comes behind waits for its answer. So a client finds done what it asked before, as in
+Kafka, which serves one request of a connection at a time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _unpack_head = Struct(">ihh").unpack_from
 TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
 OTHERS_MAX, OTHERS_MIN = 512, 8
-"""So many requests other than Produce are served in a turn of the event loop, shared between the
+"""So many requests other than Produce are served in an iteration of the loop, shared between the
 connections that have any, each of which has a few served: else they would hold it for seconds."""
 SERVED_S, SERVED_MIN_S = 0.005, 0.0005
 """And not for longer than this, shared in the same way, but for requests that are small and fast:
@@ -108,11 +108,11 @@ class Router:
         their replies large, or what was produced is not in the log yet; the position behind the
         last one that was served.
 
-        Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
+        Where it `may_wait`, Produces may be left for the iteration's end, with the buffer's bytes.
         """
         waiting = self._batcher.waiting
         try:
-            if waiting and waiting[0][0] is connection:  # once more in a turn: others came between
+            if waiting and waiting[0][0] is connection:  # once more: others came between
                 self.tick.commit()
             position = self._frames(connection, buffer, view, start, end)
             if self._batcher.waiting and not (
@@ -171,8 +171,8 @@ class Router:
         return position
 
     def _is_over(self, connection: Connection) -> bool:
-        """Whether it has been served for as long as its share of a turn is; not asked within a run
-        of Produces, which were not opened."""
+        """Whether it has been served for as long as its share of an iteration is; not asked within
+        a run of Produces, which were not opened."""
         served_s = monotonic() - connection.active_at
         return served_s > SERVED_MIN_S and served_s * self.tick.waiting > SERVED_S
 

@@ -80,13 +80,13 @@ class EventContext:
     # Answers that end a member's wait
 
     def answer_join(self, member: Member, reply: JoinReply) -> None:
-        """Answer the member's parked join, if it has one."""
+        """Answer the member's delayed join, if it has one."""
         if member.join_ticket is not None:
             self.reply(member.join_ticket, reply)
             member.join_ticket = None
 
     def answer_sync(self, member: Member, reply: SyncReply) -> None:
-        """Answer the member's parked sync, if it has one."""
+        """Answer the member's delayed sync, if it has one."""
         if member.sync_ticket is not None:
             self.reply(member.sync_ticket, reply)
             member.sync_ticket = None

@@ -1,4 +1,4 @@
-"""JoinGroup: newcomers (with or without an id of their own), members again, static members back."""
+"""JoinGroup: new members (with an id of their own or not), members again, static members back."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from brokerd.errors import ErrorCode
 
 
 def join(context: EventContext, ticket: Ticket, request: JoinRequest) -> None:
-    """Admit, park or refuse a member; the reply comes when the rebalance has come together."""
+    """Admit, delay or refuse a member; the reply comes when the rebalance has come together."""
     error = _join(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, JoinReply(error=error, member_id=request.member_id))
@@ -139,7 +139,7 @@ def _add(
         is_new=True,
     )
     group.add(member, request.protocol_type)
-    # Only the very first rebalance is put off for each newcomer, as in Kafka.
+    # Only the very first rebalance is put off for each new member, as in Kafka.
     group.new_member_added = group.generation == 0
     deadline = Deadline(Timer.SESSION, group.group_id, member_id)
     context.shard.deadlines.set(deadline, context.now_ms + NEW_MEMBER_JOIN_TIMEOUT_MS)

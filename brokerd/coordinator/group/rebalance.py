@@ -4,7 +4,7 @@
     ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for company, again
-  after each newcomer, up to the longest rebalance timeout.
+  after each new member, up to the longest rebalance timeout.
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
   timeout; then members that did not come are dropped, but for static ones, whose session decides.
 - A member that does not sync within the longest rebalance timeout is dropped too.
@@ -53,7 +53,7 @@ def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
 
 def remove_member(context: EventContext, group: Group, member: Member) -> None:
     """Drop a member that left or was not heard of; the others rebalance."""
-    # A parked join gets an error that makes a client still alive come back as a new member.
+    # A delayed join gets an error that makes a client still alive come back as a new member.
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
     context.answer_sync(member, SyncReply(error=unknown))
@@ -152,7 +152,7 @@ def syncing_is_over(context: EventContext, group: Group) -> None:
 
 
 def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
-    """Answer every parked sync with `error`; no assignment holds any longer."""
+    """Answer every delayed sync with `error`; no assignment holds any longer."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
             group.assign(member, b"")

@@ -14,7 +14,7 @@ from brokerd.errors import ErrorCode
 
 
 def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
-    """Give a member its assignment, or park it until the leader has brought all of them."""
+    """Give a member its assignment, or delay it until the leader has brought all of them."""
     error = _sync(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, SyncReply(error=error))

@@ -5,7 +5,7 @@ looks that find nothing lie log.cleaner.backoff.ms. A worker only writes `.clean
 they are still wanted (the log may have been cut, deleted or lost segments meanwhile) is decided
 here, where the log is used; so are the renames and the checkpoint made.
 
-A log whose cleaning fails is set aside until it is cut or made anew, or the broker restarts. What
+A log whose cleaning fails is uncleanable until it is cut or made anew, or the broker restarts. What
 the process or the machine has run out of may come back: then it is tried again some times first.
 """
 
@@ -67,7 +67,7 @@ class _Known:
     is_busy: bool = False
     deaths: int = 0
     passing: int = 0
-    aside: str = ""
+    uncleanable_because: str = ""
     held_at: int = -1
     reads: int = 0
 
@@ -98,11 +98,11 @@ class Cleaner:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """The logs set aside, with the reason."""
+        """With the reason."""
         return {
-            key: known.aside
+            key: known.uncleanable_because
             for key, known in self._known.items()
-            if known.aside and self.is_unchanged(known)
+            if known.uncleanable_because and self.is_unchanged(known)
         }
 
     @property
@@ -117,12 +117,12 @@ class Cleaner:
 
     @property
     def uncleanable_bytes(self) -> int:
-        """What is dirty of the logs set aside; all of one of which that cannot be read."""
+        """What is dirty of uncleanable logs; all of one of which that cannot be read."""
         now_ms = self.now_ms()
         return sum(
             cleanable_offsets.dirty_bytes(known.log, known.checkpoint, now_ms)
             for known in self._known.values()
-            if known.aside and self.is_unchanged(known)
+            if known.uncleanable_because and self.is_unchanged(known)
         )
 
     @property
@@ -166,7 +166,7 @@ class Cleaner:
 
     def _look_at(self, log: PartitionLog, now_ms: int) -> None:
         known = self._known_of(log)
-        if known.is_busy or known.aside or not self.is_unchanged(known):
+        if known.is_busy or known.uncleanable_because or not self.is_unchanged(known):
             return
         try:
             dirty = cleanable_offsets.dirty_part(
@@ -320,21 +320,21 @@ class Cleaner:
         crash_points.reached("after-cleaner-checkpoint")
 
     def failed(self, known: _Known, reason: str, *, is_passing: bool = False) -> None:
-        """A log could not be cleaned: no wonder where it has changed, else it is set aside; where
+        """A log could not be cleaned: no wonder where it has changed, else it is uncleanable; where
         that may pass, only after a while."""
         if not self.is_unchanged(known):
             return
         known.passing = known.passing + 1 if is_passing else 0
         if not is_passing or known.passing >= PASSING_MAX:
-            self._set_aside(known, reason)
+            self._mark_uncleanable(known, reason)
         elif known.passing == 1:
             logger.warning(
                 "%s-%d cannot be compacted now, which is tried again: %s",
                 known.log.topic, known.log.partition, reason,
             )  # fmt: skip
 
-    def _set_aside(self, known: _Known, reason: str) -> None:
-        known.aside = reason
+    def _mark_uncleanable(self, known: _Known, reason: str) -> None:
+        known.uncleanable_because = reason
         log = known.log
         logger.error(
             "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "

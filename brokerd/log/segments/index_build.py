@@ -1,6 +1,6 @@
 """The indexes of a segment made anew from its batches.
 
-They are made aside, and no file is touched: a read that fails half-way (the disk, or no memory)
+They are made in memory, and no file is touched: a read that fails half-way (the disk, or no memory)
 must leave the segment as it was, with the end at which the next append is written. That takes
 seconds for a large segment, so who may not wait has it done by another thread
 (`BackgroundIndexBuild`).

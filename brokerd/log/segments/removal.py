@@ -6,7 +6,7 @@ from brokerd.log import crash_points, names
 from brokerd.log.segments.segment import Segment
 
 remove = crash_points.around("segment-remove")(os.unlink)
-_set_aside = crash_points.around("segment-rename")(os.rename)
+_rename = crash_points.around("segment-rename")(os.rename)
 
 
 def mark_deleted(segment: Segment) -> list[str]:
@@ -16,7 +16,7 @@ def mark_deleted(segment: Segment) -> list[str]:
     for suffix in names.SEGMENT_SUFFIXES:
         path = segment.path(suffix)
         try:
-            _set_aside(path, path + names.DELETED)
+            _rename(path, path + names.DELETED)
         except FileNotFoundError:
             continue
         renamed.append(path + names.DELETED)

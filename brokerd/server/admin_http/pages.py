@@ -1,6 +1,7 @@
 """The pages of the admin port: health, the broker's figures, its partitions, their files, events.
 
-Answers about all partitions are built a slice per turn of the loop; counters are since the start.
+Answers about all partitions are built a slice per iteration of the loop; counters are since
+the start.
 """
 
 from __future__ import annotations

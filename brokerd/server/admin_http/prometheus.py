@@ -81,7 +81,7 @@ async def render(broker: Broker, *, by_partition: bool) -> AsyncIterator[str]:
 
 
 async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
-    """The lines joined, a piece a turn of the loop."""
+    """The lines joined, a piece an iteration of the loop."""
     now_s = asyncio.get_running_loop().time
     piece: list[str] = []
     size = 0

@@ -167,7 +167,7 @@ class _Answer:
 
     def is_slow(self) -> bool:
         """Whether so many partitions, or names that no topic has, must be encoded that it takes
-        several turns of the loop."""
+        several iterations of the loop."""
         asked = len(self._names) + len(self._ids)
         if (
             asked > AT_ONCE_MAX
@@ -177,7 +177,7 @@ class _Answer:
         return self._broker.metadata.is_slow(self._view(), self._infos())
 
     async def warm_up(self) -> None:
-        """Encodes the topics into the cache, some per turn of the loop, and the refusals."""
+        """Encodes the topics into the cache, some per iteration of the loop, and the refusals."""
         cache, view = self._broker.metadata, self._view()
         await in_turns(list(self._infos()), lambda info: cache.topic(view, info))
         await in_turns(self._ids, lambda topic_id: self._by_id(topic_id, view))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 UNCACHED_MAX = 1_000
-"""More partitions than this are not encoded in one turn of the loop (about 5 ms)."""
+"""More partitions than this are not encoded in one iteration of the loop (about 5 ms)."""
 
 
 LISTENER_NOT_FOUND_FROM = 6

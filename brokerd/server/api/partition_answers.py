@@ -49,8 +49,8 @@ def answer_partitions(
 ) -> Fields | Awaitable[Fields]:
     """`{"topics": [{name_field: topic, "partitions": [answer(topic, asked), …]}, …]}`, in the order
     of the request and with each partition encoded (by `encode`, else as kio has it): at once, or,
-    of many partitions, in turns of the loop, and where files have to be read for long, when threads
-    have done it."""
+    of many partitions, in several iterations of the loop, and where files have to be read for long,
+    when threads have done it."""
     if encode is None:
         encode = item_encoder(context.api_key, context.api_version, ("topics", "partitions"))
     answers = _Answers(answer, encode, name_field)

@@ -1,8 +1,8 @@
 """How the writes of a group coordinator get into its partition, and when they are safe.
 
-All writes of one turn of the loop are appended together, in few batches. A write is done once the
-high watermark has passed its last record; one that could not be appended fails with an error in the
-coordinator's terms, and one that no record can hold fails alone; one that is still not safe after
+All writes of one iteration of the loop are appended together, in few batches. A write is done once
+the high watermark has passed its last record; one that could not be appended fails with an error in
+the coordinator's terms, and one that no record can hold fails alone; one that is not yet safe after
 `offsets.commit.timeout.ms` has its requester answered, and is done whenever the high watermark
 passes it.
 """
@@ -24,7 +24,7 @@ BATCH_BYTES_MAX = 256 * 1024
 """Keys and values in one batch; a larger record has a batch to itself."""
 
 FLUSH_RECORDS_MAX = 256
-"""Records after which a flush leaves further writes to the next turn of the loop."""
+"""Records after which a flush leaves further writes to the next iteration of the loop."""
 
 
 class OffsetsPartition(Protocol):

@@ -53,7 +53,7 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 READ_ROUNDS_MAX = 4
 AT_ONCE_MAX: Final = 1_000
-"""Of more partitions than this a Fetch is served in turns of the loop: a few milliseconds."""
+"""Of more partitions than this a Fetch is served in turns: a few milliseconds."""
 SLICE = 100
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
@@ -63,7 +63,7 @@ _REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "pa
 def serve_fetch(
     broker: Broker, connection: Connection, header: RequestHeader, frame: memoryview
 ) -> None:
-    """Answers or parks one Fetch; KafkaError if it does not parse."""
+    """Answers or delays one Fetch; KafkaError if it does not parse."""
     version = header.api_version
     request = decode_fetch(frame, header.body_position, version)
     try:
@@ -177,7 +177,7 @@ class DelayedFetch:
         return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
 
     async def serve(self, attempt: Attempt | None = None) -> None:
-        """Answers it, or parks it, in its own time; `attempt` is what was tried already."""
+        """Answers it, or delays it, in its own time; `attempt` is what was tried already."""
         try:
             with uncollected() if self._is_long else nullcontext():
                 await self._serve(attempt)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REPLIES_TOGETHER_BYTES_MAX = 1 << 14
-"""Replies up to this size leave with those to other clients, at the end of the loop's turn."""
+"""Replies up to this size leave with those to other clients, at the end of the loop's iteration."""
 FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
@@ -231,7 +231,7 @@ class Connection(Sender):
         self._parse(start, filled + count)
 
     def _free_from(self, head_bytes: int) -> int:
-        """Where the shared buffer is free: behind what waits in it for the end of the turn."""
+        """Where the shared buffer is free: behind what waits in it for the end of the iteration."""
         if not self._router.holds_receives:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
@@ -331,7 +331,7 @@ class Connection(Sender):
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
         if self._router.holds_receives:
-            self._router.tick.commit()  # its Produces may be among those that wait for the turn
+            self._router.tick.commit()  # its Produces may be among those that wait for its end
         self.tasks_open += 1
         self.hold_until_done()
         self._drop_frame()

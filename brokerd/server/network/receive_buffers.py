@@ -1,7 +1,7 @@
 """Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan.
 
 A receive is parsed to the end before the next one begins, so one shared buffer serves every
-connection; what waits in it for the end of the loop's turn ends at `shared_end`, and the next
+connection; what waits in it for the end of the loop's iteration ends at `shared_end`, and the next
 receive begins there. Only the head of a large frame that has not arrived whole is copied out, into
 a buffer of that frame's size; what those buffers hold together is counted against
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a large frame (see

@@ -6,8 +6,8 @@ only then are sequence numbers checked and offsets given, so that the log sees t
 the batches were received.
 
 The first use of a log after a start reads files. Where a request brings records for many such logs
-they come here, too, and are appended in several turns of the loop; where a log is damaged and reads
-for long, they wait until threads have read it.
+they come here, too, and are appended in several iterations of the loop; where a log is damaged and
+reads for long, they wait until threads have read it.
 
 A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
 of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do

@@ -1,4 +1,4 @@
-"""Produce: the Produces of one receive, or of a turn of the loop, become one append per partition.
+"""Produce: those of one receive, or of an iteration of the loop, become one append per partition.
 
 `add_run` checks the batches of requests that follow each other and files them under their
 partitions; `commit` appends, then answers in order. Most requests repeat the one before up to the
@@ -6,7 +6,7 @@ records: same client, same topic, same partition. Such a request is recognised b
 prefix (a `ProduceMemo`, which all connections share), and its reply is packed from a template.
 
 Batches that need work before they are appended, and all behind them, go through the partition's
-queue (`server/append_queues.py`) and are answered when they come back.
+queue (`append_queues`) and are answered when they come back.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 """The one client that may write to internal topics, as in Kafka (AdminUtils)."""
 FIRST_USES_MAX = 32
 """Of more partitions at once those whose log is used for the first time are appended to in several
-turns of the loop."""
+iterations of the loop."""
 _SIZE = Struct(">i")
 
 Dirty = dict["Partition", list[memoryview]]

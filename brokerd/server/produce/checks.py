@@ -4,7 +4,7 @@ Always the header and the CRC. The records inside are looked at where something 
 a compacted topic, where a record without a key could never be replaced; where the topic limits
 timestamps or stores with another codec; where the header says what only the records set right; and
 everywhere with `brokerd.validate.records=all`. A small batch is looked at on the spot; all else is
-work for a thread (`server/append_queues.py`).
+work for a thread (`append_queues`).
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class ProduceState:
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
-        """Replies, or parks an acks=all until the high watermark has passed its records, and
+        """Replies, or delays an acks=all until the high watermark has passed its records, and
         others until those are synced that flush.messages has synced.
 
         `slot` is where the reply goes if the next place is not its own, and `since` is given if the

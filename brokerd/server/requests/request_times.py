@@ -46,7 +46,7 @@ LONG_POLLING = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 
 
 class Since(NamedTuple):
-    """Of a request that waits: its API, and when it was learned of, received and set aside."""
+    """Of a request that waits: its API, and when it was learned of, received and delayed."""
 
     key: int
     woke_s: float
@@ -122,7 +122,7 @@ class RequestTimes:
         """
         woke_s = self._woke_s(start_s)
         local_s = now_s - start_s
-        # What waited for the end of a turn ends after the loop has woken once more.
+        # What waited for the end of an iteration ends after the loop has woken once more.
         queue_s = start_s - woke_s if start_s > woke_s else 0.0
         times.queue_s += queue_s * count
         times.local_s += local_s * count

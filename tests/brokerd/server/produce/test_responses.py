@@ -166,7 +166,8 @@ async def test_one_that_waits_for_replicas_holds_nothing_of_its_frame(bench: Ben
     assert holds_nothing_of(bench.produce(batch(), batch(), batch()))  # the third is refused
     assert bench.broker.purgatory.count == 4
     bench.follow()
-    await asyncio.sleep(0)
+    while bench.broker.purgatory.count:  # on a busy machine it takes several iterations of the loop
+        await asyncio.sleep(0)
     assert told(bench.client.answer()) == [(0, 0)]
     assert told(bench.client.answer()) == [(0, 1)]
     assert told(bench.client.answer()) == [(0, 2), (0, 0)]
