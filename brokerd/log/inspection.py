@@ -49,7 +49,7 @@ class BatchInfo:
     crc_ok: bool
 
 
-class Glimpse(NamedTuple):
+class SegmentSummary(NamedTuple):
     """What is known of a segment without reading; None where its files must be asked."""
 
     base_offset: int
@@ -62,9 +62,9 @@ class Glimpse(NamedTuple):
     time_index_entries: int | None
 
 
-def glimpses(
+def segment_summaries(
     segments: SegmentList, log_end_offset: int, *, may_block: bool = True
-) -> list[Glimpse]:
+) -> list[SegmentSummary]:
     """All segments, oldest first. Nothing is read but what the active one was not asked before.
     Raises OSError; NotInPageCache if not may_block and it would wait for the disk."""
     found = []
@@ -75,7 +75,7 @@ def glimpses(
             index_entries = len(segment.offsets(may_block=may_block))
             time_index_entries = len(segment.times(may_block=may_block))
         found.append(
-            Glimpse(
+            SegmentSummary(
                 segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
                 segment is segments.active, segment.first_timestamp_ms, largest_ms,
                 index_entries, time_index_entries,
@@ -84,7 +84,7 @@ def glimpses(
     return found
 
 
-def describe(directory: str, seen: Sequence[Glimpse]) -> list[SegmentInfo]:
+def describe(directory: str, seen: Sequence[SegmentSummary]) -> list[SegmentInfo]:
     """The segments with what their files say; may be called in any thread.
 
     A file that has gone meanwhile counts as empty. Raises KafkaError(KAFKA_STORAGE_ERROR).
@@ -101,7 +101,7 @@ def describe(directory: str, seen: Sequence[Glimpse]) -> list[SegmentInfo]:
         raise storage_error(error) from error
 
 
-def _described(directory: str, seen: Glimpse, files: list[tuple[str, int]]) -> SegmentInfo:
+def _described(directory: str, seen: SegmentSummary, files: list[tuple[str, int]]) -> SegmentInfo:
     base_offset = seen.base_offset
     sizes = {name[20:]: size_bytes for name, size_bytes in files}
     first_ms, largest_ms = seen.first_timestamp_ms, seen.largest_timestamp_ms

@@ -31,7 +31,7 @@ NO_EPOCH: Final = -1
 NO_OFFSET: Final = -1
 
 
-class EpochCache:
+class LeaderEpochFileCache:
     """Epochs and their start offsets, in parallel."""
 
     __slots__ = ("_damage", "_epochs", "_file", "_starts", "_submit")

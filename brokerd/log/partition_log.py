@@ -292,9 +292,11 @@ class PartitionLog(CleanableLog):
     # -- for people --------------------------------------------------------------------------------
 
     @raises_storage_error
-    def glimpses(self, *, may_block: bool = True) -> list[inspection.Glimpse]:
+    def segment_summaries(self, *, may_block: bool = True) -> list[inspection.SegmentSummary]:
         """What `inspection.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
-        return inspection.glimpses(self._segments, self.log_end_offset, may_block=may_block)
+        return inspection.segment_summaries(
+            self._segments, self.log_end_offset, may_block=may_block
+        )
 
     @raises_storage_error
     def index_entries(

@@ -202,7 +202,7 @@ class StoredLog(LazyLog):
     def flushed_to(self, offset: int) -> None:
         """Take note that all below `offset` is durable."""
         self.recovery_point = max(self.recovery_point, min(offset, self.log_end_offset))
-        self.heard_synced()
+        self.on_synced()
 
     def close(self) -> None:
         """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""

@@ -5,7 +5,7 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 - on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
   and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
   follower it is the leader's, as far as the own log reaches;
-- where flush.messages has records synced, it passes them when they are, and listeners hear of it;
+- where flush.messages has records synced, it passes them when they are, and listeners are notified;
 - it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
 """
@@ -90,7 +90,7 @@ class Partition:
         self.leader_epoch = NO_EPOCH
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
         self.log.high_watermark = self.high_watermark
-        self.log.heard_cut = self.advance
+        self.log.on_truncated = self.advance
         self.listeners: dict[Callable[[Partition], None], None] = {}
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
@@ -149,7 +149,7 @@ class Partition:
         """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
         are left to the garbage collector, which does not look at what was frozen."""
         self.resign()
-        self.log.heard_cut = self.log.heard_synced = _nothing
+        self.log.on_truncated = self.log.on_synced = _nothing
         self._flush = None
 
     # -- as a leader -------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
-from brokerd.log.cleaner.log_cleaner_manager import Cleaner
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.manager import LogManager
@@ -78,7 +78,7 @@ class Broker:
     config: BrokerConfig
     logs: LogManager
     replicas: ReplicaManager
-    cleaner: Cleaner
+    cleaner: LogCleanerManager
     cluster: ClusterClient
     groups: GroupService
     log_starts: LogStartSaves
@@ -156,7 +156,7 @@ class Broker:
             self.clock,
             config.replica_high_watermark_checkpoint_interval_ms,
         )
-        self.cleaner = Cleaner(
+        self.cleaner = LogCleanerManager(
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip

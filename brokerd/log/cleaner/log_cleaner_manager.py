@@ -73,7 +73,7 @@ class _Known:
 
 
 @dataclass(slots=True)
-class Cleaner:
+class LogCleanerManager:
     """See the module. Not thread-safe."""
 
     logs: LogManager
@@ -345,7 +345,7 @@ class Cleaner:
 class _Round:
     """One job under way."""
 
-    def __init__(self, cleaner: Cleaner, known: _Known, job: Job) -> None:
+    def __init__(self, cleaner: LogCleanerManager, known: _Known, job: Job) -> None:
         self._cleaner = cleaner
         self._known = known
         self._job = job

@@ -30,7 +30,7 @@ class FlushedAppends:
         self._moved = moved
         self._is_flushing = False
         self._limit = NO_LIMIT
-        log.heard_synced = self._synced
+        log.on_synced = self._synced
 
     @property
     def limit(self) -> int:

@@ -6,8 +6,8 @@ Invariants:
   last index entry are walked, and if they do not end where the log should end, it is recovered as
   after an unclean stop;
 - `is_loaded` once that, the idempotent producers and the leader epochs are read;
-- `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts,
-  `heard_synced` when more is durable.
+- `high_watermark` is moved by the partition only; `on_truncated` is called when the first use cuts,
+  `on_synced` when more is durable.
 
 If the first use takes long (a file is damaged) and the caller must not block, it raises
 NotInPageCache, and another thread reads (`background_read`). Not thread-safe: all calls come from
@@ -24,7 +24,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import producer_snapshot
 from brokerd.log.context import LogContext, raises_storage_error
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
-from brokerd.log.leader_epochs import EpochCache
+from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.loading import recovery
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segments.background_read import BackgroundRead, SegmentSnapshot
@@ -39,11 +39,32 @@ class LazyLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
-        "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
-        "cached_from_offset", "config", "directory", "heard_cut", "heard_synced", "high_watermark",
-        "is_abandoned", "is_loaded", "log_end_offset", "log_start_offset", "partition",
-        "recovery_point", "topic", "topic_id", "truncations",
+        "_append_time",
+        "_context",
+        "_epochs",
+        "_expired_until_ms",
+        "_jitter_ms",
+        "_last_epoch",
+        "_mark_offset",
+        "_producers",
+        "_ready",
+        "_segments",
+        "_since_mark_bytes",
+        "cached_from_offset",
+        "config",
+        "directory",
+        "high_watermark",
+        "is_abandoned",
+        "is_loaded",
+        "log_end_offset",
+        "log_start_offset",
+        "on_synced",
+        "on_truncated",
+        "partition",
+        "recovery_point",
+        "topic",
+        "topic_id",
+        "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -61,14 +82,14 @@ class LazyLog:
         self.topic = topic
         self.partition = partition
         self.topic_id = topic_id
-        self._epochs: EpochCache | None = None
+        self._epochs: LeaderEpochFileCache | None = None
         self._producers: ProducerState | None = None
         self._expired_until_ms = -1
         self._last_epoch = -1
         self.truncations = 0
         self.is_abandoned = False
-        self.heard_cut: Callable[[], object] = lambda: None
-        self.heard_synced: Callable[[], object] = lambda: None
+        self.on_truncated: Callable[[], object] = lambda: None
+        self.on_synced: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
         self._take(loaded)
         self.reconfigure(config)
@@ -159,7 +180,7 @@ class LazyLog:
         self.truncations += 1
         self.reconfigure(self.config)
         self._context.on_cut()
-        self.heard_cut()
+        self.on_truncated()
 
     @property
     def producers(self) -> ProducerState:
@@ -189,7 +210,7 @@ class LazyLog:
 
     @property
     @raises_storage_error
-    def epochs(self) -> EpochCache:
+    def epochs(self) -> LeaderEpochFileCache:
         return self._load_epochs(may_block=True)
 
     @raises_storage_error
@@ -197,17 +218,19 @@ class LazyLog:
         """Have the leader epochs read. Raises as `load`."""
         self._load_epochs(may_block=may_block)
 
-    def _load_epochs(self, *, may_block: bool) -> EpochCache:
+    def _load_epochs(self, *, may_block: bool) -> LeaderEpochFileCache:
         if self._epochs is None:
             start = self.log_start_offset
-            epochs = EpochCache(self.directory, self._context.submit, self._context.failed)
+            epochs = LeaderEpochFileCache(
+                self.directory, self._context.submit, self._context.failed
+            )
             if epochs.is_damaged or (not epochs.entries and self.size_bytes):
                 read = partial(recovery.epochs_in, self._parts(start), start)
                 self._read(read, partial(self._take_epochs, epochs), may_block=may_block)
             self._epochs = epochs
         return self._epochs
 
-    def _take_epochs(self, epochs: EpochCache, found: Iterable[tuple[int, int]]) -> None:
+    def _take_epochs(self, epochs: LeaderEpochFileCache, found: Iterable[tuple[int, int]]) -> None:
         """Have leader epochs that were read from the batches."""
         take = epochs.reread(0)
         for epoch, start_offset in found:

@@ -28,7 +28,7 @@ from brokerd.log.end_transaction_marker import MARKER_BYTES_MAX, Marker, read_ma
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.scan import checked_batches
-from brokerd.log.leader_epochs import EpochCache
+from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.producer_state import ProducerEntry, ProducerState
 from brokerd.log.segments.background_read import SegmentSnapshot, snapshot_headers
 from brokerd.log.segments.damage import Data, up_to_damage
@@ -82,7 +82,7 @@ def recover(
     now_ms: int,
 ) -> LoadedLog:
     """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
-    epochs = EpochCache(segments[0].directory)
+    epochs = LeaderEpochFileCache(segments[0].directory)
     known_epochs = epochs.entries
     checked = _check(segments, recovery_point, epochs)
     kept, log_end, cut_bytes = _settled(context, checked, log_start_offset, now_ms)
@@ -137,7 +137,7 @@ def take_tail(
     Leader epochs that would have to be read from the segments before it stay unread.
     """
     active = segments[-1]
-    epochs = EpochCache(active.directory)
+    epochs = LeaderEpochFileCache(active.directory)
     known_epochs = epochs.entries
     cut_bytes = _take_checked(active, tail.checked, epochs.reread(active.base_offset))
     active.set_aborted(tail.aborted, 0)
@@ -179,7 +179,7 @@ def _settled(
     return [created], log_start_offset, cut_bytes
 
 
-def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> _Checked:
+def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache) -> _Checked:
     """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
     makes_epochs = epochs.is_damaged or not epochs.entries
     found_epoch = epochs.reread(0 if makes_epochs else _checked_from(segments, recovery_point))

@@ -127,7 +127,7 @@ class AdminPages:
 
     async def segments(self, query: Query) -> Answer:
         log = self._log(query)
-        seen = await self._read(log.glimpses)
+        seen = await self._read(log.segment_summaries)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {

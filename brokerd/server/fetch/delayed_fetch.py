@@ -307,9 +307,11 @@ class DelayedFetch:
         replies: list[FetchReply] = []
 
         def add_replies(some: list[FetchReply]) -> None:
-            news = self._fetch.news(some)
+            changed = self._fetch.changed(some)
             attempt.count_refused(some)
-            replies.extend([with_leader(image, each) for each in news] if names_leaders else news)
+            replies.extend(
+                [with_leader(image, each) for each in changed] if names_leaders else changed
+            )
 
         try:
             session_id = self._fetch.settle(self._broker.clock.now_ms())

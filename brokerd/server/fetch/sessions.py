@@ -7,7 +7,7 @@ order in which they are read, and for each what was answered last. A request is 
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions with news. A partition that had records
+and the answer to an incremental one has only partitions that changed. A partition that had records
 moves to the end, so that all get their turn. For a topic that is requested by id, the session
 keeps its first name, since Kafka's later errors depend on the name.
 
@@ -118,7 +118,7 @@ class Session:
         else:
             self._unnamed.pop(key, None)
 
-    def news(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
+    def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
         """The replies that say something new; those with records go to the end of the order."""
         changed = []
         for reply in replies:
@@ -175,7 +175,7 @@ class Fetch:
 
     def finish(self, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
         """(session id, replies to send). Raises KafkaError if the session moved on meanwhile."""
-        return self.settle(now_ms), self.news(replies)
+        return self.settle(now_ms), self.changed(replies)
 
     def settle(self, now_ms: int) -> int:
         """The session's id; begins the one that is wanted, if there is room. Raises KafkaError as
@@ -187,12 +187,12 @@ class Fetch:
             self._made = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
         return NO_SESSION if self._made is None else self._made.id
 
-    def news(self, replies: list[FetchReply]) -> list[FetchReply]:
+    def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
         """Of some of the replies, once it is settled, those to send. Raises KafkaError as
         `finish`."""
         if self._session is not None:
             self._require_epoch(self._session)
-            return self._session.news(replies)
+            return self._session.changed(replies)
         if self._made is not None:
             known = self._made.partitions
             for reply in replies:

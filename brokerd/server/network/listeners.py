@@ -1,4 +1,4 @@
-"""The listening sockets of a broker: opened, moved and closed while it runs, and heard or deaf."""
+"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Listeners:
         self._asked = {each.name: each for each in config.listeners}
         self.contexts = contexts
         for each in added:
-            self.hear(each.name)
+            self.resume(each.name)
 
     async def check(self, config: BrokerConfig) -> None:
         """Whether `open` would find the addresses free, as far as can be seen while those that are
@@ -148,16 +148,16 @@ class Listeners:
         self._accepts = True
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
-            self.hear(name)
+            self.resume(name)
 
-    def hear(self, name: str) -> None:
+    def resume(self, name: str) -> None:
         """Clients of this listener are accepted again; nothing is done for one that was closed."""
         sock = self._sockets.get(name)
         if sock is not None and self._accepts:
             self._loop.add_reader(sock.fileno(), self._on_connect, sock, name)
 
-    def deafen(self, name: str) -> None:
-        """Clients of this listener wait in the kernel's queue until it hears again."""
+    def pause(self, name: str) -> None:
+        """Clients of this listener wait in the kernel's queue until it is resumed."""
         self._loop.remove_reader(self._sockets[name].fileno())
 
     def close(self) -> None:
@@ -189,14 +189,14 @@ class Listeners:
         for name, listener in before.items():
             try:
                 self._sockets |= self._bind([listener])
-                self.hear(name)
+                self.resume(name)
             except BindError as error:
                 logger.error("a listener is lost until the next change or start: %s", error)
                 del self._asked[name]
 
     def _close(self, names: Iterable[str]) -> None:
         for name in names:
-            self.deafen(name)
+            self.pause(name)
             self._sockets.pop(name).close()
 
 

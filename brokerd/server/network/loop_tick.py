@@ -1,4 +1,4 @@
-"""One tick of the event loop: appends and sends that are shared by all connections that are ready.
+"""One iteration of the event loop: appends and sends that all connections share that are ready.
 
 Small Produces of several clients are appended together: one write for each partition, however many
 clients sent to it. The replies to several clients are sent together at the end: a reply wakes its

@@ -65,9 +65,9 @@ class Network:
         self._overrides: dict[str, int] = {}
         self._resolving: asyncio.Task[None] | None = None
         self._crowded: set[str] = set()
-        """Listeners that are deaf until a connection closes."""
-        self._hearing: dict[str, asyncio.TimerHandle] = {}
-        """When listeners hear again that are deaf for a time."""
+        """Listeners that are paused until a connection closes."""
+        self._resumes: dict[str, asyncio.TimerHandle] = {}
+        """When listeners are resumed that are paused for a time."""
         self._protected: str | None = None
         self._router: Router | None = None
         self._said_at: dict[str, float] = {}
@@ -126,11 +126,11 @@ class Network:
             ConnectionLimits(config.max_connections, config.max_connection_creation_rate),
             config.listener_limits(), config.max_connections_per_ip, self._overrides,
         )  # fmt: skip
-        self._hear_again()
+        self._resume_crowded()
 
-    def _hear_again(self) -> None:
+    def _resume_crowded(self) -> None:
         while self._crowded:
-            self.listeners.hear(self._crowded.pop())
+            self.listeners.resume(self._crowded.pop())
 
     async def _resolve(self) -> None:
         """Looks up the names among the overrides, in a thread: until then, and where one is not
@@ -183,7 +183,7 @@ class Network:
             except OSError as error:  # out of descriptors: the queue waits in the kernel
                 text = f"cannot accept on {name}: {error.strerror}; it is tried again"
                 self._say_once("accept", text)
-                self._deafen(name, ACCEPT_PAUSE_S)
+                self._pause(name, ACCEPT_PAUSE_S)
                 return
             host, admission = address[0], self._admission
             full, listener_full = admission.is_full, admission.is_listener_full(name)
@@ -211,7 +211,7 @@ class Network:
         self._new_connections.add(connection, monotonic())
 
     def _may_accept(self, name: str) -> bool:
-        """Whether the listener may take one now; if not, it is deaf until it may."""
+        """Whether the listener may take one now; if not, it is paused until it may."""
         admission, is_protected = self._admission, name == self._protected
         now_s = monotonic()
         room_in_s: float | None = 0.0
@@ -232,11 +232,11 @@ class Network:
         if room_in_s != 0.0:
             self._crowded.add(name)
         if room_in_s is None:
-            self.listeners.deafen(name)
+            self.listeners.pause(name)
             return False
         delay_s = max(room_in_s, admission.delay_s(now_s, name, is_protected))
         if delay_s > 0:
-            self._deafen(name, delay_s)
+            self._pause(name, delay_s)
         return delay_s <= 0
 
     def _say_full(self, trouble: str, text: str) -> None:
@@ -278,15 +278,15 @@ class Network:
             self._said_at[trouble] = now
             logger.warning("%s", text)
 
-    def _deafen(self, name: str, seconds: float) -> None:
-        self.listeners.deafen(name)
-        if name in self._hearing:
-            self._hearing[name].cancel()
-        self._hearing[name] = self._loop.call_later(seconds, self.listeners.hear, name)
+    def _pause(self, name: str, seconds: float) -> None:
+        self.listeners.pause(name)
+        if name in self._resumes:
+            self._resumes[name].cancel()
+        self._resumes[name] = self._loop.call_later(seconds, self.listeners.resume, name)
 
     def _connection(self, client: socket.socket, host: str, name: str) -> Connection:
         router = self._router
-        assert router is not None, "before accept nobody is heard"
+        assert router is not None, "before accept no connection comes"
         loop = router.metrics.loop
         context = self.listeners.contexts.get(name)
         if context is None:
@@ -314,7 +314,7 @@ class Network:
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes
         self._admission.leave(connection.peer_host, connection.listener)
-        self._hear_again()
+        self._resume_crowded()
 
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection, which holds itself, is let go once requests have given memory back."""

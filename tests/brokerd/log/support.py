@@ -95,7 +95,7 @@ def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
 
 def segments_of(log: PartitionLog) -> list[SegmentInfo]:
     """The segments, oldest first, with their files."""
-    return describe(log.directory, log.glimpses())
+    return describe(log.directory, log.segment_summaries())
 
 
 def headers(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:

@@ -64,7 +64,7 @@ def test_segments_are_described_without_loading_their_indexes(
 
 
 def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) -> None:
-    seen = reopen(log).glimpses()
+    seen = reopen(log).segment_summaries()
     for path in Path(log.directory).glob("*0.*"):
         path.unlink()
     gone = describe(log.directory, seen)[0]

@@ -7,11 +7,11 @@ import pytest
 
 from brokerd.log import leader_epochs as epochs_module
 from brokerd.log.context import DiskJob, run_now
-from brokerd.log.leader_epochs import EpochCache
+from brokerd.log.leader_epochs import LeaderEpochFileCache
 
 
-def cache(directory: Path, *entries: tuple[int, int]) -> EpochCache:
-    epochs = EpochCache(str(directory))
+def cache(directory: Path, *entries: tuple[int, int]) -> LeaderEpochFileCache:
+    epochs = LeaderEpochFileCache(str(directory))
     for epoch, start in entries:
         epochs.assign(epoch, start)
     return epochs
@@ -20,7 +20,7 @@ def cache(directory: Path, *entries: tuple[int, int]) -> EpochCache:
 def test_epochs_are_kept_in_kafkas_format(tmp_path: Path) -> None:
     cache(tmp_path, (0, 0), (3, 17))
     assert (tmp_path / "leader-epoch-checkpoint").read_text() == "0\n2\n0 0\n3 17\n"
-    assert EpochCache(str(tmp_path)).entries == [(0, 0), (3, 17)]
+    assert LeaderEpochFileCache(str(tmp_path)).entries == [(0, 0), (3, 17)]
 
 
 def test_an_epoch_that_goes_on_has_one_entry(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
     assert epochs.entries == [(2, 0), (4, 10)]
     epochs.truncate_start(12)
     assert epochs.entries == [(4, 12)]
-    assert EpochCache(str(tmp_path)).entries == [(4, 12)]
+    assert LeaderEpochFileCache(str(tmp_path)).entries == [(4, 12)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_log_that_starts_where_an_epoch_does_starts_with_that_epoch(tmp_path: 
     assert epochs.entries == [(0, 0), (1, 10), (2, 20)]
     epochs.truncate_start(10)
     assert epochs.entries == [(1, 10), (2, 20)]
-    assert EpochCache(str(tmp_path)).entries == [(1, 10), (2, 20)]
+    assert LeaderEpochFileCache(str(tmp_path)).entries == [(1, 10), (2, 20)]
 
 
 @pytest.mark.parametrize("junk", ["", "?", "0\n1\n1\n", "0\n1\n1 x\n", "0\n2\n1 5\n1 9\n"])
@@ -94,7 +94,7 @@ def test_a_file_that_is_none_is_named_and_has_no_epochs(
 ) -> None:
     path = tmp_path / "leader-epoch-checkpoint"
     path.write_text(junk)
-    epochs = EpochCache(str(tmp_path))
+    epochs = LeaderEpochFileCache(str(tmp_path))
     assert (epochs.is_damaged, epochs.entries) == (True, [])
     epochs.save()  # by who has read them from the batches
     assert not epochs.is_damaged
@@ -103,20 +103,20 @@ def test_a_file_that_is_none_is_named_and_has_no_epochs(
 
 def test_what_is_written_later_is_what_holds_by_then(tmp_path: Path) -> None:
     waiting: list[DiskJob] = []
-    epochs = EpochCache(str(tmp_path), waiting.append)
+    epochs = LeaderEpochFileCache(str(tmp_path), waiting.append)
     epochs.assign(1, 0)
     epochs.assign(2, 5)
     (job,) = waiting
     run_now(job)
-    assert EpochCache(str(tmp_path)).entries == [(1, 0), (2, 5)]
+    assert LeaderEpochFileCache(str(tmp_path)).entries == [(1, 0), (2, 5)]
     epochs.truncate_end(5)
     run_now(waiting[-1])
-    assert EpochCache(str(tmp_path)).entries == [(1, 0)]
+    assert LeaderEpochFileCache(str(tmp_path)).entries == [(1, 0)]
 
 
 def test_nothing_is_written_into_a_directory_that_became_anothers(tmp_path: Path) -> None:
     waiting: list[DiskJob] = []
-    epochs = EpochCache(str(tmp_path), waiting.append)
+    epochs = LeaderEpochFileCache(str(tmp_path), waiting.append)
     epochs.assign(1, 0)
     epochs.close()
     run_now(waiting[0])
@@ -126,7 +126,7 @@ def test_nothing_is_written_into_a_directory_that_became_anothers(tmp_path: Path
 def test_who_is_closed_does_not_wait_for_another_ones_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = EpochCache(str(tmp_path))
+    other = LeaderEpochFileCache(str(tmp_path))
     has_closed = []
 
     def write(*args: object, **kwargs: object) -> None:
@@ -142,7 +142,7 @@ def test_who_is_closed_does_not_wait_for_another_ones_disk(
 
 def test_who_cares_is_told_that_the_file_cannot_be_written(tmp_path: Path) -> None:
     told: list[OSError] = []
-    epochs = EpochCache(str(tmp_path / "gone"), failed=told.append)
+    epochs = LeaderEpochFileCache(str(tmp_path / "gone"), failed=told.append)
     epochs.assign(1, 0)
     assert [type(error) for error in told] == [FileNotFoundError]
     assert epochs.entries == [(1, 0)]

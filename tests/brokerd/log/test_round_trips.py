@@ -15,7 +15,7 @@ from brokerd.log.end_transaction_marker import Marker, read_marker
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
-from brokerd.log.leader_epochs import EpochCache
+from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.protocol.records import (
     CONTROL,
     DELETE_HORIZON,
@@ -79,13 +79,13 @@ def test_an_index_of_aborted_transactions(
 @given(steps=steps)
 def test_leader_epochs(tmp_path: Path, steps: list[tuple[int, int]]) -> None:
     (tmp_path / "leader-epoch-checkpoint").unlink(missing_ok=True)
-    cache = EpochCache(str(tmp_path))
+    cache = LeaderEpochFileCache(str(tmp_path))
     expected, epoch, offset = [], 0, 0
     for later, more in steps:
         epoch, offset = epoch + later, offset + more
         cache.assign(epoch, offset)
         expected.append((epoch, offset))
-    assert EpochCache(str(tmp_path)).entries == expected
+    assert LeaderEpochFileCache(str(tmp_path)).entries == expected
 
 
 @in_tmp_path

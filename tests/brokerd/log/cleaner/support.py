@@ -6,7 +6,7 @@ from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.cleaner.cleaner import clean
-from brokerd.log.cleaner.log_cleaner_manager import Cleaner, Listener
+from brokerd.log.cleaner.log_cleaner_manager import Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone
 from brokerd.log.context import DiskJob, run_now
 from brokerd.log.manager import LogManager
@@ -86,7 +86,7 @@ class CompactedLog:
         self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS, submit=submit)
         self.log: PartitionLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
         self.log.high_watermark = self.log.log_end_offset
-        self.cleaner = Cleaner(
+        self.cleaner = LogCleanerManager(
             self.manager, self.workers, lambda: self.now_ms, backoff_ms=0, limits=limits
         )
 

@@ -12,7 +12,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.cleaner.cleaner import clean
-from brokerd.log.cleaner.log_cleaner_manager import PASSING_MAX, Cleaner, Listener
+from brokerd.log.cleaner.log_cleaner_manager import PASSING_MAX, Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
 from brokerd.log.io.page_cache import PendingRead
 from brokerd.log.manager import LogManager
@@ -49,13 +49,15 @@ class Later:
         self.rests += 1
 
 
-def dirty(directory: Path, config: LogConfig = COMPACTED) -> tuple[CompactedLog, Later, Cleaner]:
+def dirty(
+    directory: Path, config: LogConfig = COMPACTED
+) -> tuple[CompactedLog, Later, LogCleanerManager]:
     log = CompactedLog(directory, config)
     for number in range(100):
         log.append(keyed([(b"%d" % (number % 9), b"x" * 90)]))
     log.roll()
     workers = Later()
-    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
     return log, workers, cleaner
 
 
@@ -69,7 +71,7 @@ def test_a_cleaned_log_is_in_the_checkpoint_and_not_cleaned_again(tmp_path: Path
     log.clean()
     assert len(log.workers.jobs) == 1
     assert log.workers.rests
-    again = Cleaner(log.manager, log.workers, lambda: log.now_ms, 0, SMALL)
+    again = LogCleanerManager(log.manager, log.workers, lambda: log.now_ms, 0, SMALL)
     again.tick(NOW_MS)
     assert len(log.workers.jobs) == 1
 
@@ -222,7 +224,7 @@ def test_what_the_process_has_run_out_of_sets_a_log_aside_only_after_a_while(
 def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
     log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 90})
-    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 0, SMALL)
     log.manager.delete("t", 0, NOW_MS)
     log.log = log.manager.create("t", 0, uuid4(), COMPACTED, NOW_MS)
     for _ in range(100):
@@ -389,7 +391,7 @@ def test_a_log_over_which_workers_die_is_set_aside_until_it_is_cut(tmp_path: Pat
 def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
     log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 101})
-    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
     cleaner.tick(NOW_MS)
     assert workers.waiting[0][0].dirty_start == 0
 
@@ -420,7 +422,7 @@ def test_what_takes_long_to_read_of_a_damaged_log_is_read_by_others_before_it_is
     lacking: list[PendingRead] = []
     manager.read = lambda pending, done: lacking.append(pending)
     workers = Later()
-    cleaner = Cleaner(manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(manager, workers, lambda: NOW_MS, 0, SMALL)
     rounds = 0
     for _ in range(30):
         cleaner.tick(NOW_MS)

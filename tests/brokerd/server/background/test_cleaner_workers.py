@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.cleaner.log_cleaner_manager import Cleaner
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.server.background.cleaner_workers import RESTS_MAX, CleanerWorkers
 from tests.brokerd.log.cleaner.support import COMPACTED, SMALL, CompactedLog, keyed, last_values
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID
@@ -41,7 +41,7 @@ async def test_a_log_is_cleaned_and_the_process_ends_when_nothing_is_left(
     tmp_path: Path, workers: CleanerWorkers
 ) -> None:
     log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     before = last_values(log.content())
     assert workers.pids == []
     cleaner.tick(NOW_MS)
@@ -65,7 +65,7 @@ async def test_one_process_cleans_one_log_after_the_other(
         other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
     other.roll(NOW_MS)
     other.high_watermark = other.log_end_offset
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     pids = set()
     while cleaner.metrics.rounds < 2:
         await until(lambda: workers.free == 1)
@@ -79,7 +79,7 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     tmp_path: Path, workers: CleanerWorkers, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     before = last_values(log.content())
     cleaner.tick(NOW_MS)
     await until(lambda: bool(workers.pids))
@@ -94,10 +94,12 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     assert cleaner.uncleanable == {}
 
 
-async def cleaned_once(tmp_path: Path, workers: CleanerWorkers) -> tuple[CompactedLog, Cleaner]:
+async def cleaned_once(
+    tmp_path: Path, workers: CleanerWorkers
+) -> tuple[CompactedLog, LogCleanerManager]:
     """A log that was cleaned, by a process that rests now."""
     log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     cleaner.tick(NOW_MS)
     await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
     return log, cleaner
@@ -147,7 +149,7 @@ async def test_a_process_that_says_something_odd_counts_as_dead(
     tmp_path: Path, workers: CleanerWorkers, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
     log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
 
     async def start() -> Process:
         process = await create_subprocess_exec("sh", "-c", 'echo "$1"; exec cat', "sh", said,
@@ -164,7 +166,7 @@ async def test_a_process_that_says_something_odd_counts_as_dead(
 async def test_stopping_ends_a_worker_in_the_middle_of_a_job(tmp_path: Path) -> None:
     workers = CleanerWorkers(1)
     log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner = LogCleanerManager(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     cleaner.tick(NOW_MS)
     await until(lambda: bool(workers.pids))
     (pid,) = workers.pids
