@@ -140,7 +140,7 @@ class Router:
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
                 break  # a bad size is seen by the connection, which has to keep the rest
             if connection.tasks_open:
-                connection.hold_until_done()
+                connection.mute_until_done()
                 break
             if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
                 position, count = produces.add_run(connection, buffer, view, position, end)
@@ -152,7 +152,7 @@ class Router:
                 if produces.waiting:
                     self.tick.commit()
                 if connection.produces_open:
-                    connection.hold_until_done()
+                    connection.mute_until_done()
                     break
                 others_max = others_max or max(OTHERS_MAX // self.tick.waiting, OTHERS_MIN)
                 others += 1
@@ -196,7 +196,7 @@ class Router:
             # whether its Produces are safe is known only then, and whether it ends by one of them
             self.tick.commit()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):
-            connection.hold_until_done()
+            connection.mute_until_done()
             return True
         return connection.closed or connection.output.held_bytes > HELD_BYTES_MAX
 
@@ -304,7 +304,7 @@ class Router:
                     return
                 await serve_large_fetch(self._broker, connection, header, request, slot, since)
                 connection.tasks_open -= 1
-                connection.go_on_if_done()
+                connection.unmute_if_done()
         except Exception:  # no memory, or no thread: its reply will never come, nor any behind it
             logger.exception("a request of API %d could not be served", context.api_key)
             connection.close("an unexpected error in the broker")
@@ -337,7 +337,7 @@ class Router:
             frame = b""
         connection.deliver(slot, [frame])
         connection.tasks_open -= 1
-        connection.go_on_if_done()
+        connection.unmute_if_done()
         self.times.answered(connection, since)
 
     def _counted(self, error: Exception, context: RequestContext) -> KafkaError:

@@ -47,9 +47,24 @@ class Connection(Sender):
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_awaits", "_buffers", "_frame", "_head", "_holds", "_kept", "_network", "_planned",
-        "_reading", "_receive_bytes", "delayed_operations", "fetch_memo", "has_asked", "listener",
-        "peer_host", "produce_memo", "produces_open", "tasks_open",
+        "_awaits",
+        "_buffers",
+        "_frame",
+        "_head",
+        "_kept",
+        "_mutes",
+        "_network",
+        "_planned",
+        "_reading",
+        "_receive_bytes",
+        "delayed_operations",
+        "fetch_memo",
+        "has_asked",
+        "listener",
+        "peer_host",
+        "produce_memo",
+        "produces_open",
+        "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -69,7 +84,7 @@ class Connection(Sender):
         self._frame: LoanedFrame | None = None
         self._receive_bytes = min(SMALL_FRAME_BYTES, router.receive_bytes_max)
         self._reading = False
-        self._holds = 0
+        self._mutes = 0
         self._awaits = self._planned = False
         self.has_asked = False  # a request has come whole
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
@@ -90,7 +105,7 @@ class Connection(Sender):
         """Whether the client has neither sent nor read anything since, though it is its turn: not
         while it is answered, held, or waits for memory to receive into. One that has closed its
         side may be gone."""
-        awaited = self._reading and not (self.output.unanswered or self._holds)
+        awaited = self._reading and not (self.output.unanswered or self._mutes)
         its_turn = self._writing or self._left or awaited
         return self.active_at < moment and its_turn
 
@@ -116,7 +131,7 @@ class Connection(Sender):
 
     def resume(self) -> None:
         """Reads again, if nothing else holds it up; first come frames that were kept."""
-        may_not = self._reading or self._writing or self._holds or self._planned or self.closed
+        may_not = self._reading or self._writing or self._mutes or self._planned or self.closed
         if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
         if self._kept:
@@ -133,35 +148,35 @@ class Connection(Sender):
     def _serve_kept(self) -> None:
         self._planned = False
         self._router.tick.kept -= 1
-        if not (self._writing or self._holds or self.closed):
+        if not (self._writing or self._mutes or self.closed):
             if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()
             self.resume()
 
-    def hold(self) -> None:
-        """Reads no more, from the next receive on, until `let_go` is called as often."""
-        self._holds += 1
+    def mute(self) -> None:
+        """Reads no more, from the next receive on, until `unmute` is called as often."""
+        self._mutes += 1
         self._pause()
 
-    def let_go(self) -> None:
-        """Ends one `hold`."""
-        self._holds -= 1
+    def unmute(self) -> None:
+        """Ends one `mute`."""
+        self._mutes -= 1
         self.resume()
 
-    def hold_until_done(self) -> None:
+    def mute_until_done(self) -> None:
         """Serves nothing more until what is open (`produces_open`, `tasks_open`) is done."""
         if not self._awaits:
             self._awaits = True
-            self.hold()
+            self.mute()
 
-    def go_on_if_done(self) -> None:
+    def unmute_if_done(self) -> None:
         """To be called when something that was open is done."""
         if self._awaits and not (self.produces_open or self.tasks_open):
             self._awaits = False
-            self.let_go()
+            self.unmute()
 
     def _wait_for_memory(self) -> None:
-        self.hold()
+        self.mute()
         self._network.wait_for_memory(self)
 
     def _pause(self) -> None:
@@ -333,7 +348,7 @@ class Connection(Sender):
         if self._router.holds_receives:
             self._router.tick.commit()  # its Produces may be among those that wait for its end
         self.tasks_open += 1
-        self.hold_until_done()
+        self.mute_until_done()
         self._drop_frame()
         self.output.add_parts([End(reason)])
         if not self._receiving:

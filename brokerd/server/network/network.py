@@ -340,7 +340,7 @@ class Network:
         """Lets those go on that waited for memory, as far as it reaches."""
         while self._waiting and not self.buffers.exhausted:
             connection, _ = self._waiting.popitem(last=False)
-            connection.let_go()
+            connection.unmute()
 
     def _sweep(self) -> None:
         """Closes connections that have been idle too long, a slice at a time, and those that hold

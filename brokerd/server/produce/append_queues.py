@@ -156,7 +156,7 @@ class AppendQueues:
         self._memory.lend(size_bytes)
         if connection not in queue.held and queue.is_filled_to(1):
             queue.held.add(connection)
-            connection.hold()
+            connection.mute()
         if not queue.at_work and not queue.needs_load:
             self._send_out(queue)
         return tuple(entry.outcome for entry in entries)
@@ -237,12 +237,12 @@ class AppendQueues:
         for entry, result in zip(entries, results, strict=True):
             entry.set_result(result)
             entry.connection.produces_open -= 1
-            entry.connection.go_on_if_done()
+            entry.connection.unmute_if_done()
         self._memory.repay(size_bytes)
         if queue.held and not queue.is_filled_to(0.5):
             held, queue.held = queue.held, set()
             for connection in held:
-                connection.let_go()
+                connection.unmute()
 
     def _append(
         self, partition: Partition, done: Sequence[Batch | KafkaError]

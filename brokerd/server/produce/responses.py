@@ -285,7 +285,7 @@ class AwaitDurable:
         answer = [self._state.frame(self._replies)] if self._state.acks else []
         self._connection.deliver(self._slot, answer)
         self._connection.produces_open -= 1
-        self._connection.go_on_if_done()
+        self._connection.unmute_if_done()
 
 
 def _reply(

@@ -234,7 +234,7 @@ async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_r
     writer.write(large[PIECE_BYTES:])
     assert connection._frame is None
     connection.produces_open -= 1
-    connection.go_on_if_done()
+    connection.unmute_if_done()
     assert await answer(reader)
     assert bench.joined == [LARGE_BYTES]
 

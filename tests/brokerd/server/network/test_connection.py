@@ -97,9 +97,9 @@ async def test_a_connection_is_idle_only_while_its_client_could_go_on(bench: Ben
     assert not connection.is_idle_since(later)  # it is answered first
     connection.deliver(slot, [b"x"])
     assert connection.is_idle_since(later)
-    connection.hold()
+    connection.mute()
     assert not connection.is_idle_since(later)
-    connection.let_go()
+    connection.unmute()
     connection._pause()  # as while memory to receive into is short
     assert not connection.is_idle_since(later)
 

@@ -50,7 +50,7 @@ class Waiter:
     def __init__(self) -> None:
         self.resumed = 0
 
-    def let_go(self) -> None:
+    def unmute(self) -> None:
         self.resumed += 1
 
 
@@ -116,11 +116,11 @@ async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
         assert connection._frame is not None
-        connection.hold()  # as while a queue is full
+        connection.mute()  # as while a queue is full
         connection._frame.grown_at -= 2 * STALLED_S
         network._end_stalled()
         assert not connection.closed, "it is the broker that does not read"
-        connection.let_go()
+        connection.unmute()
         network._end_stalled()
         assert not connection.closed, "its turn has just begun"
         connection._frame.grown_at -= 2 * STALLED_S
@@ -150,7 +150,7 @@ async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_
             connection._receive_bytes = 1 << 18
             theirs.sendall((size_bytes - 4).to_bytes(4, "big") + bytes(size_bytes - 4))
             connection._on_readable()
-            connection.hold()  # as behind a request that waits
+            connection.mute()  # as behind a request that waits
             assert connection.held_bytes == size_bytes
             connections.append(connection)
         network._sweep()

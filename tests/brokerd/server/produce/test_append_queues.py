@@ -40,14 +40,14 @@ class Client:
         self.was_held = False
         self.closed: list[str] = []
 
-    def hold(self) -> None:
+    def mute(self) -> None:
         self.holds += 1
         self.was_held = True
 
-    def let_go(self) -> None:
+    def unmute(self) -> None:
         self.holds -= 1
 
-    def go_on_if_done(self) -> None:
+    def unmute_if_done(self) -> None:
         pass
 
     def close(self, reason: str) -> None:

@@ -52,13 +52,13 @@ class Client:
         self.output.fill(slot, parts)
         self.output.flush()
 
-    def hold(self) -> None:
+    def mute(self) -> None:
         self.holds += 1
 
-    def let_go(self) -> None:
+    def unmute(self) -> None:
         self.holds -= 1
 
-    def go_on_if_done(self) -> None:
+    def unmute_if_done(self) -> None:
         pass
 
     def answer(self) -> Any:
