@@ -12,7 +12,7 @@ from threading import Lock
 
 from brokerd.errors import KafkaError
 from brokerd.log.checkpoint_job import CheckpointJob, Done
-from brokerd.log.checkpoints import Offsets, read_offsets, say_nothing_of
+from brokerd.log.checkpoints import Offsets, read_offsets, zero_offsets
 from brokerd.log.io.files import sync_path
 from brokerd.topic_partition import TopicPartition
 
@@ -68,7 +68,7 @@ class CheckpointFile:
         with self._lock:
             for job in self._jobs:
                 job.gone |= gone
-            say_nothing_of(gone, self.path)
+            zero_offsets(gone, self.path)
         self._forgotten |= gone
         self.latest = None
 

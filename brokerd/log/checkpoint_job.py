@@ -8,7 +8,7 @@ from itertools import islice
 from threading import Lock
 from typing import Final
 
-from brokerd.log.checkpoints import Offsets, offset_entries, say_nothing_of, write_entries
+from brokerd.log.checkpoints import Offsets, offset_entries, write_entries, zero_offsets
 from brokerd.topic_partition import TopicPartition
 
 PIECE: Final = 1_000
@@ -47,7 +47,7 @@ class CheckpointJob:
     def _put(self, temporary: str, path: str) -> None:
         with self._lock:
             if self.gone:
-                say_nothing_of(self.gone, temporary)
+                zero_offsets(self.gone, temporary)
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:

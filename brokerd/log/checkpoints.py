@@ -120,7 +120,7 @@ def offset_entries(offsets: Offsets) -> list[str]:
     return [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
 
 
-def say_nothing_of(keys: Collection[TopicPartition], path: str) -> None:
+def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
     """Have the entries of these logs say 0, digit by digit: what is true of a log just made, holds
     after a kill without a sync, and harms no other entry if the power fails meanwhile. Raises
     OSError."""

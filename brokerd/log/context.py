@@ -17,17 +17,17 @@ from brokerd.log.io.page_cache import PendingRead
 
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]
-ReadAside = Callable[[PendingRead, Callable[[], object]], None]
+ReadInBackground = Callable[[PendingRead, Callable[[], object]], None]
 
-NOT_THE_DISKS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
+TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
 
 
-def says_nothing_of_disks(error: BaseException) -> bool:
-    """Whether an error, or the one it tells of, is of that kind, so that it may pass."""
+def is_transient_error(error: BaseException) -> bool:
+    """Whether an error, or its cause, is of that kind, so that it may pass."""
     first = error.__cause__ or error
     return isinstance(first, MemoryError) or (
-        isinstance(first, OSError) and first.errno in NOT_THE_DISKS
+        isinstance(first, OSError) and first.errno in TRANSIENT_ERRNOS
     )
 
 
@@ -159,14 +159,14 @@ class LogContext:
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
     submit: Callable[[DiskJob], None] = run_now
-    read: ReadAside = read_now
+    read: ReadInBackground = read_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
     on_cut: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
         """The answer to a client, of an error that the log directory's owner hears of, too."""
-        if error.errno not in NOT_THE_DISKS:
+        if error.errno not in TRANSIENT_ERRNOS:
             self.on_failure(error)
         return storage_error(error)
 

@@ -22,11 +22,11 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.closing import close_all
 from brokerd.log.context import (
-    NOT_THE_DISKS,
+    TRANSIENT_ERRNOS,
     DiskJob,
     EventSink,
     LogContext,
-    ReadAside,
+    ReadInBackground,
     no_event,
     read_now,
     run_now,
@@ -56,7 +56,7 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
-        read: ReadAside = read_now,
+        read: ReadInBackground = read_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         """For directories just locked; `load` comes next, `open` is all in one."""
@@ -251,7 +251,7 @@ class LogManager:
     ) -> PartitionLog:
         """In the log directory with the fewest logs, or the next if that fails."""
         try:
-            self.tasks.make_way(key)
+            self.tasks.forget_older(key)
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
         refusal = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
@@ -308,7 +308,7 @@ class LogManager:
         """Note that the log directory at or above `path` cannot be trusted any more."""
         refusal = storage_error(error)
         log_dir = self.dirs.at(path)
-        if log_dir is None or log_dir.path in self._failing or error.errno in NOT_THE_DISKS:
+        if log_dir is None or log_dir.path in self._failing or error.errno in TRANSIENT_ERRNOS:
             return refusal
         self._failing[log_dir.path] = refusal.message
         self.on_failing()

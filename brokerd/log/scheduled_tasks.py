@@ -110,7 +110,7 @@ class LogTasks:
         """A log is no more."""
         self._flushable.pop(key, None)
 
-    def make_way(self, key: TopicPartition) -> None:
+    def forget_older(self, key: TopicPartition) -> None:
         """A log is about to be made. What checkpoints say of an older one of its name must not be
         taken for its own. Raises OSError.
 

@@ -153,13 +153,13 @@ class StoredLog(LazyLog):
             self.load(may_block=may_block)  # what is closed must end where it is said to end
             known_end = min(high_watermark, self.log_end_offset)  # it may have cut what is counted
             return self.apply_retention(now_ms, known_end, may_block=may_block)
-        dropped = self._let_go(len(reasons), now_ms)
+        dropped = self._drop_oldest(len(reasons), now_ms)
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)
         self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
         return deleted
 
-    def _let_go(self, count: int, now_ms: int) -> list[Segment]:
+    def _drop_oldest(self, count: int, now_ms: int) -> list[Segment]:
         if count == len(self._segments):
             self.roll(now_ms)
         dropped = self._segments.drop_first(count)

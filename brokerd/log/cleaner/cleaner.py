@@ -22,7 +22,7 @@ from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
-from brokerd.log.context import says_nothing_of_disks
+from brokerd.log.context import is_transient_error
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
@@ -46,7 +46,7 @@ def clean(
     job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
 ) -> RoundDone:
     """Do a round. Never raises: `failed` says what went wrong, empty with offset -1: given up."""
-    end_offset, failed, is_passing = -1, "", False
+    end_offset, failed, is_transient = -1, "", False
     cleaning = None
     try:
         cleaning = _Cleaning(job, report, seed, still_wanted)
@@ -55,13 +55,13 @@ def clean(
         pass
     except Exception as error:  # whatever it is, one log must not cost the others their worker
         failed = str(error) or type(error).__name__
-        is_passing = says_nothing_of_disks(error)
+        is_transient = is_transient_error(error)
     if cleaning is None:
-        return RoundDone(failed=failed, is_passing=is_passing)
+        return RoundDone(failed=failed, is_transient=is_transient)
     return RoundDone(
         end_offset=end_offset,
         failed=failed,
-        is_passing=is_passing,
+        is_transient=is_transient,
         read_bytes=cleaning.read_bytes,
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,

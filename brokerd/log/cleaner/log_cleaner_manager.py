@@ -20,7 +20,7 @@ from brokerd.log import checkpoints, crash_points
 from brokerd.log.cleaner import cleanable_offsets, plan
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
-from brokerd.log.context import says_nothing_of_disks
+from brokerd.log.context import is_transient_error
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
-PASSING_MAX: Final = 20
+TRANSIENT_FAILURES_MAX: Final = 20
 """How often in a row the lack of something that may come back keeps a log from being cleaned."""
 
 
@@ -66,7 +66,7 @@ class _Known:
     truncations: int
     is_busy: bool = False
     deaths: int = 0
-    passing: int = 0
+    transient_failures: int = 0
     uncleanable_because: str = ""
     held_at: int = -1
     reads: int = 0
@@ -180,7 +180,7 @@ class LogCleanerManager:
             self._read(known, error.pending_read)
             return
         except (OSError, KafkaError) as error:
-            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
+            self.failed(known, str(error), is_transient=is_transient_error(error))
             return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
         if plan.is_cleanable(dirty, log.config):
@@ -236,7 +236,7 @@ class LogCleanerManager:
             self._read(known, error.pending_read)
             return False
         except (OSError, KafkaError) as error:
-            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
+            self.failed(known, str(error), is_transient=is_transient_error(error))
             return False
         known.is_busy = True
         known.reads = 0
@@ -300,7 +300,7 @@ class LogCleanerManager:
             return
         self.metrics.rounds += 1
         known.checkpoint = done.end_offset
-        known.deaths = known.passing = 0
+        known.deaths = known.transient_failures = 0
         logger.info(
             "cleaned %s-%d up to offset %d: %d of %d records stay, %d of %d bytes",
             log.topic, log.partition, done.end_offset, done.records_after, done.records_before,
@@ -319,15 +319,15 @@ class LogCleanerManager:
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
         crash_points.reached("after-cleaner-checkpoint")
 
-    def failed(self, known: _Known, reason: str, *, is_passing: bool = False) -> None:
+    def failed(self, known: _Known, reason: str, *, is_transient: bool = False) -> None:
         """A log could not be cleaned: no wonder where it has changed, else it is uncleanable; where
         that may pass, only after a while."""
         if not self.is_unchanged(known):
             return
-        known.passing = known.passing + 1 if is_passing else 0
-        if not is_passing or known.passing >= PASSING_MAX:
+        known.transient_failures = known.transient_failures + 1 if is_transient else 0
+        if not is_transient or known.transient_failures >= TRANSIENT_FAILURES_MAX:
             self._mark_uncleanable(known, reason)
-        elif known.passing == 1:
+        elif known.transient_failures == 1:
             logger.warning(
                 "%s-%d cannot be compacted now, which is tried again: %s",
                 known.log.topic, known.log.partition, reason,
@@ -363,7 +363,7 @@ class _Round:
         except (OSError, KafkaError) as error:
             self._cleaner.failed(
                 self._known, f"its segments could not be replaced: {error}",
-                is_passing=says_nothing_of_disks(error),
+                is_transient=is_transient_error(error),
             )  # fmt: skip
             return False
         return True
@@ -381,7 +381,7 @@ class _Round:
         self._known.is_busy = False
         self._cleaner.finished(self._known, done, self._job.now_ms)
         if done.failed and not self._has_lost_segments():
-            self._cleaner.failed(self._known, done.failed, is_passing=done.is_passing)
+            self._cleaner.failed(self._known, done.failed, is_transient=done.is_transient)
 
     def _has_lost_segments(self) -> bool:
         """Whether retention took segments from under the worker."""

@@ -65,7 +65,7 @@ class GroupDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundDone:
-    """The round is over: cleaned up to `end_offset`, or `failed` says why not, and `is_passing`
+    """The round is over: cleaned up to `end_offset`, or `failed` says why not, and `is_transient`
     whether it was for the lack of something that may come back.
 
     `damaged` names batches that do not hold together, by offset; there may be more of them.
@@ -74,7 +74,7 @@ class RoundDone:
 
     end_offset: int = -1
     failed: str = ""
-    is_passing: bool = False
+    is_transient: bool = False
     read_bytes: int = 0
     written_bytes: int = 0
     records_before: int = 0

@@ -182,7 +182,7 @@ class Network:
                 return
             except OSError as error:  # out of descriptors: the queue waits in the kernel
                 text = f"cannot accept on {name}: {error.strerror}; it is tried again"
-                self._say_once("accept", text)
+                self._log_once("accept", text)
                 self._pause(name, ACCEPT_PAUSE_S)
                 return
             host, admission = address[0], self._admission
@@ -204,7 +204,7 @@ class Network:
         except Exception as error:  # the peer has gone, or memory or the selector is short
             self._admission.leave(host, name)
             client.close()
-            self._say_once("begin", f"a connection of {host} on {name} could not begin: {error!r}")
+            self._log_once("begin", f"a connection of {host} on {name} could not begin: {error!r}")
             return
         self.opened[name] += 1
         self.connections.add(connection)
@@ -217,14 +217,14 @@ class Network:
         room_in_s: float | None = 0.0
         if admission.is_listener_full(name):
             room_in_s = self._new_connections.wait_s(now_s, name)
-            self._say_full(
+            self._log_full(
                 f"full {name}",
                 f"{admission.open_on(name)} connections are open on {name}, which is the most"
                 f" (listener.name.{name.lower()}.max.connections)",
             )
         elif admission.is_full and not is_protected:
             room_in_s = self._new_connections.wait_s(now_s)
-            self._say_full(
+            self._log_full(
                 "full",
                 f"{admission.open} connections are open, which is the most (max.connections, or the"
                 " limit of open files)",
@@ -239,8 +239,8 @@ class Network:
             self._pause(name, delay_s)
         return delay_s <= 0
 
-    def _say_full(self, trouble: str, text: str) -> None:
-        self._say_once(
+    def _log_full(self, trouble: str, text: str) -> None:
+        self._log_once(
             trouble,
             f"{text}: new ones wait until others close; those that sent no request within"
             f" {FIRST_REQUEST_S:g} s end for them",
@@ -271,7 +271,7 @@ class Network:
                 self.refused, host,
             )  # fmt: skip
 
-    def _say_once(self, trouble: str, text: str) -> None:
+    def _log_once(self, trouble: str, text: str) -> None:
         """A warning; of the same trouble the next comes after a minute at the earliest."""
         now = monotonic()
         if now - self._said_at.get(trouble, -SAID_AGAIN_S) >= SAID_AGAIN_S:

@@ -12,7 +12,11 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.cleaner.cleaner import clean
-from brokerd.log.cleaner.log_cleaner_manager import PASSING_MAX, Listener, LogCleanerManager
+from brokerd.log.cleaner.log_cleaner_manager import (
+    TRANSIENT_FAILURES_MAX,
+    Listener,
+    LogCleanerManager,
+)
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
 from brokerd.log.io.page_cache import PendingRead
 from brokerd.log.manager import LogManager
@@ -208,14 +212,14 @@ def test_what_the_process_has_run_out_of_sets_a_log_aside_only_after_a_while(
     cleaner.tick(NOW_MS + 1000)
     _, round_ = workers.waiting.pop()
     workers.free += 1
-    round_.round_done(RoundDone(failed="Cannot allocate memory", is_passing=True))
+    round_.round_done(RoundDone(failed="Cannot allocate memory", is_transient=True))
     assert cleaner.uncleanable == {}
     cleaner.tick(NOW_MS + 2000)
     workers.do()
     assert cleaner.metrics.rounds == 1
     log.append(*(keyed([(b"k", b"x" * 90)]) for _ in range(200)))
     monkeypatch.setattr(Segment, "first_timestamp", refuse)
-    for look in range(3, 3 + PASSING_MAX):
+    for look in range(3, 3 + TRANSIENT_FAILURES_MAX):
         assert cleaner.uncleanable == {}
         cleaner.tick(NOW_MS + look * 1000)
     assert "Too many open files" in cleaner.uncleanable["t", 0]
