@@ -1,4 +1,4 @@
-"""JoinGroup: newcomers, ids, the initial delay, members again, sizes and protocols."""
+"""JoinGroup: new members, ids, the initial delay, members again, sizes and protocols."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_the_first_member_waits_for_company_and_leads() -> None:
     assert bench.state() == "CompletingRebalance"
 
 
-def test_a_newcomer_prolongs_the_initial_delay_up_to_the_rebalance_timeout() -> None:
+def test_a_new_member_prolongs_the_initial_delay_up_to_the_rebalance_timeout() -> None:
     bench = Bench()
     first = bench.send_join(rebalance_timeout_ms=2 * DELAY_MS)
     bench.pass_time(DELAY_MS - 1)
@@ -218,7 +218,7 @@ def test_a_new_member_that_gave_up_is_dropped_in_the_end() -> None:
     assert [m.member_id for m in bench.core.describe(GROUP).members] == [leader.member_id]
 
 
-def test_a_full_group_refuses_newcomers_and_keeps_its_members() -> None:
+def test_a_full_group_refuses_new_members_and_keeps_its_members() -> None:
     bench = Bench(GroupConfig(size_max=2))
     leader, follower = bench.stable_group(2)
     reply = bench.join()

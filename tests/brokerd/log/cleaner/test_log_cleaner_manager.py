@@ -163,7 +163,7 @@ def test_what_the_cleaner_did_is_measured(tmp_path: Path) -> None:
     assert cleaner.metrics.dirtiest < 1.0
 
 
-def test_what_is_dirty_of_logs_set_aside_is_counted(tmp_path: Path) -> None:
+def test_what_is_dirty_of_uncleanable_logs_is_counted(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     for round_ms in (0, 2000):
         cleaner.tick(NOW_MS + round_ms)
@@ -174,7 +174,7 @@ def test_what_is_dirty_of_logs_set_aside_is_counted(tmp_path: Path) -> None:
     assert 0 < cleaner.uncleanable_bytes < log.log.size_bytes + 1
 
 
-def test_a_log_that_cannot_be_read_is_set_aside_and_those_behind_it_are_cleaned(
+def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleaned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, workers, cleaner = dirty(tmp_path, replace(COMPACTED, max_compaction_lag_ms=1 << 40))
@@ -376,7 +376,7 @@ def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> No
     assert len(records(log.log)) == 9
 
 
-def test_a_log_over_which_workers_die_is_set_aside_until_it_is_cut(tmp_path: Path) -> None:
+def test_a_log_over_which_workers_die_is_uncleanable_until_it_is_cut(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     for _ in range(2):
         cleaner.tick(NOW_MS)

@@ -137,7 +137,7 @@ async def test_those_of_the_file_are_where_the_file_has_them() -> None:
     one.close()
 
 
-async def test_one_that_was_closed_while_it_was_deaf_is_heard_no_more(listeners: Listeners) -> None:
+async def test_one_that_was_closed_while_it_was_paused_stays_closed(listeners: Listeners) -> None:
     await listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
     listeners.pause("B")
     await listeners.open(config("A://127.0.0.1:0"))

@@ -1,4 +1,4 @@
-"""Clients that a broker finds ready in one turn of its loop: their Produces are appended together.
+"""Clients ready in one iteration of a broker's loop: their Produces are appended together.
 
 The broker is stopped while they send, so that all of them are there when it goes on.
 """
