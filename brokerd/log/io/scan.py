@@ -1,7 +1,7 @@
 """Walking through the batches of a data file.
 
 Two walks: `walk_headers` reads headers only, in small chunks (look-ups, the tail of a segment after
-a clean stop, the segment browser); `checked_batches` reads everything and checks each CRC
+a clean stop, inspection); `checked_batches` reads everything and checks each CRC
 (recovery). Both end silently at the first byte where no whole batch starts: the caller compares
 where they ended with where the file ends. Memory is bounded whatever a header claims. Both have the
 system read ahead of them, which it does not do for these files by itself (see `open_files`).

@@ -1,4 +1,4 @@
-"""What the segment browser is told."""
+"""What is described of segments for people."""
 
 from pathlib import Path
 
