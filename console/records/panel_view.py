@@ -1,6 +1,7 @@
-"""The side panel of one record: as a tree, as text and in hex."""
+"""The side panel of one record: as a tree, as text and in hex, with the facts of its batch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -53,11 +54,21 @@ def panel(
         status = 404 if is_gone else 503 if error.retriable else 502
         return render(request, "records/panel.html", context, status=status)
     context["record"] = record
+    context |= _batch(request, topic, partition, offset)
     context["parts"] = [
         _part("value", _("Value"), record.value, row.raw_value),
         _part("key", _("Key"), record.key, row.raw_key),
     ]
     return render(request, "records/panel.html", context)
+
+
+def _batch(request: ClusterRequest, topic: str, partition: int, offset: int) -> dict[str, Any]:
+    """The facts of the record's batch, or why there are none: the record is shown without them."""
+    where = (topic, partition, offset)
+    try:
+        return {"batch": services.batch_of(request.principal, request.cluster, *where)}
+    except GatewayError as error:
+        return {"batch_problem": sentence(error.message)}
 
 
 def _part(name: str, title: str, data: Decoded, masked: bytes | None) -> PanelPart:

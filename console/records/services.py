@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
 from console.audit import services as audit
+from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.shown_record import ShownRecord, shown_record
@@ -113,6 +114,20 @@ def read_one(
     """
     row, targets = _read_row(principal, cluster, topic, partition, offset)
     return row, shown_record(topic, row, targets, display)
+
+
+def batch_of(
+    principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
+) -> BatchFacts | None:
+    """The facts of the batch that holds a record; None = its batch has an older format.
+
+    Raises the same errors as `read`.
+    """
+    require_readable(principal, cluster, topic)
+    with for_cluster(cluster) as gateway:
+        header = gateway.wire.batch_header(topic, partition, offset)
+    masked = is_masked(principal, cluster, topic)
+    return None if header is None else batch_facts(header, masked)
 
 
 def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:

@@ -134,7 +134,7 @@ class Search:
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
         metadata = await self._reader.read_metadata(_TIMEOUT_S, [topic])
-        self._leaders = _leader_addresses(metadata, topic)
+        self._leaders = metadata.leader_addresses(topic)
         if not self._leaders:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
         return metadata
@@ -337,13 +337,3 @@ class Search:
         if time.monotonic() - self._started_s > request.seconds_max:
             return TIME
         return BYTES if progress.size_bytes >= request.bytes_max else ""
-
-
-def _leader_addresses(metadata: Metadata, topic: str) -> dict[int, tuple[str, int]]:
-    """Partition → its leader's address; without partitions that have no leader."""
-    addresses = {broker.id: (broker.host, broker.port) for broker in metadata.brokers}
-    rows = metadata.spans.get(topic, range(0))
-    leaders = metadata.leaders[rows.start : rows.stop].tolist()
-    return {
-        number: addresses[leader] for number, leader in enumerate(leaders) if leader in addresses
-    }

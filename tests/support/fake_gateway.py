@@ -18,6 +18,7 @@ from zlib import crc32
 
 import pytest
 
+from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
@@ -225,6 +226,17 @@ class FakeWire:
             for number, log in enumerate(found.records)
             if self._cluster.leader(found.replicas[number]) >= 0
         }
+
+    def batch_header(self, topic: str, partition: int, offset: int) -> BatchHeader | None:
+        """Of a batch of one record, as a producer without idempotence writes it."""
+        self._cluster.asked("batch_header")
+        found = [
+            row for row in self._cluster.topic(topic).records[partition] if row.offset == offset
+        ]
+        if not found:
+            return None
+        at_ms, length = found[0].timestamp_ms or 0, 50 + found[0].size_bytes
+        return BatchHeader(offset, length, 0, 2, 0, 0, 0, at_ms, at_ms, -1, -1, -1, 1)
 
     def delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]

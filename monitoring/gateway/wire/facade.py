@@ -4,16 +4,18 @@ Sampling has its own reader (monitoring/gateway/wire/reader.py), and pages read 
 is for reads that need the cluster's current state, for example whether an address answers.
 """
 
+import struct
 from collections.abc import Sequence
 from functools import partial
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire import offset_delete
+from monitoring.gateway.wire import fetch, offset_delete
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
@@ -59,6 +61,18 @@ class Wire:
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
+    def batch_header(self, topic: str, partition: int, offset: int) -> BatchHeader | None:
+        """The header of the batch that holds an offset; None = no batch of format version 2 does.
+
+        The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
+        """
+        try:
+            return loop.run(self._read_batch_header(topic, partition, offset), 2 * _TIMEOUT_S)
+        except TimeoutError as error:
+            raise ClusterUnavailable(Reason("brokers_late")) from error
+        except (KafkaError, ValueError, struct.error) as error:
+            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
+
     def delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:
@@ -83,6 +97,26 @@ class Wire:
             return await reader.read_metadata(_TIMEOUT_S / 2, topics)
         finally:
             await reader.close()
+
+    async def _read_batch_header(
+        self, topic: str, partition: int, offset: int
+    ) -> BatchHeader | None:
+        metadata = await self._read([topic])
+        address = metadata.leader_addresses(topic).get(partition)
+        if address is None:
+            raise ClusterUnavailable(Reason("partition_no_leader"))
+        channel = Channel(*address, self._settings, ByteBudget())
+        try:
+            # Of the first batch brokers send all, however large it is: one byte asks for it alone.
+            answer = await channel.request(
+                partial(fetch.request, topic, partition, offset, 1), _TIMEOUT_S
+            )
+        finally:
+            channel.close()
+        fetched = fetch.decode(answer)
+        if fetched.error:
+            raise GatewayError(Reason("kafka_error", error=fetched.error))
+        return fetch.header_at(fetched.records, offset)
 
     async def _delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]

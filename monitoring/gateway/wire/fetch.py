@@ -9,6 +9,7 @@ response v4 = throttle i32, topics[name s, partitions[index i32, error i16, high
 from struct import Struct
 from typing import NamedTuple
 
+from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
 
@@ -60,3 +61,19 @@ def decode(answer: bytes) -> FetchedRecords:
     size = max(cursor.i32(), 0)
     start = cursor.skip(size)
     return FetchedRecords(error, stable, aborted, memoryview(answer)[start : start + size])
+
+
+def header_at(records: memoryview, offset: int) -> BatchHeader | None:
+    """The header of the batch in a Fetch response that holds `offset`.
+
+    None if there is none, or if the records have an older format.
+    """
+    position = 0
+    while len(records) - position >= HEADER_BYTES:
+        header = read_header(records, position)
+        if header.magic != MAGIC or header.size_bytes < HEADER_BYTES:
+            return None
+        if header.last_offset >= offset:
+            return header if header.base_offset <= offset else None
+        position += header.size_bytes
+    return None

@@ -88,6 +88,17 @@ class Metadata:
         first = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         return (np.arange(self.row_count) - first).astype(np.int32)
 
+    def leader_addresses(self, topic: str) -> dict[int, tuple[str, int]]:
+        """Partition → host and port of its leader; without partitions that have no leader."""
+        addresses = {broker.id: (broker.host, broker.port) for broker in self.brokers}
+        rows = self.spans.get(topic, range(0))
+        leaders = self.leaders[rows.start : rows.stop].tolist()
+        return {
+            number: addresses[leader]
+            for number, leader in enumerate(leaders)
+            if leader in addresses
+        }
+
 
 def request(topics: Sequence[str] | None, version: int, correlation_id: int) -> bytes:
     """The request frame for these topics; none are created."""

@@ -56,6 +56,17 @@ def written(kafka, produced_ms):
     consumer.close()
 
 
+def test_the_header_of_a_records_batch_is_read(kafka, produced_ms):
+    before_ms, after_ms = produced_ms
+    with for_cluster(kafka) as gateway:
+        headers = [gateway.wire.batch_header(TOPIC, 0, offset) for offset in range(15)]
+    for offset, header in enumerate(headers):
+        assert header.base_offset <= offset <= header.last_offset
+        assert before_ms <= header.base_timestamp <= header.max_timestamp <= after_ms
+        assert (header.magic, header.leader_epoch) == (2, 0)
+    assert sum({header.base_offset: header.count for header in headers}.values()) == 15
+
+
 def test_a_tick_matches_the_cluster(written, produced_ms):
     readers = ClusterReaders()
     outcome = loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)

@@ -267,6 +267,15 @@ def test_metadata_has_brokers_topics_and_leaders(gateway, name):
     assert set(metadata.leaders[span.start : span.stop].tolist()) <= ids
 
 
+def test_the_header_of_a_records_batch_is_read(gateway, name, produce):
+    gateway.admin.create_topic(name, 1, 1)
+    produce(name, 0, *(b"%d" % number for number in range(5)))
+    header = gateway.wire.batch_header(name, 0, 3)
+    assert header.base_offset <= 3 <= header.last_offset
+    assert header.size_bytes > 61
+    assert (header.codec, header.is_control, header.is_log_append_time) == (0, False, False)
+
+
 def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce):
     gateway.admin.create_topic(name, 2, 1)
     produce(name, 0, *(b"%d" % number for number in range(7)))
