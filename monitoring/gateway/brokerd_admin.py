@@ -61,6 +61,12 @@ class BrokerAdmin:
         query = segment | {"position": position, "limit": limit}
         return self._get(broker_id, "/v1/segments/batches", query)
 
+    def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
+        """Samples of the newest segments: codecs and sizes of their first batches. Raises NotFound
+        if the broker is too old to have them."""
+        query = {"topic": topic, "partition": partition}
+        return self._get(broker_id, "/v1/segments/compression", query)
+
     def broker(self, broker_id: int) -> dict[str, Any]:
         """Counters, memory, CPU and disks of a broker."""
         return self._get(broker_id, "/v1/broker", {})

@@ -667,6 +667,9 @@ class FakeBrokerAdmin:
     ) -> dict[str, Any]:
         return self._get("batches", broker_id)
 
+    def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
+        return self._get("compression", broker_id)
+
     def broker(self, broker_id: int) -> dict[str, Any]:
         return self._get("broker", broker_id)
 

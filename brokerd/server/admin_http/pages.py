@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import inspection
+from brokerd.log import compression_sample, inspection
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin_http.broker_metrics import resident_bytes
@@ -35,6 +35,9 @@ SLICE = 500
 INDEX_LIMIT_MAX = 10_000
 BATCH_LIMIT_MAX = 200
 EVENT_LIMIT_MAX = 1000
+SAMPLES_MAX = 200
+SAMPLES_S = 1.0
+"""What the samples of one answer may take; the segments after that have none."""
 
 COLUMNS: dict[str, Any] = {
     "topic": lambda partition: partition.topic,
@@ -62,6 +65,7 @@ def pages(broker: Broker) -> dict[str, Page]:
         "/v1/segments": admin.segments,
         "/v1/segments/index": admin.index,
         "/v1/segments/batches": admin.batches,
+        "/v1/segments/compression": admin.compression,
         "/v1/events": admin.events,
         "/v1/compaction": admin.compaction,
     }
@@ -126,13 +130,18 @@ class AdminPages:
         return Answer(200, f'{{{body},"log_dirs":{json.dumps(list(number_of))}}}')
 
     async def segments(self, query: Query) -> Answer:
-        log = self._log(query)
+        partition = self._partition(query)
+        log = partition.log
         seen = await self._read(log.segment_summaries)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {
                 "topic": log.topic,
                 "partition": log.partition,
+                "log_start_offset": partition.log_start_offset,
+                "last_stable_offset": partition.last_stable_offset,
+                "high_watermark": partition.high_watermark,
+                "log_end_offset": partition.log_end_offset,
                 "segments": [
                     {
                         "base_offset": each.base_offset,
@@ -193,6 +202,19 @@ class AdminPages:
         end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
 
+    async def compression(self, query: Query) -> Answer:
+        """Samples of the newest segments, the newest first: as many as there is time for."""
+        log = self._log(query)
+        seen = await self._read(log.glimpses)
+        end_s = time.monotonic() + SAMPLES_S
+        samples = []
+        for each in seen[-SAMPLES_MAX:][::-1]:
+            if time.monotonic() > end_s:
+                break
+            with suppress(KafkaError):  # the segment has gone meanwhile
+                samples.append(await _sample(log, each.base_offset))
+        return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
+
     def events(self, query: Query) -> Answer:
         events = self._broker.events.after(
             query.number("after", 0), _limit(query, 100, EVENT_LIMIT_MAX)
@@ -218,7 +240,7 @@ class AdminPages:
 
     def _held(self, topic: str, index: int, offset: int) -> dict[str, Any]:
         """A log that an open transaction keeps from being cleaned further."""
-        producers = self._log_of(topic, index).active_producers()
+        producers = self._partition_of(topic, index).log.active_producers()
         return {
             "topic": topic,
             "partition": index,
@@ -232,15 +254,29 @@ class AdminPages:
         }  # fmt: skip
 
     def _log(self, query: Query) -> PartitionLog:
-        return self._log_of(query.text("topic"), query.number("partition"))
+        return self._partition(query).log
 
-    def _log_of(self, topic: str, index: int) -> PartitionLog:
+    def _partition(self, query: Query) -> Partition:
+        return self._partition_of(query.text("topic"), query.number("partition"))
+
+    def _partition_of(self, topic: str, index: int) -> Partition:
         partition = self._broker.replicas.get(topic, index)
         if partition is None:
             raise KafkaError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{index} is not on this broker"
             )
-        return partition.log
+        return partition
+
+
+async def _sample(log: PartitionLog, base_offset: int) -> dict[str, Any]:
+    data = log.data_from(base_offset, 0)
+    try:
+        found = await asyncio.to_thread(compression_sample.sample, data)
+    except OSError as error:
+        raise log.unreadable(error) from error
+    finally:
+        data.release()
+    return {"base_offset": base_offset, **found._asdict()}
 
 
 def _batch(info: BatchInfo) -> dict[str, Any]:

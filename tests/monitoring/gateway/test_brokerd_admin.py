@@ -26,7 +26,12 @@ def test_the_files_of_a_partition_are_reported(live_cluster, topic):
         told = gateway.broker_admin.segments(leader, name, 0)
         batches = gateway.broker_admin.batches(leader, name, 0, 0, 0, 5)
         index = gateway.broker_admin.index(leader, name, 0, 0, "offset", 0, 5)
+        [sample] = gateway.broker_admin.compression(leader, name, 0)["segments"]
     [segment] = told["segments"]
+    ends = ("log_start_offset", "last_stable_offset", "high_watermark", "log_end_offset")
+    assert [told[name] for name in ends] == [0, 10, 10, 10]
+    assert (sample["base_offset"], sample["codecs"]) == (0, ["none"])
+    assert sample["size_bytes"] == sample["uncompressed_bytes"] == segment["size_bytes"]
     assert (segment["base_offset"], segment["next_offset"]) == (0, 10)
     assert sum(batch["count"] for batch in batches["batches"]) == 10
     assert index["total"] == 0
