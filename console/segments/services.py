@@ -12,9 +12,12 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.records.services import is_masked
 from console.segments import lookup
+from console.segments.compression import Compression, compressions
 from console.segments.lookup import LookUp, OffsetNotFound
+from console.segments.retention import Retention
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.rows import PartitionRow
 from monitoring.records.masking import rounded_size
@@ -26,39 +29,32 @@ KINDS = ("offset", "time", "batches")
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A segment in the bar of the partition's offsets; `x` and `width` are in percent."""
+class PartitionLog:
+    """The log of a partition, with rounded sizes for users who see masked records.
 
-    base_offset: int
-    x: float
-    width: float
-    active: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """`ms`: how long records are kept after they were written; None = for good or not known."""
-
-    ms: int | None
-
-    def is_due(self, segment: dict[str, Any], now_ms: int) -> bool:
-        """Whether a segment is older than its records are kept; the active one stays."""
-        latest = segment["largest_timestamp_ms"]
-        return (
-            self.ms is not None
-            and not segment["active"]
-            and latest is not None
-            and 0 <= latest < now_ms - self.ms
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionSegments:
-    """The segments of a partition, with rounded sizes for users who see masked records."""
+    Attributes:
+        segments: oldest first, as the admin port describes them, and: `name`, `files`, `offsets`
+            (their number), `compression`, `is_rounded`, `index_bytes` (of the log for an entry of
+            its index), `is_due` and `due_at_ms` (by the retention). An unknown figure is None.
+        uncompressed_bytes: an estimate by samples; None = not known, or not shown.
+        log_start, last_stable, high_watermark: None = the broker does not tell.
+        sampled_batches: so many of each segment tell its compression, at most.
+    """
 
     segments: list[dict[str, Any]]
-    bars: list[Bar]
     size_bytes: int
+    uncompressed_bytes: int | None
+    retention: Retention
+    log_start: int | None
+    last_stable: int | None
+    high_watermark: int | None
+    sampled_batches: int
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When the first segment that is not due yet becomes so."""
+        times = [each["due_at_ms"] for each in self.segments if not each["is_due"]]
+        return times[0] if times else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +70,76 @@ class NoSegment(Exception):
     """The partition has no segment with this base offset."""
 
 
-def read_partition(principal: Principal, cluster: Cluster, row: PartitionRow) -> PartitionSegments:
-    """The segments of a partition, with their files."""
-    found = segments(cluster, row)
+def read_partition(
+    principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
+) -> PartitionLog:
+    """The segments of a partition, how they are compressed and what the retention deletes next."""
+    masked = is_masked(principal, cluster, row.topic)
+    answer = _described(cluster, row)
+    samples = _samples(cluster, row)
+    compression = compressions(samples, masked)
+    found = [_with_times(each) for each in answer["segments"]]
+    kept = retention(cluster, row.topic)
+    due = kept.due(found, answer.get("log_start_offset"), now_ms)
     size_bytes = sum(each["size_bytes"] for each in found)
-    if is_masked(principal, cluster, row.topic):
-        found, size_bytes = list(map(with_rounded_sizes, found)), rounded_size(size_bytes)
-    with_files = [each | {"files": files(each)} for each in found]
-    return PartitionSegments(with_files, segment_bars(found), size_bytes)
+    segments = []
+    for each in found:
+        base_offset = each["base_offset"]
+        shown = _figures(each, masked) | {
+            "compression": compression.get(base_offset, Compression()),
+            "name": f"{base_offset:020d}",
+            "is_due": base_offset in due,
+            "due_at_ms": _time(kept.due_at_ms(each)),
+        }
+        segments.append(shown | {"files": files(shown)})
+    return PartitionLog(
+        segments,
+        rounded_size(size_bytes) if masked else size_bytes,
+        _uncompressed_bytes(segments),
+        kept,
+        answer.get("log_start_offset"),
+        answer.get("last_stable_offset"),
+        answer.get("high_watermark"),
+        samples["batches_max"],
+    )
+
+
+def _figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
+    """A segment with what follows from its figures. For users who see masked records there is no
+    size of the data between two index entries: it is that of few records."""
+    entries = segment["index_entries"]
+    return (with_rounded_sizes(segment) if masked else segment) | {
+        "is_rounded": masked,
+        "offsets": segment["next_offset"] - segment["base_offset"],
+        "index_bytes": segment["size_bytes"] / entries if entries and not masked else None,
+    }
+
+
+def _with_times(segment: dict[str, Any]) -> dict[str, Any]:
+    names = ("first_timestamp_ms", "largest_timestamp_ms")
+    return segment | {name: _time(segment[name]) for name in names}
+
+
+def _time(at_ms: int | None) -> int | None:
+    """Producers choose timestamps: one that no calendar has is as good as none."""
+    return at_ms if at_ms is not None and 0 <= at_ms <= TIME_MS_MAX else None
+
+
+def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
+    """None if the ratio of a segment with records is not known."""
+    filled = [each for each in segments if each["size_bytes"]]
+    if not filled or any(each["compression"].ratio is None for each in filled):
+        return None
+    return round(sum(each["size_bytes"] * each["compression"].ratio for each in filled))
+
+
+def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+    """What the admin port tells of compression; none if it cannot, also since it is too old."""
+    try:
+        with for_cluster(cluster) as gateway:
+            return gateway.broker_admin.compression(row.leader, row.topic, row.partition)
+    except GatewayError:  # the segments themselves could be read
+        return {"batches_max": 0, "segments": []}
 
 
 def look_up(
@@ -114,12 +172,10 @@ def retention(cluster: Cluster, topic: str) -> Retention:
     """What deletes segments of a topic; if its settings cannot be read, nothing is known to."""
     try:
         with for_cluster(cluster) as gateway:
-            values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+            settings = gateway.admin.describe_configs(topic)
     except GatewayError:  # the segments themselves could be read
-        return Retention(None)
-    deletes = "delete" in (values.get("cleanup.policy") or "")
-    ms = int(values.get("retention.ms") or -1)
-    return Retention(ms if deletes and ms >= 0 else None)
+        return Retention()
+    return Retention.of({each.name: each.value for each in settings})
 
 
 def read_segment(
@@ -182,10 +238,13 @@ def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
 
 def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
     """The segments of a partition, oldest first."""
-    with for_cluster(cluster) as gateway:
-        response = gateway.broker_admin.segments(row.leader, row.topic, row.partition)
-    found: list[dict[str, Any]] = response["segments"]
+    found: list[dict[str, Any]] = _described(cluster, row)["segments"]
     return found
+
+
+def _described(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+    with for_cluster(cluster) as gateway:
+        return gateway.broker_admin.segments(row.leader, row.topic, row.partition)
 
 
 def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
@@ -228,20 +287,3 @@ def without_positions(found: dict[str, Any]) -> dict[str, Any]:
             for each in found.get("batches", ())
         ],
     }
-
-
-def segment_bars(found: list[dict[str, Any]]) -> list[Bar]:
-    """The bar of segments, to scale, with a minimum width."""
-    if not found:
-        return []
-    first, last = found[0]["base_offset"], found[-1]["next_offset"]
-    span = max(1, last - first)
-    return [
-        Bar(
-            base_offset=s["base_offset"],
-            x=round(100 * (s["base_offset"] - first) / span, 3),
-            width=max(0.3, round(100 * (s["next_offset"] - s["base_offset"]) / span, 3)),
-            active=s["active"],
-        )
-        for s in found
-    ]

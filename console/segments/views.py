@@ -15,7 +15,7 @@ from console.charts.query import Query
 from console.records import unread_partitions
 from console.records.forms import OFFSET_MAX
 from console.records.services import is_masked
-from console.segments import services
+from console.segments import partition_page, services
 from console.segments.forms import LookUpForm
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.topics.topic_context import topic_context
@@ -40,12 +40,13 @@ def partition_segments(
     form = page["form"] = LookUpForm(request.GET)
 
     def read() -> None:
-        log = services.read_partition(request.principal, request.cluster, page["row"])
-        kept = services.retention(request.cluster, topic)
-        segments = [each | {"is_due": kept.is_due(each, now_ms())} for each in log.segments]
-        page.update(segments=segments, bars=log.bars, size_bytes=log.size_bytes)
+        at_ms = now_ms()
+        log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
+        page["log"] = log
         if form.is_valid() and not page["is_masked"]:
             page["lookup"] = _look_up(request, page["row"], form)
+        if log.segments:
+            page.update(_strip(request, page, at_ms))
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -82,6 +83,16 @@ def segment(
     if base_offset > OFFSET_MAX:
         raise gone
     return render(request, "segments/segment.html", page, status=_read_status(page, read))
+
+
+def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[str, Any]:
+    log, snapshot = page["log"], page["snapshot"]
+    kind = partition_page.scale_kind(log, request.GET.get("scale", ""))
+    commits = snapshot.commits(page["topic"], page["partition"]) if snapshot else []
+    return {
+        "scales": partition_page.scale_links(log, kind, request.GET.dict()),
+        "strip": partition_page.strip(log, kind, commits, page.get("lookup"), at_ms),
+    }
 
 
 def _look_up(request: ClusterRequest, row: PartitionRow, form: LookUpForm) -> LookUp | None:

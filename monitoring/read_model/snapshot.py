@@ -275,6 +275,17 @@ class Snapshot:
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         return groups.table.take(pa.array(groups.rows(pairs[groups.topic[pairs] >= 0])))
 
+    def commits(self, topic: str, partition: int) -> list[tuple[str, int]]:
+        """The groups with a committed offset of a partition, and the offset."""
+        groups, pairs = self.columns.groups, self._pairs_of_topic(topic)
+        rows = groups.rows(pairs)
+        numbers = groups.table["partition"].take(pa.array(rows)).to_numpy()
+        return [
+            (row.group, row.committed_offset)
+            for row in LagRows(self.columns, rows[numbers == partition])[:]
+            if row.committed_offset is not None
+        ]
+
     def lags(
         self, *, group: str | None = None, topic: str | None = None, count_max: int | None = None
     ) -> list[LagRow]:

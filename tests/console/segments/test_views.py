@@ -8,7 +8,7 @@ import pytest
 
 from console.records.models import MaskingRule
 from console.segments import services
-from console.segments.services import segment_bars
+from console.segments.retention import Retention
 from monitoring import health
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
@@ -64,16 +64,7 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
 
 def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read(place, client_of, viewer):
     cluster = Cluster.objects.get(slug="local")
-    assert services.retention(cluster, "no-such-topic") == services.Retention(None)
-
-
-def test_files_older_than_the_retention_are_due():
-    old, new = {"largest_timestamp_ms": 10, "active": False}, {"largest_timestamp_ms": 99}
-    kept = services.Retention(50)
-    assert kept.is_due(old, 100)
-    assert not kept.is_due(old | {"active": True}, 100)
-    assert not kept.is_due(new | {"active": False}, 100)
-    assert not services.Retention(None).is_due(old, 100)
+    assert services.retention(cluster, "no-such-topic") == Retention()
 
 
 @pytest.mark.parametrize(
@@ -196,13 +187,3 @@ def test_a_broker_without_admin_port_shows_what_to_do(sampled, client_of, reques
         assert "Segments are not available" in page
         assert "alert-danger" not in page
         assert ("/clusters/local/edit" in page) == is_led_on
-
-
-def test_segments_are_to_scale_with_a_minimum_width():
-    found = [
-        {"base_offset": 0, "next_offset": 1, "active": False},
-        {"base_offset": 1, "next_offset": 10_000, "active": True},
-    ]
-    drawn = segment_bars(found)
-    assert [bar.width for bar in drawn] == [0.3, 99.99]
-    assert segment_bars([]) == []

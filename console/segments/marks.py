@@ -1,0 +1,130 @@
+"""Marks above the strip of a log: committed offsets, the ends of the log, what was looked up. Pure.
+
+A mark is a stem with a label beside it. Labels are in rows so that none covers another, nor a stem;
+one that has no room is left out, and its mark tells the text as a tooltip. Widths of texts are
+estimated for the narrowest strip, of WIDTH_PX.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.segments.scale import Scale
+from console.ui import numbers
+
+WIDTH_PX = 860
+CHARACTER = 100 * 6.4 / WIDTH_PX
+ROWS_MAX = 5
+_NAME_LENGTH_MAX = 28
+_APART = 0.8  # commits that are nearer to each other have one mark
+
+LOOKED_UP, RETENTION, LIMIT, GROUP = "looked-up", "retention", "limit", "group"
+COMMITS_IN_TITLE_MAX = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`x` in percent; `row`: of the label, from the strip upwards. `anchor` as in SVG."""
+
+    kind: str
+    x: float
+    label: str
+    title: str
+    row: int = 0
+    anchor: str = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    mark: Mark
+    left: float
+    right: float
+
+
+def group_marks(scale: Scale, commits: Iterable[tuple[str, int]]) -> list[Mark]:
+    """Marks of committed offsets, from the end of the log; commits side by side share one."""
+    together: list[list[tuple[float, str, int]]] = []
+    found = sorted(((scale.at_offset(at), name, at) for name, at in commits), reverse=True)
+    for commit in found:
+        if together and together[-1][0][0] - commit[0] < _APART:
+            together[-1].append(commit)
+        else:
+            together.append([commit])
+    return [_group_mark(commits) for commits in together]
+
+
+def _group_mark(commits: Sequence[tuple[float, str, int]]) -> Mark:
+    commits = sorted(commits, key=lambda commit: commit[1])
+    x, name, at = commits[0]
+    lines = [f"{name}: {numbers.count(at)}" for _x, name, at in commits[:COMMITS_IN_TITLE_MAX]]
+    more = len(commits) - COMMITS_IN_TITLE_MAX
+    if more > 0:
+        lines.append(ngettext("and %(n)d more", "and %(n)d more", more) % {"n": more})
+    title = "\n".join([_("Committed offsets"), *lines])
+    if len(name) > _NAME_LENGTH_MAX:
+        name = f"{name[: _NAME_LENGTH_MAX - 1]}…"
+    if len(commits) > 1:
+        others = len(commits) - 1
+        text = ngettext("%(name)s and %(n)d more", "%(name)s and %(n)d more", others)
+        return Mark(GROUP, x, text % {"name": name, "n": others}, title)
+    text = _("%(name)s at %(offset)s") % {"name": name, "offset": numbers.count(at)}
+    return Mark(GROUP, x, text, title)
+
+
+def limit_marks(scale: Scale, limits: Iterable[tuple[str, int]]) -> list[Mark]:
+    """Marks of the ends of the log that do not stand at an end of the strip."""
+    first, end = scale.offsets[0], scale.offsets[-1]
+    return [
+        Mark(
+            LIMIT, scale.at_offset(at), f"{name} {numbers.count(at)}", f"{name} {numbers.count(at)}"
+        )
+        for name, at in limits
+        if first < at < end
+    ]
+
+
+def placed(marks: Iterable[Mark]) -> list[Mark]:
+    """The marks with the rows of their labels.
+
+    A label stands right of its stem; from the right to the left, each goes above those that it
+    would cover. Where there is no room on the right it stands left, and the order is the other one.
+    """
+    sides = [_on_its_side(mark) for mark in marks]
+    to_right = sorted((each for each in sides if each.mark.anchor == "start"), key=_x, reverse=True)
+    to_left = sorted((each for each in sides if each.mark.anchor == "end"), key=_x)
+    done: list[_Placed] = []
+    for each in (*to_right, *to_left):
+        done.append(_in_a_row(each, done))
+    return [each.mark for each in done]
+
+
+def _x(placed: _Placed) -> float:
+    return placed.mark.x
+
+
+def _on_its_side(mark: Mark) -> _Placed:
+    width = CHARACTER * len(mark.label) + 1.5
+    if mark.x + width <= 100:
+        return _Placed(mark, mark.x, mark.x + width)
+    return _Placed(replace(mark, anchor="end"), mark.x - width, mark.x)
+
+
+def _in_a_row(new: _Placed, done: Sequence[_Placed]) -> _Placed:
+    # The last row is not for groups: there may be many.
+    for row in range(ROWS_MAX - 1 if new.mark.kind == GROUP else ROWS_MAX):
+        tried = replace(new, mark=replace(new.mark, row=row))
+        if not any(_collide(tried, each) for each in done):
+            return tried
+    return _Placed(replace(new.mark, label=""), new.mark.x, new.mark.x)
+
+
+def _collide(one: _Placed, other: _Placed) -> bool:
+    """Whether labels overlap, or the stem of one goes through the other's label."""
+    if not other.mark.label:
+        return False
+    if one.mark.row == other.mark.row:
+        return one.left < other.right and other.left < one.right
+    upper, lower = sorted((one, other), key=lambda each: -each.mark.row)
+    return lower.left <= upper.mark.x <= lower.right

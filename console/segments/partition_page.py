@@ -1,0 +1,79 @@
+"""The strip of a partition's log on its page: its scale, its marks, the links that switch it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.segments import marks
+from console.segments.lookup import LookUp
+from console.segments.marks import Mark
+from console.segments.scale import OFFSET, SIZE, TIME, Scale, scale_of, times_of
+from console.segments.services import PartitionLog
+from console.segments.strip import Strip, strip_of
+from console.ui import numbers
+
+
+def scale_kind(log: PartitionLog, wanted: str) -> str:
+    """By size unless another known scale is wanted; by time only if all times are known."""
+    kinds = (SIZE, TIME, OFFSET) if times_of(log.segments) else (SIZE, OFFSET)
+    return wanted if wanted in kinds else SIZE
+
+
+def scale_links(log: PartitionLog, kind: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The switch of the scale; what is looked up stays. `url` is empty if it has no times."""
+    kept = {name: query[name] for name in ("offset", "at") if query.get(name)}
+    titles = {SIZE: _("Size"), TIME: _("Time"), OFFSET: _("Offsets")}
+    has_times = bool(times_of(log.segments))
+    return [
+        {
+            "title": title,
+            "active": each == kind,
+            "url": f"?{urlencode({'scale': each} | kept)}" if each != TIME or has_times else "",
+        }
+        for each, title in titles.items()
+    ]
+
+
+def strip(
+    log: PartitionLog,
+    kind: str,
+    commits: Iterable[tuple[str, int]],
+    lookup: LookUp | None,
+    now_ms: int,
+) -> Strip:
+    """The strip of a log with at least one segment. What was looked up has the first place for its
+    label, then the retention, the ends of the log, the groups."""
+    scale = scale_of(log.segments, kind)
+    found: list[Mark] = []
+    if lookup:
+        text = _("offset %(offset)s") % {"offset": numbers.count(lookup.offset)}
+        found.append(Mark(marks.LOOKED_UP, scale.at_offset(lookup.offset), text, text))
+    found += _retention_mark(log, scale, now_ms)
+    found += marks.limit_marks(scale, _limits(log))
+    found += marks.group_marks(scale, commits)
+    return strip_of(log.segments, scale, found, lookup.segment["base_offset"] if lookup else None)
+
+
+def _limits(log: PartitionLog) -> list[tuple[str, int]]:
+    stable, high = log.last_stable, log.high_watermark
+    limits = [(_("log start"), log.log_start), (_("high watermark"), high)]
+    if stable != high:
+        limits.append((_("last stable offset"), stable))
+    return [(name, at) for name, at in limits if at is not None]
+
+
+def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
+    """Records left of it are older than retention.ms."""
+    kept_ms = log.retention.ms
+    x = scale.at_time(now_ms - kept_ms) if kept_ms is not None else None
+    if x is None or kept_ms is None:
+        return []
+    due = sum(each["is_due"] for each in log.segments)
+    text = _("retention %(time)s") % {"time": numbers.duration(kept_ms / 1000)}
+    files = ngettext("%(n)d file due", "%(n)d files due", due) % {"n": due}
+    title = _("Records before this line are older than retention.ms. A file is deleted when its "
+              "latest record is.")  # fmt: skip
+    return [Mark(marks.RETENTION, x, f"{text}: {files}" if due else text, title)]

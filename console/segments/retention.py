@@ -1,0 +1,59 @@
+"""Which segments of a log its retention deletes next, by the rules of Kafka's brokers. Pure.
+
+A check goes from the oldest segment on and stops at the first that stays. A segment goes because
+its latest record is older than retention.ms, because the log has retention.bytes also without it,
+or because it lies before the log start offset. The active segment stays here: it would have to be
+closed first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """`ms`: how long records are kept after they were written, `size_bytes`: how large the log may
+    become; None = without limit or not known."""
+
+    ms: int | None = None
+    size_bytes: int | None = None
+
+    @classmethod
+    def of(cls, values: dict[str, str | None]) -> "Retention":
+        """From the settings of a topic."""
+        if "delete" not in (values.get("cleanup.policy") or ""):
+            return cls()
+        ms, size_bytes = (int(values.get(f"retention.{it}") or -1) for it in ("ms", "bytes"))
+        return cls(ms if ms >= 0 else None, size_bytes if size_bytes >= 0 else None)
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.ms is None else self.ms / 1000
+
+    def due(self, segments: Sequence[Json], log_start: int | None, now_ms: int) -> set[int]:
+        """The base offsets of the segments that the next check deletes; `segments` are in order."""
+        excess_bytes = sum(each["size_bytes"] for each in segments) - (self.size_bytes or 0)
+        found = set()
+        for segment in segments:
+            is_large = self.size_bytes is not None and excess_bytes >= segment["size_bytes"]
+            is_before = log_start is not None and segment["next_offset"] <= log_start
+            if segment["active"] or not (self._is_old(segment, now_ms) or is_large or is_before):
+                break
+            excess_bytes -= segment["size_bytes"]
+            found.add(segment["base_offset"])
+        return found
+
+    def due_at_ms(self, segment: Json) -> int | None:
+        """When the latest record of a closed segment becomes older than retention.ms."""
+        latest_ms = segment["largest_timestamp_ms"]
+        if self.ms is None or segment["active"] or latest_ms is None:
+            return None
+        due_at_ms: int = latest_ms + self.ms
+        return due_at_ms
+
+    def _is_old(self, segment: Json, now_ms: int) -> bool:
+        due_at_ms = self.due_at_ms(segment)
+        return due_at_ms is not None and due_at_ms < now_ms

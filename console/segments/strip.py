@@ -1,0 +1,157 @@
+"""The strip of a log's segments, to scale: what the template draws. Pure.
+
+Lengths across are in percent, so that the strip fills its card while its texts keep their size;
+heights are in pixels.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.segments.marks import CHARACTER, GROUP, Mark, placed
+from console.segments.scale import Scale
+from console.segments.ticks import Tick, offset_ticks, time_ticks
+from console.ui import numbers
+
+Json = dict[str, Any]
+
+ROW_PX, FILE_PX = 15, 42
+_AXES_PX = 56
+
+
+@dataclass(frozen=True, slots=True)
+class StripFile:
+    """A segment; `tone`: looked-up, active, main, other or unknown. The labels are empty if they
+    have no room."""
+
+    base_offset: int
+    x: float
+    width: float
+    tone: str
+    is_due: bool
+    size: str
+    codec: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """`main` is the codec of most bytes, `others` are the other ones."""
+
+    files: list[StripFile]
+    marks: list[Mark]
+    offsets: list[Tick]
+    times: list[Tick]
+    main: str
+    others: list[str]
+
+    @property
+    def top(self) -> int:
+        """Where the files begin: below the labels."""
+        rows = max((mark.row + 1 for mark in self.marks if mark.label), default=0)
+        return ROW_PX * rows + (10 if self.marks else 2)
+
+    @property
+    def bottom(self) -> int:
+        return self.top + FILE_PX
+
+    @property
+    def axis(self) -> int:
+        """Where the axis of times is."""
+        return self.bottom + 26
+
+    @property
+    def height(self) -> int:
+        return self.bottom + _AXES_PX
+
+    @property
+    def has_unknown(self) -> bool:
+        return any(file.tone == "unknown" for file in self.files)
+
+    @property
+    def has_due(self) -> bool:
+        return any(file.is_due for file in self.files)
+
+    @property
+    def has_groups(self) -> bool:
+        return any(mark.kind == GROUP for mark in self.marks)
+
+    @property
+    def label_rows(self) -> list[tuple[Mark, int]]:
+        """Each mark, and where its label stands; without one it is a dot on the strip."""
+        return [
+            (mark, self.top - 10 - ROW_PX * mark.row if mark.label else self.top)
+            for mark in self.marks
+        ]
+
+
+def strip_of(
+    segments: Sequence[Json], scale: Scale, marks: Sequence[Mark], looked_up: int | None = None
+) -> Strip:
+    """`segments` with their compression and `is_due`; `looked_up`: the base offset of one."""
+    sizes: Counter[str] = Counter()
+    for each in segments:
+        sizes[_codec(each)] += each["size_bytes"]
+    codecs = [codec for codec, _size in sizes.most_common() if codec]
+    main = codecs[0] if codecs else ""
+    files = [
+        _file(each, scale.edges[n], scale.edges[n + 1], main, looked_up)
+        for n, each in enumerate(segments)
+    ]
+    return Strip(files, placed(marks), offset_ticks(scale), time_ticks(scale), main, codecs[1:])
+
+
+def _codec(segment: Json) -> str:
+    return ", ".join(segment["compression"].codecs)
+
+
+def _file(segment: Json, start: float, end: float, main: str, looked_up: int | None) -> StripFile:
+    width = round(end - start, 3)
+    size, codec = numbers.size(segment["size_bytes"]), str(segment["compression"])
+    if segment["is_rounded"]:
+        size = _("about %(size)s") % {"size": size}
+    own = _codec(segment)
+    tone = "main" if own == main else "other" if own else "unknown"
+    if segment["active"]:
+        tone = "active"
+    if segment["base_offset"] == looked_up:
+        tone = "looked-up"
+    return StripFile(
+        segment["base_offset"], start, width, tone, segment["is_due"],
+        size if _fits(size, width) else "", codec if own and _fits(codec, width) else "",
+        _title(segment, size, codec),
+    )  # fmt: skip
+
+
+def _fits(label: str, width: float) -> bool:
+    return CHARACTER * len(label) + 0.7 <= width
+
+
+def _title(segment: Json, size: str, codec: str) -> str:
+    """All that is known of a segment, a line for each."""
+    first, latest = segment["first_timestamp_ms"], segment["largest_timestamp_ms"]
+    lines = [
+        _("File %(name)s.log: %(size)s") % {"name": f"{segment['base_offset']:020d}", "size": size},
+        _("Offsets %(first)s to %(last)s") % {
+            "first": numbers.count(segment["base_offset"]),
+            "last": numbers.count(max(segment["next_offset"] - 1, segment["base_offset"])),
+        },
+        _("Records of %(first)s to %(last)s") % {
+            "first": numbers.moment(first), "last": numbers.moment(latest),
+        },
+        _("Compression: %(codec)s") % {"codec": codec},
+    ]  # fmt: skip
+    if segment["index_bytes"] is not None:
+        lines.append(
+            _("An index entry every %(size)s") % {"size": numbers.size(segment["index_bytes"])}
+        )
+    if segment["active"]:
+        lines.append(_("Active: new records are written to it"))
+    if segment["is_due"]:
+        lines.append(_("Due: deleted at the next check of the broker"))
+    elif segment["due_at_ms"] is not None:
+        lines.append(_("Due from %(time)s on") % {"time": numbers.moment(segment["due_at_ms"])})
+    return "\n".join(lines)

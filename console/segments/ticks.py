@@ -1,0 +1,78 @@
+"""The axes below the strip of a log: offsets at the bounds of segments, and times. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.utils import dateformat
+
+from console.segments.marks import CHARACTER
+from console.segments.scale import Scale
+from console.ui import numbers
+
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+_STEPS = (
+    *(n * _MINUTE for n in (1, 5, 15, 30)),
+    *(n * _HOUR for n in (1, 3, 6, 12)),
+    *(n * _DAY for n in (1, 2, 7, 14, 28, 91, 365, 3650)),
+)
+_TICKS_MAX = 12
+_GAP = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """`x` in percent, `anchor` as in SVG."""
+
+    x: float
+    label: str
+    anchor: str = "middle"
+
+
+def offset_ticks(scale: Scale) -> list[Tick]:
+    """The first and the last offset, and as many bounds between them as have room."""
+    labels = [numbers.count(offset) for offset in scale.offsets]
+    last = Tick(100.0, labels[-1], "end")
+    first = Tick(0.0, labels[0], "start")
+    between = (Tick(x, label) for x, label in zip(scale.edges[1:-1], labels[1:-1], strict=True))
+    return _spaced([first], between, last)
+
+
+def time_ticks(scale: Scale) -> list[Tick]:
+    """Whole minutes, hours or days; none if the times are not known."""
+    if not scale.times_ms:
+        return []
+    start_ms, end_ms = scale.times_ms[0], scale.times_ms[-1]
+    step_ms = next(
+        (step for step in _STEPS if (end_ms - start_ms) / step <= _TICKS_MAX), _STEPS[-1]
+    )
+    first_ms = -(-start_ms // step_ms) * step_ms
+    found = []
+    for at_ms in range(first_ms, min(end_ms, first_ms + 1000 * step_ms) + 1, step_ms):
+        x = scale.at_time(at_ms)
+        if x is not None:
+            found.append(Tick(x, _time(at_ms, step_ms)))
+    return _spaced([], (tick for tick in found if _left(tick) >= 0 and _right(tick) <= 100))
+
+
+def _time(at_ms: int, step_ms: int) -> str:
+    form = "j M H:i" if step_ms < _DAY else "j M Y" if step_ms > 28 * _DAY else "j M"
+    return dateformat.format(datetime.fromtimestamp(at_ms / 1000, UTC), form)
+
+
+def _spaced(done: list[Tick], ticks: Iterable[Tick], last: Tick | None = None) -> list[Tick]:
+    end = _left(last) if last else 200.0
+    for tick in ticks:
+        is_free = not done or _left(tick) >= _right(done[-1]) + _GAP
+        if is_free and _right(tick) + _GAP <= end:
+            done.append(tick)
+    return [*done, last] if last else done
+
+
+def _left(tick: Tick) -> float:
+    width = CHARACTER * len(tick.label)
+    return tick.x - {"start": 0.0, "middle": width / 2, "end": width}[tick.anchor]
+
+
+def _right(tick: Tick) -> float:
+    return _left(tick) + CHARACTER * len(tick.label)
