@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from brokerd.errors import KafkaError
-from brokerd.log.open_files import FileRange
-from brokerd.log.scan import walk_headers
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.compression import codec_name, decompress
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 

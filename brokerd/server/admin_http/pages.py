@@ -205,7 +205,7 @@ class AdminPages:
     async def compression(self, query: Query) -> Answer:
         """Samples of the newest segments, the newest first: as many as there is time for."""
         log = self._log(query)
-        seen = await self._read(log.glimpses)
+        seen = await self._read(log.segment_summaries)
         end_s = time.monotonic() + SAMPLES_S
         samples = []
         for each in seen[-SAMPLES_MAX:][::-1]:
