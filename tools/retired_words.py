@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("bench", "brokerd", "console", "monitoring", "stack", "templates", "tests", "docs",
            "README.md", "CONTRIBUTING.md")  # fmt: skip
 SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md", "/migrations/",
-           "bench/in_checkout/names.py")  # fmt: skip
+           "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
     "console.messages": "console.records",

@@ -1,11 +1,12 @@
-"""Vendors the few files of other projects that the pages load, and checks them.
+"""Vendors the few files of other projects that pages and tests load, and checks them.
 
     python tools/vendor_assets.py            take the files out of npm's tarballs (needs npm)
     python tools/vendor_assets.py --check    re-hash what is committed (needs nothing)
 
-The browser loads nothing from elsewhere, so the files are committed under static/vendor/ with
-their licences. `assets.toml` there is the record: package, version, sha512 of the tarball as npm
-publishes it ("integrity"), and a sha512 for each file. Two files are derived, not copied:
+The browser loads nothing from elsewhere, so the files are committed with their licences: what
+pages load under static/vendor/, what only tests need under tests/browser/vendor/. `assets.toml` in
+both folders is the record: package, version, sha512 of the tarball as npm publishes it
+("integrity"), and a sha512 for each file. Two files are derived, not copied:
 
 - `icons/icons.svg`, a sprite of just the icons named in ICONS;
 - `plotly/plotly.css`, the rules that Plotly would insert with script; the Content-Security-Policy
@@ -25,8 +26,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
-MANIFEST = VENDOR / "assets.toml"
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = "assets.toml"
 
 ICONS = re.findall(
     r"\S+",
@@ -41,8 +42,9 @@ ICONS = re.findall(
     """,
 )
 
-# package -> (version, licence, {file in the tarball: file under static/vendor})
-PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
+# package -> (version, licence, {file in the tarball: file in the folder})
+Packages = dict[str, tuple[str, str, dict[str, str]]]
+OF_PAGES: Packages = {
     "@tabler/core": ("1.6.1", "MIT", {"dist/css/tabler.min.css": "tabler/tabler.min.css"}),
     "@tabler/icons": ("3.51.0", "MIT", {"LICENSE": "icons/LICENSE"}),
     "@fontsource-variable/inter": (
@@ -61,15 +63,19 @@ PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "LICENSE": "fonts/JETBRAINS-MONO-LICENSE",
         },
     ),
-    "plotly.js-cartesian-dist-min": (
+    "plotly.js-basic-dist-min": (  # lines, bars and pies; pages draw lines
         "4.1.1",
         "MIT",
         {
-            "plotly-cartesian.min.js": "plotly/plotly-cartesian.min.js",
+            "plotly-basic.min.js": "plotly/plotly-basic.min.js",
             "LICENSE": "plotly/LICENSE",
         },
     ),
 }
+OF_TESTS: Packages = {
+    "axe-core": ("4.14.1", "MPL-2.0", {"axe.min.js": "axe/axe.min.js", "LICENSE": "axe/LICENSE"}),
+}
+FOLDERS = {"static/vendor": OF_PAGES, "tests/browser/vendor": OF_TESTS}
 
 
 def sha512(data: bytes) -> str:
@@ -151,15 +157,15 @@ def derived(name: str, tarball: tarfile.TarFile, outputs: dict[str, bytes]) -> d
         return {"tabler/LICENSE": TABLER_LICENCE.encode()}
     if name == "@tabler/icons":
         return {"icons/icons.svg": sprite(tarball)}
-    if name.startswith("@fontsource-variable/"):
-        return {}
-    return {"plotly/plotly.css": plotly_css(outputs["plotly/plotly-cartesian.min.js"].decode())}
+    if name.startswith("plotly.js-"):
+        return {"plotly/plotly.css": plotly_css(outputs["plotly/plotly-basic.min.js"].decode())}
+    return {}
 
 
-def vendor() -> None:
+def vendor(vendored: Path, packages: Packages) -> None:
     lines = ["# Written by tools/vendor_assets.py; `--check` compares the files with it.", ""]
-    VENDOR.mkdir(parents=True, exist_ok=True)
-    for name, (version, licence, wanted) in PACKAGES.items():
+    vendored.mkdir(parents=True, exist_ok=True)
+    for name, (version, licence, wanted) in packages.items():
         with tempfile.TemporaryDirectory() as folder:
             data = fetch(name, version, Path(folder))
             (Path(folder) / "package.tgz").write_bytes(data)
@@ -176,29 +182,28 @@ def vendor() -> None:
         lines += [f'licence = "{licence}"', f'sha512 = "{sha512(data)}"']
         lines += ["[package.files]"]
         for target, content in sorted(outputs.items()):
-            (VENDOR / target).parent.mkdir(exist_ok=True)
-            (VENDOR / target).write_bytes(content)
+            (vendored / target).parent.mkdir(exist_ok=True)
+            (vendored / target).write_bytes(content)
             lines.append(f'"{target}" = "{sha512(content)}"')
         lines.append("")
-    MANIFEST.write_text("\n".join(lines))
+    (vendored / MANIFEST).write_text("\n".join(lines))
 
 
-def check() -> list[str]:
+def check(folder: str) -> list[str]:
     """What differs from assets.toml: missing, changed, or present without being named there."""
     named: dict[str, str] = {}
-    for package in tomllib.loads(MANIFEST.read_text())["package"]:
+    vendored = ROOT / folder
+    for package in tomllib.loads((vendored / MANIFEST).read_text())["package"]:
         named |= package["files"]
     problems = []
     for name, recorded in named.items():
-        path = VENDOR / name
+        path = vendored / name
         if not path.exists():
-            problems.append(f"static/vendor/{name} is missing")
+            problems.append(f"{folder}/{name} is missing")
         elif sha512(path.read_bytes()) != recorded:
-            problems.append(f"static/vendor/{name} is not the file that assets.toml records")
-    present = {str(p.relative_to(VENDOR)) for p in VENDOR.rglob("*") if p.is_file()}
-    problems += [
-        f"static/vendor/{name} is not in assets.toml" for name in present - {*named, MANIFEST.name}
-    ]
+            problems.append(f"{folder}/{name} is not the file that assets.toml records")
+    present = {str(p.relative_to(vendored)) for p in vendored.rglob("*") if p.is_file()}
+    problems += [f"{folder}/{name} is not in assets.toml" for name in present - {*named, MANIFEST}]
     return problems
 
 
@@ -206,8 +211,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only compare with assets.toml")
     if not parser.parse_args().check:
-        vendor()
-    problems = check()
+        for folder, packages in FOLDERS.items():
+            vendor(ROOT / folder, packages)
+    problems = [problem for folder in FOLDERS for problem in check(folder)]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -10,7 +10,9 @@
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
 // arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
-// Plotly (1.5 MB) is loaded when the first chart comes into view, so that it does not delay the page.
+// Plotly (1.2 MB) is loaded when the first chart with values comes into view, and not before the page
+// has been painted and its files have come: it takes the browser for a while. Until it draws, a frame
+// of the same size stands there (templates/charts/frame.html), so that nothing moves.
 import { missing, PALETTES, traces, utc } from "./chart-lines.js";
 
 const CONFIG = {
@@ -96,6 +98,12 @@ function layout(spec, colours, node) {
   };
 }
 
+// A tab in the background paints nothing: its charts wait until it is shown.
+const painted = new Promise((resolve) => {
+  const paint = () => requestAnimationFrame(() => setTimeout(resolve));
+  if (document.readyState === "complete") paint();
+  else window.addEventListener("load", paint, { once: true });
+});
 let loading = null;
 
 function plotly() {
@@ -115,9 +123,13 @@ async function draw(node, spec) {
   if (!node.isConnected || drawn.get(node) !== spec) return; // it got other data meanwhile
   const colours = theme();
   react(node, traces(spec, colours), layout(spec, colours, node), CONFIG);
+  dropFrame(node);
 }
 
-function mount(node) {
+const dropFrame = (node) => node.querySelector(".chart-frame")?.remove();
+
+async function mount(node) {
+  await painted;
   if (drawn.has(node) || loads.has(node)) return;
   node.addEventListener("chart:data", (event) => draw(node, event.detail));
   if (node.dataset.src) return void load(node);
@@ -140,6 +152,7 @@ async function load(node) {
     note?.remove();
     draw(node, spec);
   } else if (note) {
+    dropFrame(node);
     note.textContent = spec ? note.dataset.none : note.dataset.failed;
     note.hidden = false;
   }

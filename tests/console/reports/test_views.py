@@ -270,7 +270,7 @@ def test_cancelling_what_has_finished_says_so(cluster):
 def test_pages_load_charts_from_here_and_run_nothing_inline(cluster):
     response = client_of("viewer").get(urls_of(a_finished_report(cluster))["page"])
     page = response.content.decode()
-    assert static("vendor/plotly/plotly-cartesian.min.js") in page
+    assert static("vendor/plotly/plotly-basic.min.js") in page
     assert 'id="plotly.js-style-global" class="no-inline-styles"' in page
     assert " style=" not in page
     assert "default-src 'self'" in response["Content-Security-Policy"]
