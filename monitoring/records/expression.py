@@ -1,28 +1,42 @@
 """An expression in CEL over the variable `record`, compiled for many records. Pure.
 
-Most of the time of an evaluation goes into the conversion of `record`. So only the fields that the
-expression names are converted: of 20,000 records of 160 bytes, 5 µs each instead of 22.
+Most of the time of an evaluation goes into the conversion of its variables: 2 µs for each object.
+So the expression is rewritten: each path such as `record.value.user.name` becomes a variable of its
+own with the value that is there, and `has(record.value.user)` one with true or false. Where a
+record has nothing at a path, its variable is left undefined: an error, as a missing field is. With
+that a record takes 2.1 µs instead of 10.5. An expression of which this is not known to be the same
+(`_Rewriting`) gets the whole record.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import cel
 import orjson
 
 from monitoring.gateway.records import RecordRow
 
-# A string, or `record` with the path behind it.
-_TOKEN = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?<![\w.])record\b((?:\.\w+)*)(\[?)")
+# A path ends before a function: `.size()`.
+_STEPS = r"((?:\.\w+(?!\w|\s*\()|\[\"[^\"\\]*\"\])*)"
+_STEP = re.compile(r"\.(\w+)|\[\"([^\"]*)\"\]")
+# A text, a test or value of a path, a name or number, a comment, anything else.
+_TOKEN = re.compile(
+    rf"\"[^\"]*\"|'[^']*'|has\(\s*record{_STEPS}\s*\)|record\b{_STEPS}|\w+|//|.", re.DOTALL
+)
+_VARIABLE = "record_"
+# Texts that may end elsewhere, and variables that the expression has already.
+_NOT_REWRITTEN = ("\\", '"""', "'''", _VARIABLE)
 _TEXT = r'"(?P<{}>[\w .:/@=+-]+)"'
 _PATH = r"record(?:\.\w+|\[\"[^\"\\]+\"\])+"
-# Texts that JSON never escapes, unless it escapes all characters.
+# Texts that JSON never escapes, unless it escapes all characters, or a slash.
 _NEEDS_TEXT = re.compile(
     rf"{_PATH}\.contains\({_TEXT.format('part')}\)|{_PATH} ?== ?{_TEXT.format('whole')}"
 )
-_JSON_ESCAPE = b"\\u"
+_JSON_ESCAPE, _ESCAPED_SLASH = b"\\u", b"\\/"
+_JSON_STARTS = frozenset(b'{["-0123456789tfn')
 # The first error in a message of the library: "ERROR: <input>:1:17: Syntax error: mismatched …".
 _ERROR = re.compile(r"ERROR: <input>:\d+:(\d+): (?:Syntax error: )?(.*)")
 _UNEXPECTED = re.compile(
@@ -30,9 +44,19 @@ _UNEXPECTED = re.compile(
 )
 _MISSING = re.compile(r"missing (.+) at '")
 
+EVALUATION_ERRORS = (KeyError, TypeError, ValueError, RuntimeError, ArithmeticError)
+
 
 class ExpressionInvalid(Exception):
     """The expression cannot be compiled; the message shows where it is wrong."""
+
+
+class _Path(NamedTuple):
+    """A variable with what is at the end of `steps`; with `member`, whether that is there."""
+
+    variable: str
+    steps: tuple[str, ...]
+    member: str | None
 
 
 class Expression:
@@ -41,23 +65,31 @@ class Expression:
     def __init__(self, source: str) -> None:
         """Raises ExpressionInvalid."""
         try:
-            self._program = cel.compile(source)
+            self._whole = self._program = cel.compile(source)
         except ValueError as error:
             raise ExpressionInvalid(_described(str(error))) from error
         self.texts = _required_texts(source)
-        names, self._value_names = _used_fields(source)
-        self._fields = {
-            name: read for name, read in _FIELDS.items() if names is None or name in names
-        }
+        self._paths: dict[str, list[_Path]] | None = None
+        rewriting = _Rewriting()
+        with contextlib.suppress(ValueError):
+            self._program = cel.compile(rewriting.rewritten(source))
+            self._paths = rewriting.paths
 
     def accepts(self, row: RecordRow) -> bool:
-        """Whether the expression is true. Raises KeyError, TypeError, ValueError, RuntimeError or
-        OverflowError if it fails on this record."""
-        record = {name: read(row) for name, read in self._fields.items()}
-        value, wanted = record.get("value"), self._value_names
-        if wanted is not None and isinstance(value, dict):
-            record["value"] = {name: value[name] for name in wanted if name in value}
-        return self._program.execute({"record": record}) is True
+        """Whether the expression is true. Raises one of EVALUATION_ERRORS if it fails on this
+        record."""
+        variables = _whole(row) if self._paths is None else _at_paths(row, self._paths)
+        return self._program.execute(variables) is True
+
+    def failure(self, row: RecordRow) -> str:
+        """Why `accepts` fails on a record, in the names that the expression has."""
+        try:
+            self._whole.execute(_whole(row))
+        except KeyError as error:
+            return f"no field {error}"
+        except EVALUATION_ERRORS as error:
+            return str(error)
+        return ""
 
 
 def _described(message: str) -> str:
@@ -75,24 +107,60 @@ def _described(message: str) -> str:
     return f"Column {column}: {detail}."
 
 
-def _used_fields(source: str) -> tuple[set[str] | None, set[str] | None]:
-    """The fields of `record`, and those of a JSON value, that an expression uses; None = all."""
-    names: set[str] | None = set()
-    value_names: set[str] | None = set()
-    for token in _TOKEN.finditer(source):
-        if token[1] is None:
-            continue
-        path = token[1].split(".")[1:]
-        if not path:
-            return None, None
-        if names is not None:
-            names.add(path[0])
-        if path[0] == "value":
-            if len(path) == 1:
-                value_names = None
-            elif value_names is not None:
-                value_names.add(path[1])
-    return names, value_names
+class _Rewriting:
+    """An expression with variables in place of paths."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, list[_Path]] = {}  # field of the record → paths from there
+        self._variables: dict[str, str] = {}  # what was replaced → by what
+
+    def rewritten(self, source: str) -> str:
+        """Raises ValueError if it is not known to mean the same."""
+        if any(each in source for each in _NOT_REWRITTEN):
+            raise ValueError("has texts that may end elsewhere, or such variables")
+        return _TOKEN.sub(self._replaced, source)
+
+    def _replaced(self, token: re.Match[str]) -> str:
+        tested, taken = token.groups()
+        if tested is None and taken is None:
+            if token[0] == "//":
+                raise ValueError("has a comment")
+            return token[0]
+        steps = [name or text for name, text in _STEP.findall(tested or taken or "")]
+        field = steps.pop(0) if steps else ""
+        if not field or token.string[: token.start()].rstrip().endswith("."):
+            raise ValueError("uses the record as a whole, or another one")
+        if tested is not None and not steps:
+            return "true" if field in _FIELDS else "false"
+        if token[0] not in self._variables:
+            variable = self._variables[token[0]] = f"{_VARIABLE}{len(self._variables)}"
+            member = steps.pop() if tested is not None else None
+            if field in _FIELDS:
+                self.paths.setdefault(field, []).append(_Path(variable, tuple(steps), member))
+        return self._variables[token[0]]
+
+
+def _at_paths(row: RecordRow, fields: dict[str, list[_Path]]) -> dict[str, Any]:
+    """The variables of a rewritten expression, without those that the record has nothing for."""
+    variables = {}
+    for field, paths in fields.items():
+        start = _FIELDS[field](row)
+        for variable, steps, member in paths:
+            found = start
+            try:
+                for step in steps:
+                    found = found[step]
+            except (KeyError, TypeError):  # no such member, or no object
+                continue
+            if member is None:
+                variables[variable] = found
+            elif isinstance(found, dict):
+                variables[variable] = member in found
+    return variables
+
+
+def _whole(row: RecordRow) -> dict[str, Any]:
+    return {"record": {name: read(row) for name, read in _FIELDS.items()}}
 
 
 def _required_texts(source: str) -> tuple[bytes, ...]:
@@ -100,7 +168,8 @@ def _required_texts(source: str) -> tuple[bytes, ...]:
     for part in _conjuncts(source):
         found = _NEEDS_TEXT.fullmatch(part.strip())
         if found:
-            return ((found["part"] or found["whole"]).encode(), _JSON_ESCAPE)
+            text = found["part"] or found["whole"]
+            return (text.encode(), _JSON_ESCAPE, *([_ESCAPED_SLASH] if "/" in text else []))
     return ()
 
 
@@ -130,14 +199,13 @@ def _conjuncts(source: str) -> list[str]:
 
 def _parsed(data: bytes | None) -> Any:
     """JSON where it is JSON, else the text; null = None."""
-    if data is None:
-        return None
-    if data[:1] in b'{["-0123456789tfn':
-        for loads in (orjson.loads, json.loads):  # orjson refuses integers beyond 64 bits
-            try:
-                return loads(data)
-            except (ValueError, RecursionError):
-                continue
+    if data and data[0] in _JSON_STARTS:
+        try:
+            return orjson.loads(data)
+        except ValueError:
+            pass
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(data)  # integers beyond 64 bits, which orjson refuses
     return _text(data)
 
 

@@ -7,21 +7,23 @@ RE2's, whose time grows only linearly with the length of the text.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import re2
 
 from monitoring.gateway.records import RecordRow
-from monitoring.records.expression import Expression, ExpressionInvalid
+from monitoring.records.expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 FIELDS = ("any", "key", "value", "header_name", "header_value")
 OPERATORS = ("contains", "not_contains", "equals", "matches")
 TEXT_LENGTH_MAX = 2_000
 _PATTERN_BYTES_MAX = 1 << 20  # of memory for one compiled regular expression
 _ASSERTIONS = ("^", "$", "\\b", "\\B", "\\A", "\\z", "(?")  # what depends on a field's limits
-_EVALUATION_ERRORS = (KeyError, TypeError, ValueError, RuntimeError, OverflowError)
 
-Prefilter = Callable[[bytes, int], int]
-"""(data, start) → the next place from `start` on that a match can contain, −1 = none."""
+Finder = Callable[[int], int]
+"""start → the next place from `start` on that a match can contain, −1 = none; start grows."""
+Prefilter = Callable[[bytes], Finder]
+"""The records of a batch → their finder."""
 
 
 class FilterInvalid(Exception):
@@ -53,16 +55,17 @@ class RecordFilter:
 
     def accepts(self, row: RecordRow) -> bool:
         """Whether a record matches; one on which the expression fails is counted and does not."""
-        if not all(condition(row) for condition in self._conditions):
-            return False
+        for condition in self._conditions:  # `all` of a generator takes 0.3 µs more
+            if not condition(row):
+                return False
         if self._expression is None:
             return True
         try:
             return self._expression.accepts(row)
-        except _EVALUATION_ERRORS as error:
+        except EVALUATION_ERRORS:
             self.failures += 1
             if not self.first_failure:
-                why = f"no field {error}" if isinstance(error, KeyError) else str(error)
+                why = self._expression.failure(row)
                 self.first_failure = f"partition {row.partition}, offset {row.offset}: {why}"
             return False
 
@@ -116,11 +119,23 @@ def _prefilter(conditions: Sequence[Condition], expression: Expression | None) -
 
 def _finder(texts: tuple[bytes, ...]) -> Prefilter:
     if len(texts) == 1:
-        return lambda data, start: data.find(texts[0], start)
+        return lambda data: partial(data.find, texts[0])
+    # Most often an escape is not there, and one byte is found at 45 GB/s, two bytes at 1.
+    return lambda data: _nearest(data, [text for text in texts if text[:1] in data])
 
-    def find(data: bytes, start: int) -> int:
-        found = [at for at in (data.find(text, start) for text in texts) if at >= 0]
-        return min(found, default=-1)
+
+def _nearest(data: bytes, texts: Sequence[bytes]) -> Finder:
+    if len(texts) == 1:
+        return partial(data.find, texts[0])
+    places = dict.fromkeys(texts, -1)
+
+    def find(start: int) -> int:
+        for text, place in places.items():
+            if place < start:  # else it was found already
+                found = data.find(text, start)
+                places[text] = found if found >= 0 else len(data)
+        nearest = min(places.values(), default=len(data))
+        return nearest if nearest < len(data) else -1
 
     return find
 
@@ -128,11 +143,14 @@ def _finder(texts: tuple[bytes, ...]) -> Prefilter:
 def _pattern_finder(pattern: str) -> Prefilter:
     search = _compiled(pattern).search
 
-    def find(data: bytes, start: int) -> int:
-        found = search(data, start)
-        return -1 if found is None else found.start()
+    def finder(data: bytes) -> Finder:
+        def find(start: int) -> int:
+            found = search(data, start)
+            return -1 if found is None else found.start()
 
-    return find
+        return find
+
+    return finder
 
 
 def _any_value(row: RecordRow) -> list[bytes]:

@@ -19,7 +19,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -59,9 +58,9 @@ def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
     for target in targets:
         where, _, path = target.partition(".")
         if where == "key" and record.key is not None:
-            record = replace(record, key=MASK_BYTES, key_schema=None)
+            record = record._replace(key=MASK_BYTES, key_schema=None)
         elif where == "headers":
-            record = replace(record, headers=_mask_header(record.headers, path))
+            record = record._replace(headers=_mask_header(record.headers, path))
         elif where == "value" and record.value is not None:
             record = _with_masked_value(record, record.value, path.split(".") if path else [])
     return record
@@ -71,7 +70,7 @@ def _with_masked_value(record: RecordRow, value: bytes, path: list[str]) -> Reco
     note = record.value_schema
     masked = _mask_value(value, path, note is not None and note.type == "PROTOBUF")
     shown = note.masked() if note is not None and path else None
-    return replace(record, value=masked, value_schema=shown)
+    return record._replace(value=masked, value_schema=shown)
 
 
 def _mask_header(

@@ -7,9 +7,9 @@ records that can match are decoded.
 from collections.abc import Iterator
 
 from brokerd.errors import KafkaError
-from brokerd.protocol.records import BatchHeader
+from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader
 from brokerd.protocol.varint import read_varint
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.records import Headers, RecordRow
 from monitoring.records.filters import Prefilter
 
 _BEFORE_KEY_BYTES = 4  # at least: attributes, time, offset, the key's size
@@ -31,9 +31,8 @@ def candidates(
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """
-    end = found = 0
-    if prefilter is not None:
-        found = prefilter(data, 0)
+    find = prefilter(data) if prefilter is not None else None
+    end, found = 0, find(0) if find else 0
     for _ in range(header.count):
         if found < 0 and not with_schemas:
             return
@@ -43,34 +42,31 @@ def candidates(
             raise ValueError("a record ends outside its batch")
         if 0 <= found < end:
             yield decode(partition, header, data, start, end)
-            found = end if prefilter is None else prefilter(data, end)
+            found = find(end) if find else end
         elif with_schemas and data.find(0, start + _BEFORE_KEY_BYTES, end - 1) >= 0:
             yield decode(partition, header, data, start, end)
 
 
 def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: int) -> RecordRow:
-    """One record. Raises KafkaError or ValueError if it is damaged."""
+    """One record. Raises KafkaError, ValueError or IndexError if it is damaged."""
     time_delta, at = read_varint(data, start + 1)  # behind the attributes
     offset_delta, at = read_varint(data, at)
     key, at = _field(data, at, end)
     value, at = _field(data, at, end)
-    count, at = read_varint(data, at)
-    if not 0 <= count <= end - at:
-        raise ValueError(f"{count} headers in {end - at} bytes")
-    headers = []
-    for _ in range(count):
-        name, at = _field(data, at, end)
-        content, at = _field(data, at, end)
-        headers.append(((name or b"").decode(errors="replace"), content))
-    is_append_time = header.is_log_append_time
-    timestamp_ms = header.max_timestamp if is_append_time else header.base_timestamp + time_delta
+    headers: Headers = ()
+    if data[at]:
+        headers = _headers(data, at, end)
+    if header.attributes & LOG_APPEND_TIME:
+        timestamp_ms = header.max_timestamp
+    else:
+        timestamp_ms = header.base_timestamp + time_delta
     return RecordRow(
         partition,
         header.base_offset + offset_delta,
         timestamp_ms if timestamp_ms >= 0 else None,
         key,
         value,
-        tuple(headers),
+        headers,
     )
 
 
@@ -81,6 +77,18 @@ def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     if at + size > end:
         raise ValueError(f"a field of {size} bytes does not fit")
     return data[at : at + size], at + size
+
+
+def _headers(data: bytes, at: int, end: int) -> Headers:
+    count, at = read_varint(data, at)
+    if not 0 <= count <= end - at:
+        raise ValueError(f"{count} headers in {end - at} bytes")
+    headers = []
+    for _ in range(count):
+        name, at = _field(data, at, end)
+        content, at = _field(data, at, end)
+        headers.append(((name or b"").decode(errors="replace"), content))
+    return tuple(headers)
 
 
 DAMAGED = (KafkaError, ValueError, IndexError)

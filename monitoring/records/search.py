@@ -302,7 +302,8 @@ class Search:
             with_schemas=self._decoder is not None,
         )  # fmt: skip
         first, end = window.first, window.end
-        rows = (row for row in rows if first <= row.offset < end)
+        if batch.header.base_offset < first or batch.header.last_offset >= end:
+            rows = (row for row in rows if first <= row.offset < end)
         if self._decoder is not None:
             rows = map(self._decoded, rows)
         if masked:

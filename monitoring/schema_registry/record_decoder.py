@@ -10,7 +10,6 @@ do not exist, since any binary data can begin like an id, and it takes a limited
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.reasons import Reason
@@ -48,10 +47,10 @@ class RecordDecoder:
         started_s = self._clock_s()
         if key_id is not None and row.key is not None:
             data, note = self._part(key_id, row.key)
-            row = replace(row, key=data, key_schema=note)
+            row = row._replace(key=data, key_schema=note)
         if value_id is not None and row.value is not None:
             data, note = self._part(value_id, row.value)
-            row = replace(row, value=data, value_schema=note)
+            row = row._replace(value=data, value_schema=note)
         self._seconds_left -= self._clock_s() - started_s
         return row
 

@@ -79,7 +79,7 @@ class ProduceBatcher:
         self._work: dict[Partition, dict[int, Work]] = {}
         self.waiting: list[Any] = []  # of each: _Run or _One
         self.commit_tick: Callable[[], None] = self.commit
-        """Commits the Produces of all clients of the tick; set by the router (`network.loop_tick`)."""
+        """Commits the Produces of all clients of the tick; set by the router (`loop_tick`)."""
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int

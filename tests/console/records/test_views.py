@@ -130,7 +130,7 @@ def test_an_unknown_download_is_404(sampled, client_of, viewer, one, path):
 
 
 def test_a_null_value_cannot_be_downloaded(sampled, client_of, viewer, one):
-    one[0] = replace(one[0], value=None)
+    one[0] = one[0]._replace(value=None)
     assert client_of(viewer).get(f"{BROWSE}/1/41/value").status_code == 404
     assert client_of(viewer).get(f"{BROWSE}/1/41/record").status_code == 200
 

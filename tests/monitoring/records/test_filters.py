@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitoring.gateway.records import RecordRow
 from monitoring.records.filters import Condition, FilterInvalid, RecordFilter
@@ -101,8 +103,8 @@ def test_an_expression_that_fails_on_a_record_names_it_and_counts_the_rest():
 def test_a_text_that_a_match_needs_is_searched_for_in_the_bytes(conditions, expression, text):
     prefilter = RecordFilter(conditions, expression).prefilter
     assert prefilter is not None
-    assert prefilter(b"x" * 10 + text, 0) == 10
-    assert prefilter(b"x" * 10, 0) == -1
+    assert prefilter(b"x" * 10 + text)(0) == 10
+    assert prefilter(b"x" * 10)(0) == -1
 
 
 @pytest.mark.parametrize(
@@ -120,13 +122,28 @@ def test_an_expression_that_needs_no_text_reads_every_record(expression):
     assert RecordFilter(expression=expression).prefilter is None
 
 
-def test_json_that_escapes_its_characters_is_found_too():
-    value = b'{"level": "\\u0065rror"}'
-    assert json.loads(value) == {"level": "error"}
-    record_filter = RecordFilter(expression='record.value.level == "error"')
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b'{"level": "\\u0065rror"}', "error"),
+        (b'{"level": "a\\/b"}', "a/b"),
+        (b'{"level": "a\\u002fb"}', "a/b"),
+    ],
+)
+def test_json_that_escapes_its_characters_is_found_too(value, text):
+    assert json.loads(value) == {"level": text}
+    record_filter = RecordFilter(expression=f'record.value.level == "{text}"')
     assert record_filter.prefilter is not None
-    assert record_filter.prefilter(value, 0) >= 0
+    assert record_filter.prefilter(value)(0) >= 0
     assert record_filter.accepts(RecordRow(0, 0, None, None, value, ()))
+
+
+@given(st.text("er\\u", max_size=30).map(str.encode), st.lists(st.integers(0, 30), max_size=9))
+def test_the_next_place_is_that_of_the_text_or_of_an_escape(data, starts):
+    find = RecordFilter(expression='record.value == "er"').prefilter(data)
+    for start in sorted(starts):
+        places = [at for at in (data.find(b"er", start), data.find(b"\\u", start)) if at >= 0]
+        assert find(start) == min(places, default=-1)
 
 
 @pytest.mark.parametrize(
