@@ -130,7 +130,8 @@ def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
     filled = [each for each in segments if each["size_bytes"]]
     if not filled or any(each["compression"].ratio is None for each in filled):
         return None
-    return round(sum(each["size_bytes"] * each["compression"].ratio for each in filled))
+    total: float = sum(each["size_bytes"] * each["compression"].ratio for each in filled)
+    return round(total)
 
 
 def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
