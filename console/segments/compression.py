@@ -20,9 +20,14 @@ class Compression:
     batches: int = 0
 
     def __str__(self) -> str:
-        codecs = ", ".join(self.codecs) or UNKNOWN
         is_compressed = set(self.codecs) - {"none"}
-        return f"{codecs} {self.ratio:.1f}×" if self.ratio and is_compressed else codecs
+        name = self.name or UNKNOWN
+        return f"{name} {self.ratio:.1f}×" if self.ratio and is_compressed else name
+
+    @property
+    def name(self) -> str:
+        """The codecs; empty if they are not known."""
+        return " + ".join(self.codecs)
 
 
 def compressions(answer: Mapping[str, Any], is_masked: bool) -> dict[int, Compression]:

@@ -33,9 +33,9 @@ class PartitionLog:
     """The log of a partition, with rounded sizes for users who see masked records.
 
     Attributes:
-        segments: oldest first, as the admin port describes them, and: `name`, `files`, `offsets`
-            (their number), `compression`, `is_rounded`, `index_bytes` (of the log for an entry of
-            its index), `is_due` and `due_at_ms` (by the retention). An unknown figure is None.
+        segments: oldest first, as the admin port describes them, and: `name`, `offsets` (their
+            number), `compression`, `is_rounded`, `index_bytes` (of the log for an entry of its
+            index), `is_due` and `due_at_ms` (by the retention). An unknown figure is None.
         uncompressed_bytes: an estimate by samples; None = not known, or not shown.
         log_start, last_stable, high_watermark: None = the broker does not tell.
         sampled_batches: so many of each segment tell its compression, at most.
@@ -53,7 +53,9 @@ class PartitionLog:
     @property
     def next_due_ms(self) -> int | None:
         """When the first segment that is not due yet becomes so."""
-        times = [each["due_at_ms"] for each in self.segments if not each["is_due"]]
+        times: list[int | None] = [
+            each["due_at_ms"] for each in self.segments if not each["is_due"]
+        ]
         return times[0] if times else None
 
 
@@ -61,6 +63,7 @@ class PartitionLog:
 class SegmentPage:
     """Entries or batches of a segment, and the start of the next page (None on the last page)."""
 
+    files: list[dict[str, Any]]
     content: dict[str, Any]
     start: int
     next_start: int | str | None
@@ -91,7 +94,7 @@ def read_partition(
             "is_due": base_offset in due,
             "due_at_ms": _time(kept.due_at_ms(each)),
         }
-        segments.append(shown | {"files": files(shown)})
+        segments.append(shown)
     return PartitionLog(
         segments,
         rounded_size(size_bytes) if masked else size_bytes,
@@ -127,10 +130,12 @@ def _time(at_ms: int | None) -> int | None:
 
 def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
     """None if the ratio of a segment with records is not known."""
-    filled = [each for each in segments if each["size_bytes"]]
-    if not filled or any(each["compression"].ratio is None for each in filled):
-        return None
-    total: float = sum(each["size_bytes"] * each["compression"].ratio for each in filled)
+    total = 0.0
+    for each in segments:
+        ratio: float | None = each["compression"].ratio
+        if ratio is None and each["size_bytes"]:
+            return None
+        total += each["size_bytes"] * (ratio or 0)
     return round(total)
 
 
@@ -195,7 +200,8 @@ def read_segment(
     masked = is_masked(principal, cluster, row.topic)
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
     number = start_of(start, prefix)
-    if base_offset not in (each["base_offset"] for each in segments(cluster, row)):
+    segment = next((s for s in segments(cluster, row) if s["base_offset"] == base_offset), None)
+    if segment is None:
         raise NoSegment
     try:
         found = entries(cluster, row, base_offset, kind, number)
@@ -211,7 +217,8 @@ def read_segment(
         found = without_positions(found)
     if prefix and next_start:
         next_start = encrypt(f"{prefix}{next_start}")
-    return SegmentPage(found, number, next_start)
+    on_disk = files(with_rounded_sizes(segment) if masked else segment)
+    return SegmentPage(on_disk, found, number, next_start)
 
 
 def start_of(text: str, prefix: str = "") -> int:

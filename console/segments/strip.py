@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from console.segments.compression import Compression
 from console.segments.marks import CHARACTER, GROUP, Mark, placed
 from console.segments.scale import Scale
 from console.segments.ticks import Tick, offset_ticks, time_ticks
@@ -46,7 +48,7 @@ class Strip:
     offsets: list[Tick]
     times: list[Tick]
     main: str
-    others: list[str]
+    others: str
 
     @property
     def top(self) -> int:
@@ -94,18 +96,16 @@ def strip_of(
     """`segments` with their compression and `is_due`; `looked_up`: the base offset of one."""
     sizes: Counter[str] = Counter()
     for each in segments:
-        sizes[_codec(each)] += each["size_bytes"]
+        sizes[each["compression"].name] += each["size_bytes"]
     codecs = [codec for codec, _size in sizes.most_common() if codec]
     main = codecs[0] if codecs else ""
     files = [
         _file(each, scale.edges[n], scale.edges[n + 1], main, looked_up)
         for n, each in enumerate(segments)
     ]
-    return Strip(files, placed(marks), offset_ticks(scale), time_ticks(scale), main, codecs[1:])
-
-
-def _codec(segment: Json) -> str:
-    return ", ".join(segment["compression"].codecs)
+    return Strip(
+        files, placed(marks), offset_ticks(scale), time_ticks(scale), main, ", ".join(codecs[1:])
+    )
 
 
 def _file(segment: Json, start: float, end: float, main: str, looked_up: int | None) -> StripFile:
@@ -113,7 +113,7 @@ def _file(segment: Json, start: float, end: float, main: str, looked_up: int | N
     size, codec = numbers.size(segment["size_bytes"]), str(segment["compression"])
     if segment["is_rounded"]:
         size = _("about %(size)s") % {"size": size}
-    own = _codec(segment)
+    own = segment["compression"].name
     tone = "main" if own == main else "other" if own else "unknown"
     if segment["active"]:
         tone = "active"
@@ -142,7 +142,7 @@ def _title(segment: Json, size: str, codec: str) -> str:
         _("Records of %(first)s to %(last)s") % {
             "first": numbers.moment(first), "last": numbers.moment(latest),
         },
-        _("Compression: %(codec)s") % {"codec": codec},
+        _compression_line(segment["compression"], codec),
     ]  # fmt: skip
     if segment["index_bytes"] is not None:
         lines.append(
@@ -155,3 +155,13 @@ def _title(segment: Json, size: str, codec: str) -> str:
     elif segment["due_at_ms"] is not None:
         lines.append(_("Due from %(time)s on") % {"time": numbers.moment(segment["due_at_ms"])})
     return "\n".join(lines)
+
+
+def _compression_line(compression: Compression, text: str) -> str:
+    if not compression.batches:
+        return _("Compression: %(codec)s") % {"codec": text}
+    return ngettext(
+        "Compression: %(codec)s, of the first batch",
+        "Compression: %(codec)s, of the first %(n)d batches",
+        compression.batches,
+    ) % {"codec": text, "n": compression.batches}

@@ -16,7 +16,7 @@ _STEPS = (
     *(n * _HOUR for n in (1, 3, 6, 12)),
     *(n * _DAY for n in (1, 2, 7, 14, 28, 91, 365, 3650)),
 )
-_TICKS_MAX = 12
+_TICKS_MAX = 9
 _GAP = 2.0
 
 

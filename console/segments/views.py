@@ -75,6 +75,7 @@ def segment(
         except services.NoSegment as error:
             raise gone from error
         page.update(
+            files=segment_page.files,
             content=segment_page.content,
             start=segment_page.start,
             next_start=segment_page.next_start,

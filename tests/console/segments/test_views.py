@@ -10,9 +10,11 @@ from console.records.models import MaskingRule
 from console.segments import services
 from console.segments.retention import Retention
 from monitoring import health
+from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.errors import NotFound
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
-from tests.console.conftest import PARTITIONS, sample
+from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, sample_next
 from tests.support.live_cluster import LiveCluster
 from tests.support.ports import free_port
 
@@ -44,6 +46,73 @@ def test_segment_files_are_listed_with_links(place, client_of, viewer):
         answer = client.get(f"{place}/0?show={kind}")
         assert answer.status_code == 200
         assert told in answer.content.decode()
+        for suffix in ("log", "index", "timeindex"):
+            assert f"<code>00000000000000000000.{suffix}</code>" in answer.content.decode()
+
+
+def test_the_log_is_drawn_to_scale_by_size_time_or_offsets(place, client_of, viewer):
+    client = client_of(viewer)
+    for query, chosen in (("", "Size"), ("?scale=time", "Time"), ("?scale=nonsense", "Size")):
+        page = client.get(f"{place}{query}").content.decode()
+        switch = re.search(r'scale=\w+"\s+aria-current="true">(\w+)</a>', page)[1]
+        assert switch == chosen
+        assert page.count("strip-file is-active") == 2  # the file, and in the legend
+        assert "none" in page
+    page = client.get(f"{place}?offset=42&scale=offset").content.decode()
+    assert "?scale=time&amp;offset=42" in page
+    assert "strip-file is-looked-up" in page
+    assert "offset 42" in page
+
+
+def test_committed_offsets_of_groups_within_the_scope_are_marked(
+    place, client_of, viewer, live_cluster
+):
+    topic = place.split("/")[4]
+    group = GROUPS[0] | {"topic": topic, "partition": 0, "log_end_offset": 50}
+    with live_cluster.gateway() as gateway:
+        leader = gateway.admin.describe_topic(topic).partitions[0].leader
+    sample_next(
+        "local",
+        partitions=[PARTITIONS[0] | OFFSETS | {"topic": topic, "leader": leader}],
+        groups=[
+            group | {"committed_offset": 25},
+            group | {"group": "secret", "committed_offset": 10},
+        ],
+    )
+    page = client_of(viewer).get(place).content.decode()
+    assert "billing at 25" in page
+    assert "secret at 10" in page
+    scoped = client_of(a_user("scoped", "viewer", "local", groups=["bill*"]))
+    page = scoped.get(place).content.decode()
+    assert "billing at 25" in page
+    assert "secret" not in page
+
+
+def test_a_broker_that_tells_no_samples_leaves_compression_unknown(
+    place, client_of, viewer, monkeypatch
+):
+    def fail(*args):
+        raise NotFound("there is no /v1/segments/compression")
+
+    monkeypatch.setattr(BrokerAdmin, "compression", fail)
+    answer = client_of(viewer).get(place)
+    assert answer.status_code == 200
+    assert "Compression: —" in answer.content.decode()
+    assert "batches of each file" not in answer.content.decode()
+
+
+def test_index_entries_and_files_lead_to_their_records(place, client_of, viewer, live_cluster):
+    messages = place.replace("/partitions/0/segments", "/messages?partition=0&amp;offset=")
+    client = client_of(viewer)
+    assert f"{messages}0" in client.get(place).content.decode()
+    topic = place.split("/")[4]
+    for _ in range(10):  # an index has an entry for every few kilobytes
+        live_cluster.write(topic, [{"value": bytes(3000), "partition": 0}])
+    for kind in ("offset", "time"):
+        page = client.get(f"{place}/0?show={kind}").content.decode()
+        found = re.findall(r"offset=(\d+)\"", page)
+        assert found
+        assert all(int(offset) >= 50 for offset in found)
 
 
 def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):

@@ -86,6 +86,23 @@ def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
     assert shown.lags(topic="console.audit") == []
 
 
+def test_commits_of_a_partition_are_those_of_groups_within_the_scope():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("a", 1)],
+        groups=[
+            commit("g", "a", 0, 5, 10),
+            commit("g", "a", 1, 6, 10),
+            commit("h", "a", 0, 7, 10),
+            commit("none", "a", 0, None, 10),
+            commit("g", "b", 0, 8, 10),
+        ],
+    )
+    assert sorted(Snapshot.of(tick).commits("a", 0)) == [("g", 5), ("h", 7)]
+    assert Snapshot.of(tick).commits("unknown", 0) == []
+    assert Snapshot.of(tick, None, Scope(groups=("g",))).commits("a", 0) == [("g", 5)]
+
+
 def test_a_groups_lag_sums_committed_partitions_and_counts_the_others():
     tick = make_tick(
         2,
