@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce import contents, data_formats, json_lines
 from console.produce.data_formats import SCHEMA, InvalidData
-from console.produce.schema_data import SchemaData, schema_data
+from console.produce.schema_data import SchemaData, schema_data, subject_of
 from console.produce.services import WriteRequest
 from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
@@ -26,8 +26,8 @@ _FORMATS = [
     (data_formats.HEX, _("Hex")),
     (data_formats.EMPTY, _("Empty (0 bytes)")),
 ]
-_WITH_SCHEMA = (SCHEMA, _("Avro, Protobuf or JSON Schema"))
-_KEY, _VALUE = "key", "value"
+_WITH_SCHEMA = (SCHEMA, _("With a schema"))
+KEY, VALUE = "key", "value"
 _CODE = {"spellcheck": "false", "autocomplete": "off", "autocapitalize": "none"}
 
 
@@ -50,8 +50,8 @@ def schema_field(label: Any) -> forms.CharField:
         max_length=600,
         widget=forms.TextInput(attrs=_CODE),
         help_text=_(
-            "A subject (its latest version) or the id of a schema. “#Name” behind it chooses a "
-            "message of a .proto file."
+            "Of Avro, Protobuf or JSON Schema: a subject (its latest version) or an id. “#Name” "
+            "behind it chooses a message of a .proto file."
         ),
     )
 
@@ -84,7 +84,7 @@ class TargetForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.registry, self.schemas = registry, dict[str, SchemaData]()
         self.topic = topic
-        for part in (_KEY, _VALUE):
+        for part in (KEY, VALUE):
             self._offer_schema(part)
         numbers = [(str(number), str(number)) for number in partitions]
         choices = [("", _("By key")), *self.other_partitions, *numbers]
@@ -101,7 +101,7 @@ class TargetForm(forms.Form):
         if self.registry is None:
             del self.fields[name]
             return
-        self.fields[name].widget.attrs["placeholder"] = f"{self.topic}-{part}"
+        self.fields[name].widget.attrs["placeholder"] = subject_of(self.topic, part)
         choices = self.fields[f"{part}_format"]
         choices.choices = [*choices.choices, _WITH_SCHEMA]  # type: ignore[attr-defined]
 
@@ -110,7 +110,7 @@ class TargetForm(forms.Form):
         data = self.cleaned_data
         if data.get(f"{part}_format") != SCHEMA or self.registry is None:
             return None
-        named, subject = data.get(f"{part}_schema", ""), f"{self.topic}-{part}"
+        named, subject = data.get(f"{part}_schema", ""), subject_of(self.topic, part)
         try:
             self.schemas[part] = schema_data(self.registry, named, subject)
         except InvalidData as error:
@@ -244,7 +244,7 @@ class LinesForm(TargetForm):
         content = (
             file.read() if file else str(lines).replace("\r\n", "\n").encode("utf-8", "replace")
         )
-        for part in (_KEY, _VALUE):
+        for part in (KEY, VALUE):
             self._read_schema(part)
         if self.errors:
             return

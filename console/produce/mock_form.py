@@ -9,11 +9,11 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.produce.data_formats import InvalidData, read_json
-from console.produce.forms import TargetForm, data_field, schema_field
+from console.produce.forms import VALUE, TargetForm, data_field, schema_field
 from console.produce.mock_avro import json_schema_of
 from console.produce.mock_records import RATE_MAX, RECORDS_MAX, SECONDS_MAX, MockSpec
 from console.produce.mock_values import InvalidSchema
-from console.produce.schema_data import find_schema, schema_title
+from console.produce.schema_data import find_schema, schema_title, subject_of
 from console.produce.services import MockRequest
 from monitoring.clock import now_ms
 from monitoring.schema_registry.client import AVRO, JSON, Schema
@@ -85,7 +85,7 @@ class MockForm(TargetForm):
             return
         kind: Any = self.fields["kind"]
         kind.choices = [*kind.choices, (REGISTRY, _("a schema of the registry"))]
-        self.fields["schema"].widget.attrs["placeholder"] = f"{self.topic}-value"
+        self.fields["schema"].widget.attrs["placeholder"] = subject_of(self.topic, VALUE)
 
     def clean_document(self) -> Any:
         text = self.cleaned_data["document"]
@@ -130,7 +130,7 @@ class MockForm(TargetForm):
         """The schema that was named, and the document of it. Raises InvalidData, InvalidSchema."""
         if self.registry is None:
             raise InvalidData(_("This cluster has no schema registry."))
-        named, subject = self.cleaned_data["schema"], f"{self.topic}-value"
+        named, subject = self.cleaned_data["schema"], subject_of(self.topic, VALUE)
         schema, _message = find_schema(self.registry, named, subject)
         if schema.type == AVRO:
             self.cleaned_data["document"] = json_schema_of(schema)

@@ -40,7 +40,7 @@ class SchemaData:
 
     @property
     def title(self) -> str:
-        """For the review, such as “Avro, orders-value, version 3 (id 17)”."""
+        """For the review, such as “Avro, payments, version 3 (id 17)”."""
         return schema_title(self.encoder.schema)
 
 
@@ -63,6 +63,11 @@ def schema_data(registry: RegistrySettings, named: str, subject: str) -> SchemaD
         return SchemaData(SchemaEncoder(schema, message))
     except SchemaUnusable as error:
         raise InvalidData(sentence(error.reason)) from error
+
+
+def subject_of(topic: str, part: str) -> str:
+    """The usual subject of a topic's keys or values (`part`: key or value)."""
+    return f"{topic}-{part}"
 
 
 def schema_title(schema: Schema) -> str:
