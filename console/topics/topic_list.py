@@ -120,7 +120,7 @@ def topics(
     all_columns = columns()
     shown = shown_columns(query.get("columns", ""))
     table_columns = [
-        *([Column("select", "")] if may_select else []),
+        *([Column("select", _("Select"), is_title_hidden=True)] if may_select else []),
         *(column for column in all_columns if column.key in shown),
     ]
     table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)

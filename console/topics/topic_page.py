@@ -36,7 +36,7 @@ def partitions(
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
         Column("last-record", _("Last record"), lambda row: row.last_record.at_ms, numeric=True),
-        Column("open", ""),
+        Column("open", _("Open"), is_title_hidden=True),
     ]
     table = Table(query, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE)
     table.show(base["snapshot"].partitions(topic), lambda row: str(row.partition))

@@ -26,6 +26,7 @@ class Column:
         value: the sort key: a function of a row in memory, or the names of database fields.
             Without it the table cannot be sorted by this column.
         exported: the value in CSV files, if it is not `value`.
+        is_title_hidden: whether only screen readers say the title.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Column:
     value: Callable[[Any], Any] | str | tuple[str, ...] | None = None
     numeric: bool = False
     exported: Callable[[Any], Any] | None = None
+    is_title_hidden: bool = False
 
 
 class TableQuery:

@@ -1,6 +1,7 @@
 // On a phone a row of a `.card-table` is a small block instead of a line that leaves the screen:
 // each cell with its column's heading in front (app.css). The headings are copied here, whenever
-// tables arrive or change; what CSS takes from a table that is no table any more (its roles) too.
+// tables arrive or change; what CSS takes from a table that is no table any more (its roles) too. On a
+// wider window a table that is wider than its card scrolls.
 const phone = window.matchMedia("(max-width: 767.98px)");
 
 function put(element, name, value) {
@@ -25,15 +26,27 @@ function label(table) {
   if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
 }
 
+// What scrolls and holds nothing to tab to can be scrolled by keys.
+function reach(box) {
+  if (box.scrollWidth <= box.clientWidth || box.querySelector("a, button, input, select, summary")) {
+    for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+    return;
+  }
+  put(box, "tabindex", "0");
+  put(box, "role", "region");
+  put(box, "aria-label", box.closest(".card")?.querySelector(".card-title")?.textContent.trim() ?? document.title);
+}
+
 function labelAll() {
   if (phone.matches) document.querySelectorAll(".card-table").forEach(label);
   else document.querySelectorAll(".is-stacked").forEach((table) => table.classList.remove("is-stacked"));
+  document.querySelectorAll(".table-responsive").forEach(reach);
 }
 
 labelAll();
-phone.addEventListener("change", labelAll);
+window.addEventListener("resize", labelAll);
 new MutationObserver(labelAll).observe(document.body, {
   childList: true,
   subtree: true,
-  attributeFilter: ["class", "data-label"],
+  attributeFilter: ["class", "data-label", "tabindex"],
 });

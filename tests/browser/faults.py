@@ -7,14 +7,15 @@ from playwright.sync_api import Page
 HERE = Path(__file__).parent
 CONTRAST = (HERE / "contrast.js").read_text()
 AXE = (HERE / "vendor" / "axe" / "axe.min.js").read_text()
-# axe knows landmarks, headings, lists, names, nested controls and what scrolls without the focus.
-# contrast.js measures contrast on what axe leaves undecided, too.
+# axe knows landmarks, headings, lists, names, nested controls, and what scrolls but has no focus.
+# contrast.js says of every text whether it can be read; axe leaves some of them undecided.
 RUN_AXE = """async () => {
   const rules = { "color-contrast": { enabled: false } };
   const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }"""
-# What axe does not look at: references to what is not there, names in a `title` alone.
+# What axe does not look for.
 REFERENCES = """() => {
   const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
   const told = [...document.querySelectorAll("[aria-describedby], [aria-controls], label[for]")]

@@ -24,7 +24,12 @@ def test_the_sign_in_page_has_no_fault(page_as, scheme):
     ("change", "fault"),
     [
         ("e => e.style.setProperty('color', '#bbb')", "h1"),
-        ("e => { e.innerHTML = '<button><svg></svg></button>' }", "no name: <button>"),
+        ("e => { e.innerHTML = '<button><svg></svg></button>' }", "button-name: <button>"),
+        ("e => { e.innerHTML = '<button>x<a href=y>z</a></button>' }", "nested-interactive: "),
+        ("e => { e.outerHTML = '<h3>Topics</h3>' }", "page-has-heading-one: <html"),
+        ("e => document.querySelector('main').append(document.createElement('main'))", "main"),
+        ("e => document.querySelectorAll('nav').forEach(n => { n.ariaLabel = 'x' })", "unique"),
+        ("e => { e.innerHTML = '<ul><p>x</p></ul>' }", "list: <ul>"),
         ("e => { e.id = 'content' }", "id twice: content"),
         ("e => e.setAttribute('aria-describedby', 'gone')", "no such id: gone"),
     ],
@@ -34,6 +39,17 @@ def test_a_fault_is_found(page_as, change, fault):
     page.goto("/c/local/topics")
     page.locator("h1").evaluate(change)
     assert any(fault in found for found in faults(page))
+
+
+def test_what_scrolls_can_be_reached_by_the_keyboard(page_as):
+    page = page_as("viewer")  # the members stand in a column of their own, which is narrow
+    page.goto("/c/local/groups/billing")
+    members = page.locator("#live-group-members .table-responsive")
+    expect(members).to_have_attribute("tabindex", "0")
+    expect(members).to_have_role("region")
+    expect(members).to_have_accessible_name("Members")
+    page.set_viewport_size({"width": 1000, "height": 900})  # one column
+    expect(members).not_to_have_attribute("tabindex", "0")
 
 
 def has_ring(page: Page) -> bool:

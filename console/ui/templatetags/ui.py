@@ -250,8 +250,11 @@ def crumb(url: str, text: Any) -> SafeString:
 
 
 @register.simple_tag
-def th(title: Any, numeric: bool = False, hint: str = "") -> SafeString:
-    """A column's heading; `numeric` says that the cells below are numbers."""
+def th(title: Any, numeric: bool = False, hint: str = "", hidden: bool = False) -> SafeString:
+    """A column's heading; `numeric` says that the cells below are numbers, `hidden` that only
+    screen readers say it: of a column of links or boxes."""
+    if hidden:
+        title = format_html('<span class="visually-hidden">{}</span>', title)
     return format_html(
         '<th scope="col"{}{}>{}</th>',
         SafeString(' class="text-end"') if numeric else "",
