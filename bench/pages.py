@@ -116,11 +116,17 @@ def _row(
     return Row(key, name, unit, second_unit, contenders, less_is_better=True)
 
 
-def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:
-    """Run all rounds; writes the results so far to `results` after each."""
+def contending(beside: Path | None) -> dict[str, Path]:
+    """This checkout and, if there is one, the other: label → folder."""
     checkouts = {f"this ({_commit(ROOT)})": ROOT}
     if beside is not None:
         checkouts[f"beside ({_commit(beside)})"] = beside.resolve()
+    return checkouts
+
+
+def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:
+    """Run all rounds; writes the results so far to `results` after each."""
+    checkouts = contending(beside)
     table = rows(list(checkouts))
     found = {row.key: {label: Found() for label in checkouts} for row in table}
     report = Report(results, size.rounds, size.seconds, _heading(size, list(checkouts)))

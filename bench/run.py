@@ -11,9 +11,9 @@ How each load works is said in bench/producing.py and bench/consuming.py, what i
 bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
 frames and count the answers' bytes without copying them (bench/raw.py).
 
-The rows `pages`, `charts` and `record-search` are of the console: its pages with a large cluster
-(bench/pages.py), the data of charts from a history of 90 days (bench/charts.py), and searches in
-records (bench/record_search.py).
+The rows `pages`, `browser`, `charts` and `record-search` are of the console: its pages with a large
+cluster (bench/pages.py), what a browser makes of them (bench/browser.py), the data of charts from a
+history of 90 days (bench/charts.py), and searches in records (bench/record_search.py).
 The rows `roll-up` and `bytes-a-day` are of the history: Spark beside DuckDB (bench/roll_up.py), and
 its size at all levels (bench/bytes_a_day.py).
 
@@ -30,7 +30,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import bytes_a_day, charts, pages, record_search, roll_up
+from bench import browser, bytes_a_day, charts, pages, record_search, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -55,6 +55,7 @@ compile, its windows are half as long."""
 KEYS = (
     *(row.key for row in ROWS),
     pages.KEY,
+    browser.KEY,
     charts.KEY,
     record_search.KEY,
     roll_up.KEY,
@@ -84,6 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if pages.KEY in keys:
             size = pages.Size(options.topics, options.rounds, FIRST_MINUTE * options.seconds)
             print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
+        if browser.KEY in keys:
+            report = browser.measure(
+                Path(name), options.beside, options.topics, options.rounds, RESULTS
+            )
+            print("\n" + report.text)
         if charts.KEY in keys:
             print("\n" + charts.measure(Path(name), options.topics, RESULTS).text)
         if record_search.KEY in keys:
@@ -114,9 +120,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=5, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each load")
     parser.add_argument("--without-kafka", action="store_true")
-    parser.add_argument("--topics", type=int, default=10_000, help="of the cluster of `pages`")
+    parser.add_argument("--topics", type=int, default=10_000, help="of `pages` and `browser`")
     parser.add_argument("--records", type=int, default=10_000_000, help="of `record-search`")
-    parser.add_argument("--beside", type=Path, help="another checkout, whose `pages` count, too")
+    parser.add_argument("--beside", type=Path, help="another checkout for them, too")
     parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
     return parser.parse_args(arguments)
 

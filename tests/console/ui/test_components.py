@@ -37,6 +37,11 @@ def test_a_table_without_rows_shows_its_empty_slot() -> None:
     assert "nothing yet" not in page
 
 
+def test_a_hidden_heading_is_there_for_who_is_read_to() -> None:
+    hidden = '<th scope="col"><span class="visually-hidden">Actions</span></th>'
+    assert drawn('{% th "Actions" hidden=True %}') == hidden
+
+
 @pytest.mark.parametrize(("tone", "role"), [("bad", "alert"), ("warn", "status"), ("ok", "status")])
 def test_only_a_bad_banner_has_the_role_alert(tone: str, role: str) -> None:
     assert f'role="{role}"' in drawn(f'{{% banner "Said" tone="{tone}" %}}{{% endbanner %}}')
