@@ -11,7 +11,7 @@ that a record takes 2.1 µs instead of 10.5. An expression of which this is not 
 import contextlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cel
@@ -65,21 +65,21 @@ class Expression:
     def __init__(self, source: str) -> None:
         """Raises ExpressionInvalid."""
         try:
-            self._whole = self._program = cel.compile(source)
+            self._whole = cel.compile(source)
         except ValueError as error:
             raise ExpressionInvalid(_described(str(error))) from error
         self.texts = _required_texts(source)
-        self._paths: dict[str, list[_Path]] | None = None
+        self._execute = self._whole.execute
+        self._variables: Callable[[RecordRow], dict[str, Any]] = _whole
         rewriting = _Rewriting()
         with contextlib.suppress(ValueError):
-            self._program = cel.compile(rewriting.rewritten(source))
-            self._paths = rewriting.paths
+            self._execute = cel.compile(rewriting.rewritten(source)).execute
+            self._variables = _at_paths(rewriting.paths)
 
     def accepts(self, row: RecordRow) -> bool:
         """Whether the expression is true. Raises one of EVALUATION_ERRORS if it fails on this
         record."""
-        variables = _whole(row) if self._paths is None else _at_paths(row, self._paths)
-        return self._program.execute(variables) is True
+        return self._execute(self._variables(row)) is True
 
     def failure(self, row: RecordRow) -> str:
         """Why `accepts` fails on a record, in the names that the expression has."""
@@ -140,22 +140,27 @@ class _Rewriting:
         return self._variables[token[0]]
 
 
-def _at_paths(row: RecordRow, fields: dict[str, list[_Path]]) -> dict[str, Any]:
-    """The variables of a rewritten expression, without those that the record has nothing for."""
-    variables = {}
-    for field, paths in fields.items():
-        start = _FIELDS[field](row)
-        for variable, steps, member in paths:
-            found = start
-            try:
-                for step in steps:
-                    found = found[step]
-            except (KeyError, TypeError):  # no such member, or no object
-                continue
-            if member is None:
-                variables[variable] = found
-            elif isinstance(found, dict):
-                variables[variable] = member in found
+def _at_paths(fields: Mapping[str, Sequence[_Path]]) -> Callable[[RecordRow], dict[str, Any]]:
+    """What gives the variables of a rewritten expression; a record may have nothing for some."""
+    fields_read = [(_FIELDS[name], paths) for name, paths in fields.items()]
+
+    def variables(row: RecordRow) -> dict[str, Any]:
+        given = {}
+        for read, paths in fields_read:
+            field = read(row)
+            for variable, steps, member in paths:
+                found = field
+                try:
+                    for step in steps:
+                        found = found[step]
+                except (KeyError, TypeError):  # no such member, or no object
+                    continue
+                if member is None:
+                    given[variable] = found
+                elif isinstance(found, dict):
+                    given[variable] = member in found
+        return given
+
     return variables
 
 

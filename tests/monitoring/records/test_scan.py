@@ -97,3 +97,11 @@ def test_a_record_that_ends_outside_its_batch_is_an_error():
     data = bytes(encode_batch([Record(0, 0, b"k", b"value")]))
     with pytest.raises(DAMAGED):
         list(candidates(0, read_header(data), data[HEADER_BYTES:-1], None))
+
+
+@pytest.mark.parametrize("field", [b"key", b"value"])
+def test_a_field_that_ends_in_the_next_record_is_an_error(field):
+    data = bytearray(encode_batch([Record(0, 0, b"key", b"value")] * 2))
+    data[data.index(field) - 1] += 40
+    with pytest.raises(DAMAGED):
+        list(candidates(0, read_header(data), bytes(data[HEADER_BYTES:]), None))
