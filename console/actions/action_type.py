@@ -81,12 +81,13 @@ class ActionType(ABC):
         verb: the right that planning and applying need (console/accounts/rights.py).
         target: the kind of thing that it changes, for links on its pages.
         form_page: the name of the URL of its form.
+        form_takes_target: the URL of its form has the name of the target.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
         continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
 
-    A proposal calls `read`, `for_reader` and `draft`. The worker calls `read` again and compares
+    `services.propose` calls `read`, `within_scope` and `draft`. The worker calls `read` again and compares
     the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods
     `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
@@ -95,6 +96,7 @@ class ActionType(ABC):
     verb: ClassVar[str]
     target: ClassVar[Target]
     form_page: ClassVar[str]
+    form_takes_target: ClassVar[bool] = True
     creates: ClassVar[bool] = False
     deletes: ClassVar[bool] = False
     continues_without_worker: ClassVar[bool] = False
@@ -108,7 +110,7 @@ class ActionType(ABC):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
-    def for_reader(self, facts: Facts, scope: Scope) -> Facts:
+    def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         """The facts without names outside the user's scope, for `draft` and `describe`; pure."""
         return facts
 
@@ -174,7 +176,8 @@ class ActionType(ABC):
 
     def again_url(self, cluster: str, resource: str) -> str:
         """The URL of the form to plan the same change again."""
-        return reverse(self.form_page, args=[cluster] if self.creates else [cluster, resource])
+        args = [cluster, resource] if self.form_takes_target else [cluster]
+        return reverse(self.form_page, args=args)
 
     def form_url(self, plan: Plan) -> str:
         """The URL of the form to plan the change of a plan again."""

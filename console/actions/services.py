@@ -65,7 +65,7 @@ def propose(
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
     rights = principal.rights(cluster)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-    draft = action_type.draft(action_type.for_reader(facts, rights.scope), params, snapshot)
+    draft = action_type.draft(action_type.within_scope(facts, rights.scope), params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,
         kind=kind,
@@ -317,7 +317,7 @@ def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: F
     """The differences since the review, without names that the user may not see."""
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
     both = (_without_applied(plan, found) for found in (plan.facts, facts))
-    then, now = (action_type.for_reader(found, scope) for found in both)
+    then, now = (action_type.within_scope(found, scope) for found in both)
     return action_type.describe(then, now)
 
 

@@ -32,7 +32,7 @@ class ChangeQuotas(ActionType):
     verb = "quota.edit"
     target = QUOTA_TARGET
     form_page = "quotas"
-    creates = True  # its form has the entity in the query
+    form_takes_target = False  # its form has the entity in the query
 
     def title(self, resource: str) -> str:
         return _("Change quotas")

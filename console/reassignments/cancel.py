@@ -23,7 +23,7 @@ class CancelReassignments(ItemsAction):
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassignments"
-    creates = True
+    form_takes_target = False
 
     def title(self, resource: str) -> str:
         return _("Cancel reassignments")

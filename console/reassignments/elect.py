@@ -26,7 +26,7 @@ class ElectLeaders(ItemsAction):
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassignments"
-    creates = True
+    form_takes_target = False
 
     def title(self, resource: str) -> str:
         return _("Elect preferred leaders")

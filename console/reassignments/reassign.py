@@ -32,7 +32,7 @@ class ReassignPartitions(ItemsAction):
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassign"
-    creates = True  # its form has the topics in the query
+    form_takes_target = False  # its form has the topics in the query
     continues_without_worker = True
 
     def title(self, resource: str) -> str:

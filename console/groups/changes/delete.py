@@ -34,7 +34,7 @@ class DeleteGroup(ActionType):
             committed.setdefault(topic, {})[str(partition)] = offset
         return {**shared.read_members(gateway, params["name"]), COMMITTED: committed}
 
-    def for_reader(self, facts: Facts, scope: Scope) -> Facts:
+    def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         committed = facts[COMMITTED]
         shown = {topic: rows for topic, rows in committed.items() if scope.shows_topic(topic)}
         return {**facts, COMMITTED: shown, HIDDEN: len(committed) - len(shown)}

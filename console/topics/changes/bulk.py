@@ -36,7 +36,7 @@ class BulkAction(ItemsAction):
 
     target = shared.TOPIC_TARGET
     form_page = "topics"
-    creates = True  # its form is the list, which needs no name of a topic
+    form_takes_target = False  # its form is the list
     word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
 
     def targets(self, resource: str, params: Params) -> list[str]:

@@ -19,6 +19,7 @@ class CreateTopic(ActionType):
     verb = "topic.create"
     target = shared.TOPIC_TARGET
     form_page = "topic-create"
+    form_takes_target = False
     creates = True
 
     def title(self, resource: str = "") -> str:
@@ -37,7 +38,7 @@ class CreateTopic(ActionType):
         }
         return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
 
-    def for_reader(self, facts: Facts, scope: Scope) -> Facts:
+    def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         """Removes names of topics outside the scope, also from the brokers' error text."""
         alike = [other if scope.shows_topic(other) else "" for other in facts["alike"]]
         return {**facts, "alike": alike, "objection": facts["objection"] if all(alike) else ""}
