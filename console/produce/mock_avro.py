@@ -18,6 +18,7 @@ from monitoring.schema_registry.client import Schema
 _DIGITS_BEFORE_POINT = 4
 _DIGITS_OF_BYTE = 2.4  # a little less than log10(256)
 _LOCAL_SECONDS = (1_735_689_600, 1_798_761_600)  # 2025 and 2026
+_FIXED_BYTES_MAX, _SCALE_MAX = 10_000, 200
 _KEYS = ("amber", "basil")
 _NUMBER = {"minimum": 0, "maximum": 1000}
 
@@ -83,6 +84,8 @@ class _Making:
             return _Part(name, {"const": {"months": 0, "days": 1, "millis": 0}})
         if logical == "uuid" and size == 16:
             return _Part(name, {"type": "string", "format": "uuid"})
+        if size > _FIXED_BYTES_MAX:
+            raise SchemaInvalid(f"a fixed type has more than {_FIXED_BYTES_MAX} bytes")
         return _Part(name, {"type": "string", "like": "0" * size})
 
     def enum(self, symbols: list[str], name: str) -> _Part:
@@ -111,7 +114,7 @@ class _Making:
 def _decimal(tree: dict[str, Any], size: int | None) -> dict[str, Any]:
     """Texts with as many digits as the type has, at most four before the point."""
     scale, precision = tree.get("scale", 0), tree.get("precision")
-    scale = scale if isinstance(scale, int) else 0
+    scale = scale if isinstance(scale, int) and 0 <= scale <= _SCALE_MAX else 0
     most = precision if isinstance(precision, int) else scale + _DIGITS_BEFORE_POINT
     if size is not None:
         most = min(most, int(size * _DIGITS_OF_BYTE) - 1)

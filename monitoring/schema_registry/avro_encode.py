@@ -6,15 +6,18 @@ branch takes it. A missing field gets its default; a member that the schema does
 error, since it would be lost. Numbers are int or Decimal.
 """
 
+import math
 import struct
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from monitoring.schema_registry import avro_logical_encode
 from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compiled
-from monitoring.schema_registry.unfit import Spending, Unfit
+from monitoring.schema_registry.budget import DATA_BYTES_MAX
+from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit
 from monitoring.schema_registry.wire_format import zigzag
 
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -29,6 +32,12 @@ class Output:
         self.data = bytearray()
         self.spending = Spending()
         self.is_default = False
+
+    def within(self, part: str | int | None) -> AbstractContextManager[None]:
+        """As Spending.within. A few typed bytes may have large defaults."""
+        if len(self.data) > DATA_BYTES_MAX:
+            raise Exhausted(f"at most {DATA_BYTES_MAX} bytes")
+        return self.spending.within(part)
 
 
 @dataclass(slots=True)
@@ -83,7 +92,7 @@ def _float(kind: str, code: str) -> Callable[[Output, Any], None]:
             data = struct.pack(code, float(number))
         except OverflowError as error:
             raise Unfit(kind) from error
-        if isinstance(value, Decimal) and abs(float(value)) == float("inf"):
+        if isinstance(value, Decimal) and math.isinf(float(value)):
             raise Unfit(kind)
         output.data += data
 
@@ -168,7 +177,7 @@ class _Writing:
             if value:
                 output.data += zigzag(len(value))
             for number, each in enumerate(value):
-                with output.spending.within(number):
+                with output.within(number):
                     item.write(output, each)
             output.data.append(0)
 
@@ -181,7 +190,7 @@ class _Writing:
             if value:
                 output.data += zigzag(len(value))
             for key, each in value.items():
-                with output.spending.within(key):
+                with output.within(key):
                     _string(output, key)
                     item.write(output, each)
             output.data.append(0)
@@ -202,7 +211,7 @@ class _Writing:
 def _record(members: Members[Writer], output: Output, value: dict[str, Any]) -> None:
     unknown = value.keys() - {name for name, _writer, _default in members}
     for name, writer, default in members:
-        with output.spending.within(name):
+        with output.within(name):
             if name in value:
                 writer.write(output, value[name])
             elif default is NO_DEFAULT:
@@ -212,7 +221,7 @@ def _record(members: Members[Writer], output: Output, value: dict[str, Any]) -> 
                 writer.write(output, default)
                 output.is_default = was
     if unknown:
-        with output.spending.within(min(unknown)):
+        with output.within(min(unknown)):
             raise Unfit(why="the schema has no such field")
 
 
@@ -249,9 +258,11 @@ def _tried(branch: Writer, output: Output, value: Any) -> tuple[bytes | None, Un
     kept, output.data = output.data, bytearray()
     was = output.is_default
     try:
-        with output.spending.within(None):
+        with output.within(None):
             branch.write(output, value)
         return bytes(output.data), None
+    except Exhausted:
+        raise
     except Unfit as error:
         return None, error
     finally:

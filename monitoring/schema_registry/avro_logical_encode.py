@@ -20,6 +20,7 @@ _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
 _MOMENT = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ]{_TIME}(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 _TIME_ONLY = re.compile(_TIME, re.ASCII)
 _DIGITS_MAX = 200
+_FIXED_BYTES_MAX = 1_000  # of a decimal, which is written with all of its bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def of_fixed(tree: dict[str, Any]) -> Convert | None:
 
 def _decimal(tree: dict[str, Any], size: int | None) -> Convert | None:
     scale, precision = tree.get("scale", 0), tree.get("precision")
+    if size is not None and size > _FIXED_BYTES_MAX:
+        return None
     if not isinstance(scale, int) or isinstance(scale, bool) or not 0 <= scale <= _DIGITS_MAX:
         return None
     digits = precision if isinstance(precision, int) and precision > 0 else _DIGITS_MAX

@@ -18,9 +18,10 @@ import re2
 
 from monitoring.schema_registry.budget import SchemaInvalid
 from monitoring.schema_registry.exact_json import exact_json
-from monitoring.schema_registry.unfit import Spending, Unfit
+from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit
 
 _SHOWN_CHARS_MAX = 200
+_CHARS_OF_VALUE = 50  # looking at so many costs as much as a value
 _PATTERN_CHARS_MAX = 1_000
 Schema = Mapping[str, Any]
 
@@ -39,6 +40,7 @@ class JsonSchema:
         self._check(self._root, self._root, value, Spending())
 
     def _check(self, schema: Any, root: Any, value: Any, spending: Spending) -> None:
+        spending.spend(1)
         if schema is True:
             return
         if schema is False:
@@ -49,7 +51,7 @@ class JsonSchema:
             target, target_root = self._target(schema["$ref"], root)
             with spending.within(None):
                 self._check(target, target_root, value, spending)
-        _check_plain(schema, value)
+        _check_plain(schema, value, spending)
         if isinstance(value, dict):
             self._object(schema, root, value, spending)
         elif isinstance(value, list):
@@ -74,6 +76,8 @@ class JsonSchema:
         try:
             with spending.within(None):
                 self._check(schema, root, value, spending)
+        except Exhausted:
+            raise
         except Unfit as error:
             return error
         return None
@@ -88,6 +92,7 @@ class JsonSchema:
         patterns = _object_of(schema, "patternProperties")
         for name, each in value.items():
             parts = [members[name]] if name in members else []
+            spending.spend(len(patterns))
             parts += [part for pattern, part in patterns.items() if _matches(pattern, name)]
             if not parts:
                 parts = [schema.get("additionalProperties", True)]
@@ -112,7 +117,7 @@ class JsonSchema:
                 part = first[number] if number < len(first) else rest
                 self._check(part, root, each, spending)
         if schema.get("uniqueItems") is True:
-            texts = [_canonical(each) for each in value]
+            texts = [_spent(_canonical(each), spending) for each in value]
             if len(set(texts)) < len(texts):
                 raise Unfit("items that are all different")
 
@@ -136,22 +141,22 @@ class JsonSchema:
             self._check(schema.get("then" if fits else "else", True), root, value, spending)
 
 
-def _check_plain(schema: Schema, value: Any) -> None:
+def _check_plain(schema: Schema, value: Any, spending: Spending) -> None:
     kinds = schema.get("type")
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
         if not any(_is_type(value, name) for name in names):
             raise Unfit(" or ".join(map(str, names))[:_SHOWN_CHARS_MAX])
-    if "enum" in schema and _canonical(value) not in map(_canonical, _list(schema, "enum")):
-        raise Unfit(f"one of {_canonical(schema['enum'])[:_SHOWN_CHARS_MAX]}")
-    if "const" in schema and _canonical(value) != _canonical(schema["const"]):
-        raise Unfit(_canonical(schema["const"])[:_SHOWN_CHARS_MAX])
+    if "enum" in schema:
+        _check_allowed(_list(schema, "enum"), value, spending)
+    if "const" in schema:
+        _check_allowed([schema["const"]], value, spending)
     if _is_number(value):
         _check_number(schema, value)
     if isinstance(value, str):
         _check_size(schema, len(value), "minLength", "maxLength", "characters")
         pattern = schema.get("pattern")
-        if pattern is not None and not _matches(pattern, value):
+        if pattern is not None and not _matches(pattern, _spent(value, spending)):
             raise Unfit(f"a text like {pattern[:_SHOWN_CHARS_MAX]}")
 
 
@@ -194,6 +199,19 @@ def _is_type(value: Any, name: Any) -> bool:
 
 def _is_number(value: Any) -> TypeGuard[int | Decimal]:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _check_allowed(allowed: list[Any], value: Any, spending: Spending) -> None:
+    texts = [_spent(_canonical(each), spending) for each in (value, *allowed)]
+    if texts[0] not in texts[1:]:
+        one_of = "one of " if len(allowed) > 1 else ""
+        raise Unfit(f"{one_of}{', '.join(texts[1:])[:_SHOWN_CHARS_MAX]}")
+
+
+def _spent(text: str, spending: Spending) -> str:
+    """The text, the more costly the longer it is. Raises Unfit."""
+    spending.spend(len(text) // _CHARS_OF_VALUE)
+    return text
 
 
 def _canonical(value: Any) -> str:

@@ -9,6 +9,7 @@ checked.
 
 import base64
 import binascii
+import math
 import struct
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -186,9 +187,12 @@ def _float(kind: str, value: Any) -> bytes:
     if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
         raise Unfit(kind)
     try:
-        return struct.pack(_FIXED[kind], float(number))
+        data = struct.pack(_FIXED[kind], float(number))
     except OverflowError as error:
         raise Unfit(kind) from error
+    if isinstance(number, Decimal) and math.isinf(float(number)):
+        raise Unfit(kind)
+    return data
 
 
 def _whole(kind: str, value: Any) -> tuple[int, bytes]:

@@ -27,21 +27,29 @@ class Unfit(Exception):
         return Reason("schema_unfit", path=path, why=self.why)
 
 
+class Exhausted(Unfit):
+    """The value is too large: no other part of the schema is tried."""
+
+
 class Spending:
     """What encoding one value may still cost."""
 
     def __init__(self) -> None:
         self.values, self.depth = 0, 0
 
+    def spend(self, values: int) -> None:
+        """Raises Exhausted if nothing is left."""
+        self.values += values
+        if self.values > VALUES_MAX:
+            raise Exhausted(f"at most {VALUES_MAX} values")
+
     @contextmanager
     def within(self, part: str | int | None) -> Iterator[None]:
         """A value within another one; None = the value itself, by another part of the schema.
         Raises Unfit, also if they are too many."""
-        self.values += 1
         self.depth += 1
         try:
-            if self.values > VALUES_MAX:
-                raise Unfit(f"at most {VALUES_MAX} values")
+            self.spend(1)
             if self.depth > DEPTH_MAX:
                 raise Unfit(f"at most {DEPTH_MAX} levels")
             yield

@@ -9,6 +9,7 @@ from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.unfit import Unfit
 from tests.monitoring.schema_registry import serialized
+from tests.support.hostile_http import MIB, memory_below
 
 
 def encoded(schema, value):
@@ -135,3 +136,16 @@ def test_a_value_of_endless_depth_is_refused():
     with pytest.raises(Unfit) as raised:
         encoded(TREE, value)
     assert raised.value.path[0] == "left"
+
+
+def test_few_bytes_with_large_defaults_are_refused():
+    item = record({"name": "a", "type": "string", "default": "x" * 10_000}, name="Item")
+    schema = {"type": "array", "items": item}
+    with pytest.raises(Unfit, match="bytes"):
+        encoded(schema, [{}] * 5_000)
+
+
+def test_a_decimal_of_endless_size_takes_no_memory():
+    schema = logical("fixed", "decimal", name="D", size=2**40, precision=4, scale=2)
+    with memory_below(50 * MIB), pytest.raises(Unfit, match="characters"):
+        encoded(schema, "1.00")
