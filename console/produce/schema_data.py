@@ -4,6 +4,7 @@ A user names the schema: a subject, whose latest version it is, or an id. Subjec
 their names are names of topics, also of those that the user may not see.
 """
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +18,17 @@ from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry_settings import RegistrySettings
 
+SECONDS_MAX = 20.0
 _TITLES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
 _ID_MAX = (1 << 31) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SchemaData:
-    """Encodes keys or values with one schema."""
+    """Encodes the keys or values of one form with one schema, in limited time."""
 
     encoder: SchemaEncoder
+    seconds_left: float = SECONDS_MAX
 
     def of_text(self, text: str) -> bytes:
         """The bytes of typed JSON. Raises InvalidData."""
@@ -33,10 +36,15 @@ class SchemaData:
 
     def of_value(self, value: Any, text: str) -> bytes:
         """As SchemaEncoder.encode. Raises InvalidData."""
+        if self.seconds_left <= 0:
+            raise InvalidData(_("Encoding takes too long: write fewer records at once."))
+        started_s = time.monotonic()
         try:
             return self.encoder.encode(value, text)
         except NotEncoded as error:
             raise InvalidData(sentence(error.reason)) from error
+        finally:
+            self.seconds_left -= time.monotonic() - started_s
 
     @property
     def title(self) -> str:

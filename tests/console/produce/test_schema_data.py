@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from console.actions import models
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
+from console.produce import schema_data
 from monitoring.models import Cluster
 from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.compiled import CompiledSchema
@@ -179,3 +181,11 @@ def test_mock_records_of_no_usable_schema_are_refused(registry, client_of, opera
     answer = client_of(operator).post(MOCK, posted)
     assert answer.status_code == 422
     assert why in answer.content.decode()
+
+
+def test_a_schema_that_takes_too_long_for_a_file_is_given_up(
+    registry, client_of, operator, monkeypatch
+):
+    monkeypatch.setattr(schema_data, "SchemaData", partial(schema_data.SchemaData, seconds_left=0))
+    posted = {"lines": '{"value": {}}', "value_format": "schema"}
+    assert "Encoding takes too long" in client_of(operator).post(LINES, posted).content.decode()
