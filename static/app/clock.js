@@ -23,6 +23,7 @@ export function refresh(root = document) {
   }
 }
 
-setInterval(refresh, 1000);
+setInterval(() => document.hidden || refresh(), 1000);
+document.addEventListener("visibilitychange", () => refresh());
 document.addEventListener("htmx:after:swap", () => refresh());
 refresh();

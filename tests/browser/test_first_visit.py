@@ -42,6 +42,18 @@ def test_plotly_is_loaded_after_the_page_has_been_painted_and_has_all_it_needs(p
     assert started > loaded
 
 
+def test_the_page_is_painted_before_htmx_has_come(page_as):
+    page = page_as("viewer")
+    held: list = []
+    page.route("**/htmx-4*.js", lambda route: held.append(route))
+    page.goto("/c/local/topics", wait_until="commit")
+    expect(page.locator("#topics tbody tr").first).to_be_visible()
+    page.wait_for_function("performance.getEntriesByType('paint').length > 0")
+    until(page, lambda: held, "the script is held")
+    held[0].continue_()
+    expect(page.locator("#live-status .status-text")).to_have_text("Live")
+
+
 def test_plotly_is_loaded_only_where_a_chart_is_in_view(page_as):
     page = page_as("viewer", width=390)
     page.goto("/c/local/")

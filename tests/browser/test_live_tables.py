@@ -184,6 +184,18 @@ def test_a_hidden_tab_asks_for_nothing_by_the_clock_either(page_as):
         set_hidden(page, False)
 
 
+def test_the_ages_of_a_hidden_tab_rest_and_are_true_when_it_is_shown(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics")
+    set_hidden(page, True)
+    age = page.locator("#live-status time.age")
+    age.evaluate("e => { e.textContent = 'as it was' }")
+    page.wait_for_timeout(1500)  # nothing comes: there is nothing to wait for
+    expect(age).to_have_text("as it was")
+    set_hidden(page, False)
+    expect(age).not_to_have_text("as it was")
+
+
 def test_focus_selection_and_place_on_the_page_survive_a_tick(page_as):
     page = page_as("viewer")
     page.set_viewport_size({"width": 900, "height": 300})
