@@ -87,9 +87,9 @@ class ActionType(ABC):
         continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
 
-    `services.propose` calls `read`, `within_scope` and `draft`. The worker calls `read` again and compares
-    the facts by `compared`; if they differ it calls `describe`, else `apply`. In all methods
-    `resource` is the name of the target, and `pure` means: no cluster, clock or database.
+    `services.propose` calls `read`, `within_scope` and `draft`. The worker calls `read` again and
+    compares the facts by `compared`; if they differ it calls `describe`, else `apply`. In all
+    methods `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
     name: ClassVar[str]

@@ -135,7 +135,10 @@ class CopyRecords(ItemsAction):
         return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
 
     def form_url(self, plan: Plan) -> str:
-        return self.again_url(plan.params["cluster"], plan.params["name"])
+        params = plan.params
+        return self.again_url(
+            params.get("cluster", plan.cluster), params.get("name", plan.resource)
+        )
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         return reverse("topic", args=[cluster, resource]), str(self.target.page_link)
