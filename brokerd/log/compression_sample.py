@@ -1,4 +1,4 @@
-"""How well a segment's records are compressed, told from its first batches.
+"""How well a segment's records are compressed, by its first batches.
 
 A sample is bounded in batches and in bytes before and after decompression, so that asking for one
 costs little, however large a segment is and whatever a batch decompresses to. Sizes are those of

@@ -8,6 +8,7 @@ from console.actions import registry
 from console.actions.action_type import ItemsAction
 from console.actions.draft import StepState
 from console.actions.models import FAILED, REFUSED, Plan
+from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
@@ -67,6 +68,8 @@ def items(plan: Plan) -> dict[str, Any] | None:
     return {
         "rows": shown,
         "left_out": len(rows) - len(shown),
+        "are_listed": action_type.lists_items,
+        "share_done": numbers.percent(len(plan.applied_items) / len(keys)),
         "done": len(plan.applied_items),
         "total": len(keys),
         "failed": len(failed),
