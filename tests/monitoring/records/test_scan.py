@@ -1,4 +1,5 @@
 import contextlib
+import json
 from functools import partial
 
 import pytest
@@ -13,6 +14,7 @@ from brokerd.protocol.records import (
     read_header,
 )
 from monitoring.gateway.records import RecordRow
+from monitoring.records.filters import RecordFilter
 from monitoring.records.scan import DAMAGED, candidates
 
 TEXTS = st.one_of(st.none(), st.binary(max_size=200))
@@ -49,6 +51,27 @@ def test_a_prefilter_loses_no_record_that_contains_the_text(records, text):
     wanted = [each for each in rows(records) if text in (each.value or b"")]
     found = rows(records, lambda data: partial(data.find, text))
     assert [each for each in found if text in (each.value or b"")] == wanted
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a/b", "a", "é", "ab", "\\", ""]), st.booleans(), st.booleans()),
+        min_size=1,
+        max_size=30,
+    ),
+    st.sampled_from(["a/b", "a", "é", "b"]),
+    st.sampled_from(['record.value.x == "{}"', 'record.value.x.contains("{}")']),
+)
+def test_an_expression_finds_the_same_records_with_its_prefilter_and_without(texts, text, form):
+    records = []
+    for written, is_ascii, is_slash_escaped in texts:
+        value = json.dumps({"x": written}, ensure_ascii=is_ascii)
+        value = value.replace("/", "\\/") if is_slash_escaped else value
+        records.append(Record(0, 0, None, value.encode()))
+    record_filter = RecordFilter(expression=form.format(text))
+    assert record_filter.prefilter is not None
+    found = list(filter(record_filter.accepts, rows(records, record_filter.prefilter)))
+    assert found == list(filter(record_filter.accepts, rows(records)))
 
 
 def test_records_without_the_text_are_not_decoded():
