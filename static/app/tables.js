@@ -1,52 +1,55 @@
 // On a phone a row of a `.card-table` is a small block instead of a line that leaves the screen:
 // each cell with its column's heading in front (app.css). The headings are copied here, whenever
 // tables arrive or change; what CSS takes from a table that is no table any more (its roles) too. On a
-// wider window a table that is wider than its card scrolls.
-const phone = window.matchMedia("(max-width: 767.98px)");
+// wider window a table that is wider than its card scrolls. Runs before the first paint and labels rows
+// as they are parsed, so that none moves.
+(() => {
+  const phone = window.matchMedia("(max-width: 767.98px)");
 
-function put(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
-function label(table) {
-  const titles = [...table.querySelectorAll("thead th")].map((th) =>
-    th.querySelector(".visually-hidden") ? "" : th.textContent.trim(),
-  );
-  put(table, "role", "table");
-  for (const group of table.querySelectorAll("thead, tbody")) put(group, "role", "rowgroup");
-  for (const th of table.querySelectorAll("thead th")) put(th, "role", "columnheader");
-  for (const row of table.rows) {
-    put(row, "role", "row");
-    if (row.parentElement.tagName === "THEAD") continue;
-    [...row.cells].forEach((cell, i) => {
-      put(cell, "role", "cell");
-      put(cell, "data-label", cell.colSpan > 1 ? "" : (titles[i] ?? ""));
-    });
+  function put(element, name, value) {
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   }
-  if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
-}
 
-// What scrolls and holds nothing to tab to can be scrolled by keys.
-function reach(box) {
-  if (box.scrollWidth <= box.clientWidth || box.querySelector("a, button, input, select, summary")) {
-    for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
-    return;
+  function label(table) {
+    const titles = [...table.querySelectorAll("thead th")].map((th) =>
+      th.querySelector(".visually-hidden") ? "" : th.textContent.trim(),
+    );
+    put(table, "role", "table");
+    for (const group of table.querySelectorAll("thead, tbody")) put(group, "role", "rowgroup");
+    for (const th of table.querySelectorAll("thead th")) put(th, "role", "columnheader");
+    for (const row of table.rows) {
+      put(row, "role", "row");
+      if (row.parentElement.tagName === "THEAD") continue;
+      [...row.cells].forEach((cell, i) => {
+        put(cell, "role", "cell");
+        put(cell, "data-label", cell.colSpan > 1 ? "" : (titles[i] ?? ""));
+      });
+    }
+    if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
   }
-  put(box, "tabindex", "0");
-  put(box, "role", "region");
-  put(box, "aria-label", box.closest(".card")?.querySelector(".card-title")?.textContent.trim() ?? document.title);
-}
 
-function labelAll() {
-  if (phone.matches) document.querySelectorAll(".card-table").forEach(label);
-  else document.querySelectorAll(".is-stacked").forEach((table) => table.classList.remove("is-stacked"));
-  document.querySelectorAll(".table-responsive").forEach(reach);
-}
+  // What scrolls and holds nothing to tab to can be scrolled by keys.
+  function reach(box) {
+    if (box.scrollWidth <= box.clientWidth || box.querySelector("a, button, input, select, summary")) {
+      for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+      return;
+    }
+    put(box, "tabindex", "0");
+    put(box, "role", "region");
+    put(box, "aria-label", box.closest(".card")?.querySelector(".card-title")?.textContent.trim() ?? document.title);
+  }
 
-labelAll();
-window.addEventListener("resize", labelAll);
-new MutationObserver(labelAll).observe(document.body, {
-  childList: true,
-  subtree: true,
-  attributeFilter: ["class", "data-label", "tabindex"],
-});
+  function labelAll() {
+    if (phone.matches) document.querySelectorAll(".card-table").forEach(label);
+    else document.querySelectorAll(".is-stacked").forEach((table) => table.classList.remove("is-stacked"));
+    if (document.readyState !== "loading") document.querySelectorAll(".table-responsive").forEach(reach);
+  }
+
+  document.addEventListener("DOMContentLoaded", labelAll);
+  window.addEventListener("resize", labelAll);
+  new MutationObserver(labelAll).observe(document.documentElement, {
+    childList: true,
+    subtree: true,
+    attributeFilter: ["class", "data-label", "tabindex"],
+  });
+})();

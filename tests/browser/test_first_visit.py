@@ -42,13 +42,15 @@ def test_plotly_is_loaded_after_the_page_has_been_painted_and_has_all_it_needs(p
     assert started > loaded
 
 
-def test_the_page_is_painted_before_htmx_has_come(page_as):
-    page = page_as("viewer")
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_page_is_painted_with_its_rows_in_place_before_htmx_has_come(page_as, width):
+    page = page_as("viewer", width)
     held: list = []
     page.route("**/htmx-4*.js", lambda route: held.append(route))
     page.goto("/c/local/topics", wait_until="commit")
     expect(page.locator("#topics tbody tr").first).to_be_visible()
     page.wait_for_function("performance.getEntriesByType('paint').length > 0")
+    expect(page.locator("#topics table.is-stacked")).to_have_count(1 if width == 390 else 0)
     until(page, lambda: held, "the script is held")
     held[0].continue_()
     expect(page.locator("#live-status .status-text")).to_have_text("Live")
