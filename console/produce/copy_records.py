@@ -135,10 +135,8 @@ class CopyRecords(ItemsAction):
         return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
 
     def form_url(self, plan: Plan) -> str:
-        params = plan.params
-        return self.again_url(
-            params.get("cluster", plan.cluster), params.get("name", plan.resource)
-        )
+        source = plan.params.get("cluster", plan.cluster), plan.params.get("name", plan.resource)
+        return self.again_url(*source)
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         return reverse("topic", args=[cluster, resource]), str(self.target.page_link)
