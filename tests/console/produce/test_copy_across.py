@@ -1,5 +1,7 @@
 """Records copied to a topic of another cluster: the rights to both, and where the plan belongs."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from console.accounts.principal import Principal
@@ -22,14 +24,15 @@ URL = "/c/local/topics/orders/copy"
 
 
 @pytest.fixture
-def remote(orders, monkeypatch) -> FakeCluster:
+def remote(orders) -> Iterator[FakeCluster]:
     """Another cluster, with a topic `target` of one partition."""
     cluster = FakeCluster()
     cluster.create_topic("target", 1)
     Cluster.objects.create(slug="remote", name="Remote", bootstrap_servers="127.0.0.1:2")
-    stand_in(monkeypatch, orders, remote=cluster)
     orders.produce("orders", 0, *(b"%d" % number for number in range(4)), key=b"k")
-    return cluster
+    with pytest.MonkeyPatch.context() as monkeypatch:  # undone before that of `orders`
+        stand_in(monkeypatch, orders, remote=cluster)
+        yield cluster
 
 
 def planned(user, **changes) -> Plan:
