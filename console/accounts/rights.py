@@ -100,8 +100,8 @@ class Rights:
     def _collides(self, topic: str) -> bool:
         """Whether the name collides with a hidden topic. Brokers refuse names that differ only in
         "." and "_"; their error would reveal the hidden topic."""
-        alike = (hidden.replace(".", "_") for hidden in self.scope.hidden_topics)
-        return topic.replace(".", "_") in alike
+        colliding = (hidden.replace(".", "_") for hidden in self.scope.hidden_topics)
+        return topic.replace(".", "_") in colliding
 
     @property
     def may_change_topics(self) -> bool:

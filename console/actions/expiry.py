@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-EXPIRES = timedelta(minutes=15)  # the cluster may have changed since the review
+DRAFT_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
-QUEUED_MAX = timedelta(minutes=15)
-SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
-RETENTION = timedelta(days=90)  # the audit log keeps the entries longer
+QUEUED_AGE_MAX = timedelta(minutes=15)
+WORKER_SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
+PLANS_KEPT = timedelta(days=90)  # the audit log keeps the entries longer
 
 
 def is_expired(created_ms: int, now_ms: int) -> bool:
     """Whether a plan is too old to be confirmed."""
-    return now_ms - created_ms > EXPIRES.total_seconds() * 1000
+    return now_ms - created_ms > DRAFT_AGE_MAX.total_seconds() * 1000

@@ -28,7 +28,7 @@ from console.actions.draft import (
     StepState,
     fingerprint,
 )
-from console.actions.expiry import QUEUED_MAX, RETENTION, SILENT_MAX, is_expired
+from console.actions.expiry import PLANS_KEPT, QUEUED_AGE_MAX, WORKER_SILENT_MAX, is_expired
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress, end_running_step
 from console.audit import services as audit
@@ -220,7 +220,7 @@ def _queue_or_fail(plan: Plan) -> None:
 
 def _send_task(plan: Plan) -> None:
     check()  # detects a Redis that hangs sooner than Celery does
-    expires_s = QUEUED_MAX.total_seconds()
+    expires_s = QUEUED_AGE_MAX.total_seconds()
     current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False, expires=expires_s)
 
 
@@ -385,16 +385,16 @@ def _result_text(plan: Plan) -> str:
 def end_lost_plans() -> None:
     """End plans whose worker was lost, or continue them; delete old plans."""
     now = timezone.now()
-    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
+    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_AGE_MAX):
         if _continues_without_worker(plan):
             _queue_again(plan, models.QUEUED)
         else:
             finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
-    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - SILENT_MAX):
+    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - WORKER_SILENT_MAX):
         if _continues_without_worker(plan):
             _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")
             finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
-    old = Plan.objects.filter(created_at__lt=now - RETENTION)
+    old = Plan.objects.filter(created_at__lt=now - PLANS_KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

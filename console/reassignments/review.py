@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS
 from console.actions.draft import Change, Facts, Figure, PlanRefused
 from console.reassignments.moves import Move
-from console.topics.changes.shared import change_refusal
+from console.topics.changes.shared import why_not_changeable
 from console.ui import numbers
 
 _BROKERS_SHOWN = 12
@@ -16,7 +16,7 @@ _BROKERS_SHOWN = 12
 def check(planned: Sequence[Move], facts: Facts) -> None:
     """Raises PlanRefused if the partitions cannot be moved so."""
     for move in planned:
-        if refusal := change_refusal(move.topic):
+        if refusal := why_not_changeable(move.topic):
             raise PlanRefused(refusal)
         fact = facts[ITEMS][move.key]
         if fact is None:

@@ -18,7 +18,7 @@ from console.reassignments import services
 from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, Wanted
 from console.topics.changes.bulk import TOPICS_MAX
-from console.topics.changes.shared import change_refusal
+from console.topics.changes.shared import why_not_changeable
 from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
@@ -96,7 +96,7 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
         return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
     if not all(request.rights.may(VERB, name) for name in names):
         return _("Your role does not include this change for all of these topics.")
-    return next(filter(None, map(change_refusal, names)), "") or _brokerd(request)
+    return next(filter(None, map(why_not_changeable, names)), "") or _brokerd(request)
 
 
 def _brokerd(request: ClusterRequest) -> str:

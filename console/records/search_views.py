@@ -11,8 +11,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import search as search_service
-from console.records import search_stream, services
+from console.records import search_stream, services, start_search
 from console.records.display import DEFAULT
 from console.records.exports import services as export_services
 from console.records.exports.forms import ExportForm
@@ -68,7 +67,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         return JsonResponse({"error": _("The search is not valid.")}, status=422)
     query = form.query(topic)
     try:
-        running = search_service.start(request.principal, request.cluster, query)
+        running = start_search.start(request.principal, request.cluster, query)
     except (GatewayError, FilterInvalid) as error:
         return JsonResponse({"error": search_stream.error_text(error)}, status=503)
     targets, _shown = services.mask_targets(request.principal, request.cluster, topic)

@@ -14,7 +14,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.plan_form import plan_of, read_only_text, status_of, unreadable_text
-from console.topics.changes.shared import change_refusal
+from console.topics.changes.shared import why_not_changeable
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, copy_of
@@ -124,7 +124,7 @@ def plan_delete(request: ClusterRequest, cluster: str, topic: str) -> HttpRespon
 def _refusal_reason(request: ClusterRequest, topic: str) -> str:
     """Why this topic cannot be changed, or "". Raises Http404 if it does not exist."""
     topic_context(request, topic, "overview")
-    return read_only_text() if request.cluster.read_only else change_refusal(topic)
+    return read_only_text() if request.cluster.read_only else why_not_changeable(topic)
 
 
 def _refused(

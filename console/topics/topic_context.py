@@ -7,7 +7,7 @@ from django.http import Http404
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
-from console.topics.changes.shared import change_refusal
+from console.topics.changes.shared import why_not_changeable
 from console.topics.tabs import topic_tabs
 from console.topics.write_refusal import write_refusal
 from monitoring.gateway.errors import GatewayError
@@ -24,7 +24,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
     row = snapshot.topic(topic) if snapshot else None
     if snapshot is not None and row is None and not _is_new(request.cluster, topic):
         raise Http404(topic_not_found(topic))
-    may_change = not request.cluster.read_only and not change_refusal(topic)
+    may_change = not request.cluster.read_only and not why_not_changeable(topic)
     return {
         "topic": topic,
         "row": row,

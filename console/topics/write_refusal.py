@@ -3,14 +3,14 @@
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import ADMIN_ONLY_RECORDS
-from console.topics.changes.shared import change_refusal
+from console.topics.changes.shared import why_not_changeable
 from monitoring import own_topics
 from monitoring.models import Cluster
 
 
 def write_refusal(cluster: Cluster, topic: str) -> str:
     """Why no records can be written to a topic, whoever asks; empty if they can."""
-    if reason := change_refusal(topic):
+    if reason := why_not_changeable(topic):
         return reason
     if topic.startswith(ADMIN_ONLY_RECORDS):
         text = _("“%(name)s” has the events of the brokers. Only brokers write to it.")

@@ -26,12 +26,12 @@ from monitoring.records import batches, scan
 from monitoring.records.batches import AbortedTransaction
 from monitoring.records.filters import Condition, RecordFilter
 from monitoring.records.masking import mask
-from monitoring.records.plan import WINDOW_BYTES, SearchPlan, Window
+from monitoring.records.search_windows import WINDOW_BYTES, SearchWindows, Window
 from monitoring.schema_registry.record_decoder import for_registry
 from monitoring.schema_registry_settings import RegistrySettings
 
 LANES = 2
-_TIMEOUT_S = 10.0
+_BROKER_TIMEOUT_S = 10.0
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
@@ -104,7 +104,7 @@ class Search:
         # Without a limit of time: the search has its own.
         self._decoder = for_registry(request.registry, None) if request.registry else None
         self._undecoded, self._first_undecoded = 0, ""
-        self._plan = SearchPlan(request.spans, request.newest_first)
+        self._plan = SearchWindows(request.spans, request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
         self._progress = Progress(offsets_total=self._plan.offsets_total, positions=starts)
         self._rows_left = request.matches_max
@@ -133,7 +133,7 @@ class Search:
 
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
-        metadata = await self._reader.read_metadata(_TIMEOUT_S, [topic])
+        metadata = await self._reader.read_metadata(_BROKER_TIMEOUT_S, [topic])
         self._leaders = metadata.leader_addresses(topic)
         if not self._leaders:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
@@ -148,7 +148,7 @@ class Search:
             await asyncio.sleep(_FOLLOW_S)
             self._rows_left = _FOLLOWED_ROWS_MAX
             try:
-                self._plan = SearchPlan(await self._new_spans(), newest_first=False)
+                self._plan = SearchWindows(await self._new_spans(), newest_first=False)
             except NotFound:
                 raise
             except GatewayError as error:
@@ -163,7 +163,7 @@ class Search:
     async def _new_spans(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
         metadata = await self._find_leaders()
-        reads = await self._reader.read_offsets(metadata, _TIMEOUT_S)
+        reads = await self._reader.read_offsets(metadata, _BROKER_TIMEOUT_S)
         rows = reads.metadata.spans.get(self._request.topic, range(0))
         ends = reads.log_end[rows.start : rows.stop].tolist()
         positions = self._progress.positions
@@ -226,7 +226,8 @@ class Search:
             self._channels[address] = channel
         topic = self._request.topic
         answer = await channel.request(
-            lambda number: fetch.request(topic, partition, offset, WINDOW_BYTES, number), _TIMEOUT_S
+            lambda number: fetch.request(topic, partition, offset, WINDOW_BYTES, number),
+            _BROKER_TIMEOUT_S,
         )
         fetched = fetch.decode(answer)
         if fetched.error:

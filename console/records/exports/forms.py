@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.records.exports.services import positions_of
 from console.records.forms import SearchForm
-from console.records.search import SearchQuery
+from console.records.start_search import SearchQuery
 
 
 class ExportForm(SearchForm):

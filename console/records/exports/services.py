@@ -1,12 +1,15 @@
-"""Exports all records that a search finds, in the order of the offsets of each partition."""
+"""Exports all records that a search finds, in the order of the offsets of each partition.
+
+The search masks them (monitoring/records/search.py), before anything is written.
+"""
 
 from collections.abc import Iterator, Mapping
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
-from console.records import search
+from console.records import start_search
 from console.records.exports.writers import ExportEnd, Writer
-from console.records.search import ExportLimits, SearchQuery
+from console.records.start_search import ExportLimits, SearchQuery
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
@@ -25,7 +28,7 @@ def start(
     limits: ExportLimits = LIMITS,
 ) -> RunningSearch:
     """A running export, which the caller stops; it is audited. Raises the errors of a search."""
-    running = search.start(principal, cluster, query, limits)
+    running = start_search.start(principal, cluster, query, limits)
     try:
         details = {"format": file_format, "search": _described(query)}
         audit.record_by(principal, "record.export", cluster.slug, query.topic, {}, details)

@@ -27,8 +27,8 @@ class AddPartitions(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, total = params["name"], params["total"]
-        if shared.change_refusal(name):
-            raise PlanRefused(shared.change_refusal(name))
+        if shared.why_not_changeable(name):
+            raise PlanRefused(shared.why_not_changeable(name))
         if total <= facts["partitions"]:
             raise PlanRefused(
                 _("“%(name)s” has %(n)d partitions already, and they cannot be removed.")

@@ -14,7 +14,7 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.topics.changes import shared
-from console.topics.changes.purge import TopicLogs, not_purged, read_logs
+from console.topics.changes.purge import TopicLogs, read_logs, why_not_purgeable
 from console.ui import numbers
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
@@ -70,8 +70,8 @@ class BulkAction(ItemsAction):
     def check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if one of the topics cannot be changed."""
         for name, found in facts[ITEMS].items():
-            if shared.change_refusal(name):
-                raise PlanRefused(shared.change_refusal(name))
+            if shared.why_not_changeable(name):
+                raise PlanRefused(shared.why_not_changeable(name))
             if found is None:
                 raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": name})
 
@@ -149,7 +149,7 @@ class PurgeTopics(BulkAction):
         self.check(facts, params)
         names = params["names"]
         for name in names:
-            if reason := not_purged(name, facts[ITEMS][name]["policy"]):
+            if reason := why_not_purgeable(name, facts[ITEMS][name]["policy"]):
                 raise PlanRefused(reason)
         counts = {name: params["counts"][name] for name in names}
         return Draft(

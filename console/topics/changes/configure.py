@@ -58,8 +58,8 @@ class ConfigureTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         topic, configs = params["name"], params["configs"]
-        if shared.change_refusal(topic):
-            raise PlanRefused(shared.change_refusal(topic))
+        if shared.why_not_changeable(topic):
+            raise PlanRefused(shared.why_not_changeable(topic))
         if facts.get("locked"):
             text = _("“%(name)s” is read-only or sensitive. It cannot be changed here.")
             raise PlanRefused(text % {"name": facts["locked"][0]})

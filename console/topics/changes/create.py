@@ -30,39 +30,43 @@ class CreateTopic(ActionType):
         only validate the request)."""
         metadata = gateway.wire.metadata()
         name = params["name"]
-        alike = [other for other in metadata.topics if _collides(other, name)]
+        colliding = [other for other in metadata.topics if _collides(other, name)]
         facts = {
             "exists": name in metadata.topics,
             "brokers": len(metadata.brokers),
-            "alike": alike,
+            "colliding": colliding,
         }
         return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         """Removes names of topics outside the scope, also from the brokers' error text."""
-        alike = [other if scope.shows_topic(other) else "" for other in facts["alike"]]
-        return {**facts, "alike": alike, "objection": facts["objection"] if all(alike) else ""}
+        colliding = [other if scope.shows_topic(other) else "" for other in facts["colliding"]]
+        return {
+            **facts,
+            "colliding": colliding,
+            "objection": facts["objection"] if all(colliding) else "",
+        }
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_new_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
-        if shared.change_refusal(name):
+        if shared.why_not_changeable(name):
             raise PlanRefused(
                 _("Names that begin with “__” are reserved for internal topics: choose another.")
             )
         if facts["exists"]:
             raise PlanRefused(_("The topic “%(name)s” already exists.") % {"name": name})
-        if facts["alike"] and not facts["alike"][0]:
+        if facts["colliding"] and not facts["colliding"][0]:
             raise PlanRefused(
                 _("“%(name)s” collides with another topic: they differ only in “.” and “_”.")
                 % {"name": name}
             )
-        if facts["alike"]:
+        if facts["colliding"]:
             raise PlanRefused(
                 _("“%(name)s” collides with “%(other)s”: they differ only in “.” and “_”.")
-                % {"name": name, "other": facts["alike"][0]}
+                % {"name": name, "other": facts["colliding"][0]}
             )
         if replication > facts["brokers"]:
             raise PlanRefused(

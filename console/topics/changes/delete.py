@@ -31,8 +31,8 @@ class DeleteTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
-        if shared.change_refusal(name):
-            raise PlanRefused(shared.change_refusal(name))
+        if shared.why_not_changeable(name):
+            raise PlanRefused(shared.why_not_changeable(name))
         row = snapshot.topic(name) if snapshot else None
         changes = [
             Change(_("Topic"), name, _("deleted")),

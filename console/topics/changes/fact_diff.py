@@ -13,8 +13,8 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
     lines = []
     if now["exists"] and not then["exists"]:
         lines.append(_("A topic with this name was created meanwhile."))
-    if now["alike"] != then["alike"]:
-        others = ", ".join(f"“{name}”" if name else _("another topic") for name in now["alike"])
+    if now["colliding"] != then["colliding"]:
+        others = ", ".join(f"“{name}”" if name else _("another topic") for name in now["colliding"])
         text = (
             _("Its name collides with %(others)s now.")
             if others

@@ -99,9 +99,9 @@ class PurgeTopic(ItemsAction):
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the records cannot be deleted."""
         name = params["name"]
-        if shared.change_refusal(name):
-            raise PlanRefused(shared.change_refusal(name))
-        if reason := not_purged(name, facts[POLICY]):
+        if shared.why_not_changeable(name):
+            raise PlanRefused(shared.why_not_changeable(name))
+        if reason := why_not_purgeable(name, facts[POLICY]):
             raise PlanRefused(reason)
         for number, offset in params["offsets"].items():
             log = facts[LOGS].get(number)
@@ -131,7 +131,7 @@ def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
     )
 
 
-def not_purged(topic: str, policy: str | None) -> str:
+def why_not_purgeable(topic: str, policy: str | None) -> str:
     """Why records of the topic cannot be deleted; empty if they can."""
     if not policy or "delete" in policy:
         return ""

@@ -27,7 +27,7 @@ TOPIC_TARGET = Target(
 )
 
 
-def change_refusal(name: str) -> str:
+def why_not_changeable(name: str) -> str:
     """Why a topic cannot be changed at all; empty if it can."""
     if name.startswith("__"):
         return _("“%(name)s” is an internal topic of the cluster. It cannot be changed here.") % {

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 from django.urls import reverse
 
-from console.records import search
+from console.records import start_search
 from console.records.models import MaskingRule
-from console.records.search import SearchQuery
 from console.records.services import Query, read, read_whole
 from console.records.shown_record import MASKED
+from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
 from monitoring.records.search import Progress
@@ -68,7 +68,7 @@ def values(user, cluster, topic):
 def found(user, cluster, topic, **query) -> tuple[list[int], Progress]:
     """The offsets that match, and the last progress."""
     offsets: list[int] = []
-    with search.start(by(user), cluster, SearchQuery(topic, **query)) as running:
+    with start_search.start(by(user), cluster, SearchQuery(topic, **query)) as running:
         for event in running.events():
             if isinstance(event, Progress):
                 progress = event

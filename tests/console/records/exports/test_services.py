@@ -15,7 +15,7 @@ from console.records.exports import services
 from console.records.exports.services import pieces, position_text, positions_of
 from console.records.exports.writers import writer_of
 from console.records.models import MaskingRule
-from console.records.search import ExportLimits, SearchQuery
+from console.records.start_search import ExportLimits, SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
 from monitoring.records.search import Progress

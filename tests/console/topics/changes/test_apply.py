@@ -48,7 +48,7 @@ def test_errors_of_the_brokers_are_facts(fake):
 
 def test_colliding_names_are_facts(fake):
     fake.create_topic("a.b")
-    assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["alike"] == ["a.b"]
+    assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["colliding"] == ["a.b"]
 
 
 def test_partitions_without_a_leader_are_reported(fake, progress):

@@ -2,7 +2,7 @@
 
 from console.topics.changes.fact_diff import of_existing_topic, of_new_topic
 
-NEW = {"exists": False, "brokers": 3, "alike": [], "objection": ""}
+NEW = {"exists": False, "brokers": 3, "colliding": [], "objection": ""}
 
 
 def test_equal_facts_have_no_differences():
@@ -18,7 +18,7 @@ def test_differences_for_a_new_topic_are_described():
     assert of_new_topic(NEW, NEW | {"brokers": 1}) == [
         "The cluster has 1 broker now, instead of 3."
     ]
-    assert of_new_topic(NEW, NEW | {"alike": ["a.b"]}) == ["Its name collides with “a.b” now."]
+    assert of_new_topic(NEW, NEW | {"colliding": ["a.b"]}) == ["Its name collides with “a.b” now."]
     refused = NEW | {"objection": "Too many."}
     assert of_new_topic(NEW, refused) == ["The brokers refuse it now: Too many."]
 

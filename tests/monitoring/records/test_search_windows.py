@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.records.plan import WINDOW_BYTES, SearchPlan, Window
+from monitoring.records.search_windows import WINDOW_BYTES, SearchWindows, Window
 
 SPANS = st.dictionaries(
     st.integers(0, 5),
@@ -10,7 +10,7 @@ SPANS = st.dictionaries(
 )
 
 
-def windows(plan: SearchPlan, bytes_per_offset: int) -> list[Window]:
+def windows(plan: SearchWindows, bytes_per_offset: int) -> list[Window]:
     found = []
     while (window := plan.take()) is not None:
         found.append(window)
@@ -20,7 +20,7 @@ def windows(plan: SearchPlan, bytes_per_offset: int) -> list[Window]:
 
 @given(SPANS, st.booleans(), st.integers(0, 2000))
 def test_every_offset_is_read_once(spans, newest_first, bytes_per_offset):
-    plan = SearchPlan(spans, newest_first)
+    plan = SearchWindows(spans, newest_first)
     found = windows(plan, bytes_per_offset)
     for partition, span in spans.items():
         pieces = sorted((w.first, w.end) for w in found if w.partition == partition)
@@ -31,7 +31,7 @@ def test_every_offset_is_read_once(spans, newest_first, bytes_per_offset):
 
 def test_windows_grow_to_the_bytes_of_one_fetch():
     for newest_first in (True, False):
-        plan = SearchPlan({0: range(10**6)}, newest_first)
+        plan = SearchWindows({0: range(10**6)}, newest_first)
         found = windows(plan, bytes_per_offset=100)
         widths = [each.end - each.first for each in found]
         assert widths[:3] == [256, 1024, 4096]
@@ -41,7 +41,7 @@ def test_windows_grow_to_the_bytes_of_one_fetch():
 
 
 def test_partitions_take_turns_and_have_one_window_at_a_time():
-    plan = SearchPlan({0: range(900), 1: range(900)}, newest_first=False)
+    plan = SearchWindows({0: range(900), 1: range(900)}, newest_first=False)
     first, second = plan.take(), plan.take()
     assert (first.partition, second.partition) == (0, 1)
     assert plan.take() is None
@@ -50,7 +50,7 @@ def test_partitions_take_turns_and_have_one_window_at_a_time():
 
 
 def test_a_round_is_finished_by_the_partitions_that_had_no_turn():
-    plan = SearchPlan({number: range(900) for number in range(3)}, newest_first=True)
+    plan = SearchWindows({number: range(900) for number in range(3)}, newest_first=True)
     first = plan.take()
     plan.give_back(first, 100)
     assert plan.take(finish_round=True).partition == 1
@@ -59,6 +59,6 @@ def test_a_round_is_finished_by_the_partitions_that_had_no_turn():
 
 
 def test_a_partition_that_cannot_be_read_is_left_out():
-    plan = SearchPlan({0: range(9)}, newest_first=True)
+    plan = SearchWindows({0: range(9)}, newest_first=True)
     plan.drop(plan.take())
     assert (plan.take(), plan.offsets_left, plan.offsets_total) == (None, 0, 9)

@@ -24,7 +24,7 @@ class Window:
     end: int
 
 
-class SearchPlan:
+class SearchWindows:
     """The windows that are left."""
 
     def __init__(self, spans: Mapping[int, range], newest_first: bool) -> None:

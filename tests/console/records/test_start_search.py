@@ -13,11 +13,11 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
-from console.records import field_paths, search, search_stream
+from console.records import field_paths, search_stream, start_search
 from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
-from console.records.search import SearchQuery
 from console.records.search_stream import ResultView
+from console.records.start_search import SearchQuery
 from console.records.streaming import streamed
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
@@ -54,7 +54,7 @@ def principal(role: str, **more) -> Principal:
 def found(user: Principal, cluster: Cluster, **query) -> tuple[list[int], Progress]:
     """The numbers in the values that match, and the last progress."""
     numbers: list[int] = []
-    with search.start(user, cluster, SearchQuery(TOPIC, **query)) as running:
+    with start_search.start(user, cluster, SearchQuery(TOPIC, **query)) as running:
         for event in running.events():
             if isinstance(event, Progress):
                 progress = event
@@ -93,15 +93,15 @@ def test_what_is_masked_for_a_role_is_not_found_by_it(cluster):
 
 def test_without_the_right_to_the_topic_there_is_no_search(cluster):
     with pytest.raises((PermissionDenied, NotFound)):
-        search.start(principal("viewer", topics=["other"]), cluster, SearchQuery(TOPIC))
+        start_search.start(principal("viewer", topics=["other"]), cluster, SearchQuery(TOPIC))
 
 
 def test_unknown_topics_and_partitions_are_clear_errors(cluster):
     user = principal("viewer")
     with pytest.raises(NotFound):
-        search.start(user, cluster, SearchQuery("no-such-topic"))
+        start_search.start(user, cluster, SearchQuery("no-such-topic"))
     with pytest.raises(ClusterUnavailable):
-        search.start(user, cluster, SearchQuery(TOPIC, partition=9))
+        start_search.start(user, cluster, SearchQuery(TOPIC, partition=9))
 
 
 def lines(cluster: Cluster, user: Principal, **query) -> list[dict]:
@@ -111,7 +111,7 @@ def lines(cluster: Cluster, user: Principal, **query) -> list[dict]:
         return [line async for line in streamed(running, found)]
 
     display = query.pop("display", DEFAULT)
-    running = search.start(user, cluster, SearchQuery(TOPIC, **query))
+    running = start_search.start(user, cluster, SearchQuery(TOPIC, **query))
     return [json.loads(line) for line in async_to_sync(collect)()]
 
 
@@ -142,7 +142,7 @@ def test_fields_are_columns_of_the_results(cluster):
 def followed(cluster: Cluster, topic: str, **query) -> Iterator[Iterator[Event]]:
     """The events of a search that follows; after WAIT_S they raise Unreadable."""
     wanted = SearchQuery(topic, follows=True, **query)
-    with search.start(principal("viewer"), cluster, wanted) as running:
+    with start_search.start(principal("viewer"), cluster, wanted) as running:
         limit = threading.Timer(WAIT_S, running.stop)
         limit.start()
         try:
