@@ -1,5 +1,5 @@
 // On a phone a row of a `.card-table` is a small block instead of a line that leaves the screen:
-// each cell with its column's heading in front (app.css). The headings are copied here, whenever
+// each cell with its column's heading in front (tables.css). The headings are copied here, whenever
 // tables arrive or change; what CSS takes from a table that is no table any more (its roles) too. On a
 // wider window a table that is wider than its card scrolls. Runs before the first paint and labels rows
 // as they are parsed, so that none moves.
