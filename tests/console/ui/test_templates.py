@@ -33,7 +33,7 @@ def test_every_icon_that_is_named_is_in_the_sprite():
 
 def test_the_hand_written_css_stays_small():
     sheets = (ROOT / "static/css").glob("*.css")
-    assert sum(len(sheet.read_text().splitlines()) for sheet in sheets) <= 740
+    assert sum(len(sheet.read_text().splitlines()) for sheet in sheets) <= 750
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
