@@ -12,10 +12,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from console.segments.axis_labels import AxisLabel, offset_labels, time_labels
 from console.segments.compression import Compression
 from console.segments.marks import CHARACTER, GROUP, Mark, placed
 from console.segments.scale import Scale
-from console.segments.ticks import Tick, offset_ticks, time_ticks
 from console.ui import numbers
 
 Json = dict[str, Any]
@@ -45,8 +45,8 @@ class Strip:
 
     files: list[StripFile]
     marks: list[Mark]
-    offsets: list[Tick]
-    times: list[Tick]
+    offsets: list[AxisLabel]
+    times: list[AxisLabel]
     main: str
     others: str
 
@@ -104,7 +104,7 @@ def strip_of(
         for n, each in enumerate(segments)
     ]
     return Strip(
-        files, placed(marks), offset_ticks(scale), time_ticks(scale), main, ", ".join(codecs[1:])
+        files, placed(marks), offset_labels(scale), time_labels(scale), main, ", ".join(codecs[1:])
     )
 
 

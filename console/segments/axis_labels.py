@@ -16,43 +16,45 @@ _STEPS = (
     *(n * _HOUR for n in (1, 3, 6, 12)),
     *(n * _DAY for n in (1, 2, 7, 14, 28, 91, 365, 3650)),
 )
-_TICKS_MAX = 9
+_LABELS_MAX = 9
 _GAP = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class AxisLabel:
     """`x` in percent, `anchor` as in SVG."""
 
     x: float
-    label: str
+    text: str
     anchor: str = "middle"
 
 
-def offset_ticks(scale: Scale) -> list[Tick]:
+def offset_labels(scale: Scale) -> list[AxisLabel]:
     """The first and the last offset, and as many bounds between them as have room."""
     labels = [numbers.count(offset) for offset in scale.offsets]
-    last = Tick(100.0, labels[-1], "end")
-    first = Tick(0.0, labels[0], "start")
-    between = (Tick(x, label) for x, label in zip(scale.edges[1:-1], labels[1:-1], strict=True))
+    last = AxisLabel(100.0, labels[-1], "end")
+    first = AxisLabel(0.0, labels[0], "start")
+    between = (
+        AxisLabel(x, label) for x, label in zip(scale.edges[1:-1], labels[1:-1], strict=True)
+    )
     return _spaced([first], between, last)
 
 
-def time_ticks(scale: Scale) -> list[Tick]:
+def time_labels(scale: Scale) -> list[AxisLabel]:
     """Whole minutes, hours or days; none if the times are not known."""
     if not scale.times_ms:
         return []
     start_ms, end_ms = scale.times_ms[0], scale.times_ms[-1]
     step_ms = next(
-        (step for step in _STEPS if (end_ms - start_ms) / step <= _TICKS_MAX), _STEPS[-1]
+        (step for step in _STEPS if (end_ms - start_ms) / step <= _LABELS_MAX), _STEPS[-1]
     )
     first_ms = -(-start_ms // step_ms) * step_ms
     found = []
     for at_ms in range(first_ms, min(end_ms, first_ms + 1000 * step_ms) + 1, step_ms):
         x = scale.at_time(at_ms)
         if x is not None:
-            found.append(Tick(x, _time(at_ms, step_ms)))
-    return _spaced([], (tick for tick in found if _left(tick) >= 0 and _right(tick) <= 100))
+            found.append(AxisLabel(x, _time(at_ms, step_ms)))
+    return _spaced([], (label for label in found if _left(label) >= 0 and _right(label) <= 100))
 
 
 def _time(at_ms: int, step_ms: int) -> str:
@@ -60,19 +62,21 @@ def _time(at_ms: int, step_ms: int) -> str:
     return dateformat.format(datetime.fromtimestamp(at_ms / 1000, UTC), form)
 
 
-def _spaced(done: list[Tick], ticks: Iterable[Tick], last: Tick | None = None) -> list[Tick]:
+def _spaced(
+    done: list[AxisLabel], labels: Iterable[AxisLabel], last: AxisLabel | None = None
+) -> list[AxisLabel]:
     end = _left(last) if last else 200.0
-    for tick in ticks:
-        is_free = not done or _left(tick) >= _right(done[-1]) + _GAP
-        if is_free and _right(tick) + _GAP <= end:
-            done.append(tick)
+    for label in labels:
+        is_free = not done or _left(label) >= _right(done[-1]) + _GAP
+        if is_free and _right(label) + _GAP <= end:
+            done.append(label)
     return [*done, last] if last else done
 
 
-def _left(tick: Tick) -> float:
-    width = CHARACTER * len(tick.label)
-    return tick.x - {"start": 0.0, "middle": width / 2, "end": width}[tick.anchor]
+def _left(label: AxisLabel) -> float:
+    width = CHARACTER * len(label.text)
+    return label.x - {"start": 0.0, "middle": width / 2, "end": width}[label.anchor]
 
 
-def _right(tick: Tick) -> float:
-    return _left(tick) + CHARACTER * len(tick.label)
+def _right(label: AxisLabel) -> float:
+    return _left(label) + CHARACTER * len(label.text)
