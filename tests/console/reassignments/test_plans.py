@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.actions.expiry import QUEUED_MAX, SILENT_MAX
+from console.actions.expiry import QUEUED_AGE_MAX, WORKER_SILENT_MAX
 from console.actions.models import Plan
 from console.reassignments import reassign
 from monitoring.gateway.errors import ClusterUnavailable, Unsupported
@@ -99,7 +99,7 @@ def test_a_long_reassignment_is_continued_until_it_ends(browser, fake, sent):
 
 
 @pytest.mark.parametrize(
-    ("state", "late"), [(models.APPLYING, SILENT_MAX), (models.QUEUED, QUEUED_MAX)]
+    ("state", "late"), [(models.APPLYING, WORKER_SILENT_MAX), (models.QUEUED, QUEUED_AGE_MAX)]
 )
 def test_a_reassignment_whose_worker_was_lost_is_continued(browser, fake, sent, state, late):
     fake.is_slow = True
