@@ -49,7 +49,8 @@ def test_the_page_is_painted_with_its_rows_in_place_before_htmx_has_come(page_as
     page.route("**/htmx-4*.js", lambda route: held.append(route))
     page.goto("/c/local/topics", wait_until="commit")
     expect(page.locator("#topics tbody tr").first).to_be_visible()
-    page.wait_for_function("performance.getEntriesByType('paint').length > 0")
+    painted = "performance.getEntriesByType('paint').length > 0"
+    until(page, lambda: page.evaluate(painted), "the page is painted")
     expect(page.locator("#topics table.is-stacked")).to_have_count(1 if width == 390 else 0)
     until(page, lambda: held, "the script is held")
     held[0].continue_()
