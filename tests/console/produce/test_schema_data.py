@@ -82,6 +82,7 @@ def test_another_schema_is_chosen_by_subject_or_id(
     [
         ({"value": "{"}, "It is not valid JSON: see line 1, column 2."),
         ({"value": '{"id": NaN}'}, "It is not valid JSON"),
+        ({"value": '{"id": 1e9999999999999999999999}'}, "It is not valid JSON"),
         ({"value": '{"id": "1"}'}, "At “value.id”: expected long"),
         ({"value": "{}", "value_schema": "absent"}, "has no subject “absent”"),
         ({"value": "{}", "value_schema": "99"}, "has no schema with the id 99."),

@@ -46,6 +46,7 @@ def test_a_record_is_encoded_as_by_a_real_serializer():
         ("long", -(2**63), b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
         ("float", 0.1, b"\xcd\xcc\xcc\x3d"),
         ("double", "Infinity", b"\x00\x00\x00\x00\x00\x00\xf0\x7f"),
+        ("double", -0.0, b"\x00\x00\x00\x00\x00\x00\x00\x80"),
         ("double", 2, b"\x00\x00\x00\x00\x00\x00\x00\x40"),
         ("bytes", "ÿ1", b"\x04\xff1"),
         ("string", "ö", b"\x04\xc3\xb6"),
