@@ -111,7 +111,7 @@ def _type(proto: Any) -> str:
 
 
 def _enum(proto: Any) -> Enum:
-    values: dict[int, str] = {}
+    enum = Enum(proto.name)
     for each in proto.value:
-        values.setdefault(each.number, each.name)
-    return Enum(proto.name, values)
+        enum.add(each.name, each.number)
+    return enum

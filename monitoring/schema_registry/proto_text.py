@@ -149,7 +149,7 @@ class _Parser:
         return name, _number(self._take(), 1, _NUMBER_MAX)
 
     def _enum(self) -> Enum:
-        enum = Enum(_checked(self._take()), {})
+        enum = Enum(_checked(self._take()))
         self._expect("{")
         while self._token != "}":
             name = self._take()
@@ -159,7 +159,7 @@ class _Parser:
                 self._expect("=")
                 sign = self._take() if self._token in ("-", "+") else ""
                 number = _number(sign + self._take(), -(1 << 31), (1 << 31) - 1)
-                enum.values.setdefault(number, _checked(name))
+                enum.add(_checked(name), number)
             self._skip_statement()
         self._step()
         return enum

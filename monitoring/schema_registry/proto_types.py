@@ -18,8 +18,15 @@ SCALARS = frozenset(
 
 @dataclass(slots=True)
 class Enum:
+    """Several names may have one number (allow_alias): the first one is shown, each is taken."""
+
     name: str
-    values: dict[int, str]
+    values: dict[int, str] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, number: int) -> None:
+        self.values.setdefault(number, name)
+        self.numbers.setdefault(name, number)
 
 
 @dataclass(slots=True)

@@ -37,14 +37,107 @@ class ProtobufEncoder:
         file = ProtobufSchema(text, references).file
         for indexes, message in _messages(file.messages, ()):
             if not name or name in (message.full_name, _within_package(message, file.package)):
-                self._indexes, self._message = indexes, message
-                return
-        raise LookupError
+                self._indexes, self._root = indexes, message
+                break
+        else:
+            raise LookupError
+        self._fields: dict[str, dict[str, Field]] = {}
 
     def encode(self, value: Any) -> bytes:
         """The message behind its message indexes. Raises Unfit."""
-        data = _message(self._message, value, Spending())
+        data = self._message(self._root, value, Spending())
         return written_indexes(self._indexes) + data
+
+    def _message(self, message: Message, value: Any, spending: Spending) -> bytes:
+        fields = proto_known_encode.fields_of(message.full_name, value)
+        if not isinstance(fields, dict):
+            raise Unfit(f"message {message.full_name}")
+        by_name = self._fields_of(message)
+        data = bytearray()
+        oneofs: set[str] = set()
+        seen: set[int] = set()
+        for name, inner in fields.items():
+            field = by_name.get(name)
+            with spending.within(name):
+                if field is None:
+                    raise Unfit(why=f"{message.full_name} has no such field")
+                if field.number in seen:
+                    raise Unfit(why="the field is there twice")
+                seen.add(field.number)
+                if inner is None and not _takes_null(field):
+                    continue
+                if field.oneof and field.oneof in oneofs:
+                    raise Unfit(why=f"another field of the oneof “{field.oneof}” is set")
+                oneofs.add(field.oneof)
+                data += self._field(field, inner, spending)
+        return bytes(data)
+
+    def _fields_of(self, message: Message) -> dict[str, Field]:
+        """Fields by both of their names."""
+        found = self._fields.get(message.full_name)
+        if found is None:
+            found = {_camel(each.name): each for each in message.fields}
+            found |= {each.name: each for each in message.fields}
+            self._fields[message.full_name] = found
+        return found
+
+    def _field(self, field: Field, value: Any, spending: Spending) -> bytes:
+        if field.map_key:
+            return self._map(field, value, spending)
+        if not field.is_repeated:
+            kind, data = self._single(field, value, spending)
+            is_default = not field.has_presence and not (
+                data if kind == _BYTES else data.strip(b"\0")
+            )
+            return b"" if is_default else _tagged(field, kind, data)
+        if not isinstance(value, list):
+            raise Unfit("array")
+        packed, written = bytearray(), bytearray()
+        for number, each in enumerate(value):
+            with spending.within(number):
+                kind, data = self._single(field, each, spending)
+            if kind == _BYTES:
+                written += _tagged(field, kind, data)
+            else:
+                packed += data
+        return bytes(written) + (_tagged(field, _BYTES, bytes(packed)) if packed else b"")
+
+    def _map(self, field: Field, value: Any, spending: Spending) -> bytes:
+        if not isinstance(value, dict):
+            raise Unfit("map")
+        key_field = Field("key", 1, field.map_key)
+        value_field = Field("value", 2, field.type, message=field.message, enum=field.enum)
+        written = bytearray()
+        for key, each in value.items():
+            with spending.within(key):
+                typed = (
+                    {"true": True, "false": False}.get(key, key)
+                    if key_field.type == "bool"
+                    else key
+                )
+                entry = _tagged(key_field, *self._single(key_field, typed, spending))
+                entry += _tagged(value_field, *self._single(value_field, each, spending))
+            written += _tagged(field, _BYTES, entry)
+        return bytes(written)
+
+    def _single(self, field: Field, value: Any, spending: Spending) -> tuple[int, bytes]:
+        """Wire type and bytes of one value."""
+        if field.message is not None:
+            return _BYTES, self._message(field.message, value, spending)
+        if field.enum is not None:
+            return _VARINT, varint(_enum(field.enum, value) & (1 << 64) - 1)
+        kind = field.type
+        if kind == "string":
+            return _BYTES, _string(value)
+        if kind == "bytes":
+            return _BYTES, _base64(value)
+        if kind == "bool":
+            if not isinstance(value, bool):
+                raise Unfit("bool")
+            return _VARINT, bytes((value,))
+        if kind in ("float", "double"):
+            return (_FIXED32 if kind == "float" else _FIXED64), _float(kind, value)
+        return _whole(kind, value)
 
 
 def _messages(
@@ -60,72 +153,9 @@ def _within_package(message: Message, package: str) -> str:
     return message.full_name.removeprefix(f"{package}.") if package else message.full_name
 
 
-def _message(message: Message, value: Any, spending: Spending) -> bytes:
-    fields = proto_known_encode.fields_of(message.full_name, value)
-    if not isinstance(fields, dict):
-        raise Unfit(f"message {message.full_name}")
-    by_name = {_camel(each.name): each for each in message.fields}
-    by_name |= {each.name: each for each in message.fields}
-    data = bytearray()
-    oneofs: set[str] = set()
-    seen: set[int] = set()
-    for name, inner in fields.items():
-        field = by_name.get(name)
-        with spending.within(name):
-            if field is None:
-                raise Unfit(why=f"{message.full_name} has no such field")
-            if field.number in seen:
-                raise Unfit(why="the field is there twice")
-            seen.add(field.number)
-            if inner is None and not _takes_null(field):
-                continue
-            if field.oneof and field.oneof in oneofs:
-                raise Unfit(why=f"another field of the oneof “{field.oneof}” is set")
-            oneofs.add(field.oneof)
-            data += _field(field, inner, spending)
-    return bytes(data)
-
-
 def _takes_null(field: Field) -> bool:
     is_value = field.message is not None and field.message.full_name == proto_known_encode.VALUE
     return is_value and not field.is_repeated and not field.map_key
-
-
-def _field(field: Field, value: Any, spending: Spending) -> bytes:
-    if field.map_key:
-        return _map(field, value, spending)
-    if not field.is_repeated:
-        kind, data = _single(field, value, spending)
-        is_default = not field.has_presence and not (data if kind == _BYTES else data.strip(b"\0"))
-        return b"" if is_default else _tagged(field, kind, data)
-    if not isinstance(value, list):
-        raise Unfit("array")
-    packed, written = b"", b""
-    for number, each in enumerate(value):
-        with spending.within(number):
-            kind, data = _single(field, each, spending)
-        if kind == _BYTES:
-            written += _tagged(field, kind, data)
-        else:
-            packed += data
-    return written + (_tagged(field, _BYTES, packed) if packed else b"")
-
-
-def _map(field: Field, value: Any, spending: Spending) -> bytes:
-    if not isinstance(value, dict):
-        raise Unfit("map")
-    key_field = Field("key", 1, field.map_key)
-    value_field = Field("value", 2, field.type, message=field.message, enum=field.enum)
-    written = b""
-    for key, each in value.items():
-        with spending.within(key):
-            typed = (
-                {"true": True, "false": False}.get(key, key) if key_field.type == "bool" else key
-            )
-            entry = _tagged(key_field, *_single(key_field, typed, spending))
-            entry += _tagged(value_field, *_single(value_field, each, spending))
-        written += _tagged(field, _BYTES, entry)
-    return written
 
 
 def _tagged(field: Field, kind: int, data: bytes) -> bytes:
@@ -133,32 +163,11 @@ def _tagged(field: Field, kind: int, data: bytes) -> bytes:
     return varint(field.number << 3 | kind) + size + data
 
 
-def _single(field: Field, value: Any, spending: Spending) -> tuple[int, bytes]:
-    """Wire type and bytes of one value."""
-    if field.message is not None:
-        return _BYTES, _message(field.message, value, spending)
-    if field.enum is not None:
-        return _VARINT, varint(_enum(field.enum, value) & (1 << 64) - 1)
-    kind = field.type
-    if kind == "string":
-        return _BYTES, _string(value)
-    if kind == "bytes":
-        return _BYTES, _base64(value)
-    if kind == "bool":
-        if not isinstance(value, bool):
-            raise Unfit("bool")
-        return _VARINT, bytes((value,))
-    if kind in ("float", "double"):
-        return (_FIXED32 if kind == "float" else _FIXED64), _float(kind, value)
-    return _whole(kind, value)
-
-
 def _enum(enum: Enum, value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -(1 << 31) <= value < 1 << 31:
         return value
-    for number, name in enum.values.items():
-        if name == value:
-            return number
+    if isinstance(value, str) and value in enum.numbers:
+        return enum.numbers[value]
     names = list(enum.values.values())
     more = ", …" if len(names) > _NAMES_SHOWN else ""
     raise Unfit(f"one of {', '.join(names[:_NAMES_SHOWN])}{more}")

@@ -38,6 +38,17 @@ def test_protobuf_comes_back_with_every_type():
     assert decoded(PROTOBUF, encoded(PROTOBUF, value)) == value
 
 
+def test_every_name_of_an_enums_number_is_taken():
+    text = """
+    syntax = "proto3";
+    message Row { E e = 1; }
+    enum E { option allow_alias = true; NONE = 0; A = 1; B = 1; }
+    """
+    schema = Schema(8, "PROTOBUF", text)
+    assert encoded(schema, {"e": "B"}) == encoded(schema, {"e": "A"})
+    assert decoded(schema, encoded(schema, {"e": "B"})) == {"e": "A"}
+
+
 def test_message_indexes_name_the_message():
     assert encoded(PROTOBUF, {"name": "Ann"}, "Customer") == serialized.PROTO_CUSTOMER
     # The serializers of Python and Go count entries of maps as messages, Java's and Aerie do not.
