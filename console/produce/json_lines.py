@@ -31,7 +31,7 @@ from console.produce.data_formats import (
 )
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
-from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry.exact_json import compact_json, exact_json
 
 Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
@@ -76,7 +76,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
     """None = the last line of an export, which says where it ended."""
     try:
-        fields = json.loads(line)
+        fields = exact_json(line) if encoders else json.loads(line)
     except ValueError as error:
         raise InvalidData(_("It is not valid JSON.")) from error
     except RecursionError as error:
@@ -87,11 +87,8 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
         return None
     if "value" not in fields:
         raise InvalidData(_("The member “value” is missing. A tombstone has the value null."))
-    exact = read_json(line, exact_json) if encoders else {}
     key, value = (
-        _encoded(fields.get(name), exact.get(name), encoders[name])
-        if name in encoders
-        else _data(fields.get(name))
+        _encoded(fields.get(name), encoders[name]) if name in encoders else _data(fields.get(name))
         for name in ("key", "value")
     )
     return NewRecord(
@@ -103,24 +100,30 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
     )
 
 
-def _encoded(value: Any, exact: Any, encode: Encode) -> bytes | None:
-    """`exact` is the value with all digits of its numbers."""
+def _encoded(value: Any, encode: Encode) -> bytes | None:
+    """`value` has all digits of its numbers."""
     if value is None:
         return None
-    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA and _is_schema(value["schema"]):
-        if value["schema"].get("problem") or not isinstance(value.get(TEXT), str):
+    if note := _note(value):
+        if note["problem"] or not isinstance(value.get(TEXT), str):
             return _data(value)
         return encode(read_json(value[TEXT], exact_json), value[TEXT])
     if isinstance(value, dict) and value.keys() == {JSON}:
-        value, exact = value[JSON], exact[JSON]
-    return encode(exact, _compact(value).decode())
+        value = value[JSON]
+    try:
+        return encode(value, encoded(compact_json(value)).decode())
+    except RecursionError as error:
+        raise InvalidData(_("This JSON is nested too deeply.")) from error
 
 
 def _data(value: Any) -> bytes | None:
     if value is None:
         return None
-    if isinstance(value, dict) and value.keys() in _WITH_SCHEMA and _is_schema(value["schema"]):
-        value = _undecoded(value)
+    if note := _note(value):
+        if not note["problem"]:
+            text = _("It was decoded with a schema: the file does not have its bytes.")
+            raise InvalidData(text)
+        value = {name: data for name, data in value.items() if name != "schema"}
     if isinstance(value, dict) and len(value) == 1:
         [(kind, inner)] = value.items()
         if kind == JSON:
@@ -130,20 +133,20 @@ def _data(value: Any) -> bytes | None:
     return encoded(value) if isinstance(value, str) else _compact(value)
 
 
-def _undecoded(value: dict[str, Any]) -> dict[str, Any]:
-    """Data that an export could not decode: their bytes are in the file. Raises InvalidData for
-    others."""
-    if not value["schema"].get("problem"):
-        raise InvalidData(_("It was decoded with a schema: the file does not have its bytes."))
-    return {name: data for name, data in value.items() if name != "schema"}
-
-
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict) and {"id", "subject", "problem"} <= value.keys()
+def _note(value: Any) -> dict[str, Any] | None:
+    """What a download or export says of the schema of data, if it is one of theirs. With a problem
+    in it, the data were not decoded: their bytes are in the file."""
+    if not isinstance(value, dict) or value.keys() not in _WITH_SCHEMA:
+        return None
+    note = value["schema"]
+    is_note = isinstance(note, dict) and {"id", "subject", "problem"} <= note.keys()
+    return note if is_note else None
 
 
 def _compact(value: Any) -> bytes:
-    return encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    """A Decimal, of a line with an encoder, is written as a float, as of all other lines."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
+    return encoded(text)
 
 
 def _headers(value: Any) -> Headers:

@@ -12,7 +12,7 @@ from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.reasons import Reason
 
 
-def read(*lines: str, most: int = 100, **options: bool) -> list[NewRecord]:
+def read(*lines: str, most: int = 100, **options) -> list[NewRecord]:
     options = {"keeps_partitions": True, "keeps_times": True} | options
     return json_lines.records("\n".join(lines), most, **options)
 
@@ -59,6 +59,19 @@ def test_data_that_a_download_decoded_are_refused_and_others_are_read_back():
         assert read(downloads.content("orders", row, "record").decode())[0].value == data
     [own] = read('{"value": {"text": "x", "schema": {"id": 1}}}')
     assert own.value == b'{"text":"x","schema":{"id":1}}'
+
+
+def test_with_an_encoder_the_written_json_is_the_value_that_is_checked():
+    [record] = read(
+        '{"key": {"n": 1.10}, "value": {"json": {"a": 0.12345678901234567891}}}',
+        encoders={"value": lambda value, text: f"{value} as {text}".encode()},
+    )
+    digits = "0.12345678901234567891"
+    assert record.value == f"{{'a': Decimal('{digits}')}} as {{\"a\":{digits}}}".encode()
+    assert record.key == b'{"n":1.1}', "as without an encoder"
+    nested = "[" * 900 + "]" * 900
+    with pytest.raises(InvalidData, match="nested"):
+        read(f'{{"value": {nested}}}', encoders={"value": lambda value, text: b""})
 
 
 def test_the_last_line_of_an_export_is_no_record():
