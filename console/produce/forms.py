@@ -43,16 +43,19 @@ def data_field(label: Any, rows: int, help_text: Any = "") -> forms.CharField:
     )  # fmt: skip
 
 
-def schema_field(label: Any) -> forms.CharField:
+_SCHEMA_HELP = _(
+    "Of Avro, Protobuf or JSON Schema: a subject (its latest version) or an id; nothing: the "
+    "subject that is shown. “#Name” after it chooses a message of a .proto file."
+)
+
+
+def schema_field(label: Any, help_text: Any = _SCHEMA_HELP) -> forms.CharField:
     return forms.CharField(
         label=label,
         required=False,
         max_length=600,
         widget=forms.TextInput(attrs=_CODE),
-        help_text=_(
-            "Of Avro, Protobuf or JSON Schema: a subject (its latest version) or an id. “#Name” "
-            "behind it chooses a message of a .proto file."
-        ),
+        help_text=help_text,
     )
 
 
@@ -77,15 +80,15 @@ class TargetForm(forms.Form):
         self,
         *args: Any,
         partitions: list[int],
-        topic: str = "",
-        registry: RegistrySettings | None = None,
+        topic: str,
+        registry: RegistrySettings | None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.registry, self.schemas = registry, dict[str, SchemaData]()
         self.topic = topic
         for part in (KEY, VALUE):
-            self._offer_schema(part)
+            self._offer_schema(f"{part}_schema", f"{part}_format", _WITH_SCHEMA, part)
         numbers = [(str(number), str(number)) for number in partitions]
         choices = [("", _("By key")), *self.other_partitions, *numbers]
         self.fields["partition"].widget.attrs["placeholder"] = _("By key")
@@ -93,17 +96,17 @@ class TargetForm(forms.Form):
             self.fields["partition"].widget = forms.Select(choices=choices)
         self._partitions = partitions
 
-    def _offer_schema(self, part: str) -> None:
-        """The choice of a schema, or no field for it if the cluster has no registry."""
-        name = f"{part}_schema"
+    def _offer_schema(self, name: str, choices: str, choice: tuple[str, Any], part: str) -> None:
+        """Add `choice` to the field `choices`: a schema, which the field `name` names; remove that
+        field if the cluster has no registry."""
         if name not in self.fields:
             return
         if self.registry is None:
             del self.fields[name]
             return
         self.fields[name].widget.attrs["placeholder"] = subject_of(self.topic, part)
-        choices = self.fields[f"{part}_format"]
-        choices.choices = [*choices.choices, _WITH_SCHEMA]  # type: ignore[attr-defined]
+        field: Any = self.fields[choices]
+        field.choices = [*field.choices, choice]
 
     def _read_schema(self, part: str) -> SchemaData | None:
         """The schema of a part that is to be encoded; None if there is none, or an error."""

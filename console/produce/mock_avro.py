@@ -1,19 +1,22 @@
-"""The JSON Schema of values that an Avro schema takes (mock_values.py). Pure.
+"""The JSON Schema of values that a schema of the registry takes (mock_values.py). Pure.
 
-The values are as monitoring/schema_registry/avro_encode.py reads them: with the name of the branch
-where a union has several besides null.
+Those of an Avro schema are as monitoring/schema_registry/avro_encode.py reads them: with the name
+of the branch where a union has several besides null.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from console.produce.data_formats import InvalidData, read_json
 from console.produce.mock_values import InvalidSchema
 from console.ui.texts import sentence
 from monitoring.reasons import Reason
 from monitoring.schema_registry.avro_compiler import Members, compiled
 from monitoring.schema_registry.budget import SchemaInvalid
-from monitoring.schema_registry.client import Schema
+from monitoring.schema_registry.client import AVRO, JSON, Schema
 
 _DIGITS_BEFORE_POINT = 4
 _DIGITS_OF_BYTE = 2.4  # a little less than log10(256)
@@ -31,8 +34,20 @@ class _Part:
     schema: dict[str, Any]
 
 
+def document_of(schema: Schema) -> Any:
+    """Of a schema of any type. Raises InvalidSchema."""
+    if schema.type == AVRO:
+        return json_schema_of(schema)
+    if schema.type != JSON:
+        raise InvalidSchema(_("Mock records are made of schemas of Avro and JSON Schema."))
+    try:
+        return read_json(schema.text)
+    except InvalidData as error:
+        raise InvalidSchema(str(error)) from error
+
+
 def json_schema_of(schema: Schema) -> dict[str, Any]:
-    """Raises InvalidSchema."""
+    """Of an Avro schema. Raises InvalidSchema."""
     making = _Making()
     try:
         part, _tree = compiled(making, schema.text, [text for _name, text in schema.references])

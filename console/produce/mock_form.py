@@ -1,7 +1,5 @@
 """The form of mock records."""
 
-import json
-from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -10,31 +8,32 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce.data_formats import InvalidData, read_json
 from console.produce.forms import VALUE, TargetForm, data_field, schema_field
-from console.produce.mock_avro import json_schema_of
 from console.produce.mock_records import RATE_MAX, RECORDS_MAX, SECONDS_MAX, MockSpec
 from console.produce.mock_values import InvalidSchema
-from console.produce.schema_data import find_schema, schema_title, subject_of
+from console.produce.schema_data import find_schema, subject_of
 from console.produce.services import MockRequest
 from monitoring.clock import now_ms
-from monitoring.schema_registry.client import AVRO, JSON, Schema
+from monitoring.schema_registry.client import Schema
 
 EXAMPLE, SCHEMA, REGISTRY = "example", "schema", "registry"
 _DOCUMENT_MAX = 256 << 10
 
 
 class MockForm(TargetForm):
-    """What to make the records of, how many, and how fast.
-
-    Attributes:
-        preview: the first records as (key, value) texts, of a valid form.
-    """
+    """What to make the records of, how many, and how fast."""
 
     kind = forms.ChoiceField(
         label=_("Made of"),
         choices=[(EXAMPLE, _("an example record")), (SCHEMA, _("a JSON Schema"))],
         required=False,
     )
-    schema = schema_field(_("Schema of the registry"))
+    schema = schema_field(
+        _("Schema of the registry"),
+        _(
+            "Of Avro or JSON Schema: a subject (its latest version) or an id. Nothing: the subject "
+            "that is shown."
+        ),
+    )
     document = data_field(
         _("Example or schema, in JSON"),
         12,
@@ -74,18 +73,12 @@ class MockForm(TargetForm):
         "kind", "schema", "document", "key_member", "count", "rate", "seconds",
         "partition", "compression", "seed",
     )  # fmt: skip
-    preview: list[tuple[str, str]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._now_ms = now_ms()
         self._schema: Schema | None = None
-        if self.registry is None:
-            del self.fields["schema"]
-            return
-        kind: Any = self.fields["kind"]
-        kind.choices = [*kind.choices, (REGISTRY, _("a schema of the registry"))]
-        self.fields["schema"].widget.attrs["placeholder"] = subject_of(self.topic, VALUE)
+        self._offer_schema("schema", "kind", (REGISTRY, _("a schema of the registry")), VALUE)
 
     def clean_document(self) -> Any:
         text = self.cleaned_data["document"]
@@ -96,13 +89,9 @@ class MockForm(TargetForm):
         if len(text) > _DOCUMENT_MAX:
             raise ValidationError(_("This is larger than 256 KiB."))
         try:
-            return json.loads(text)
-        except ValueError as error:
-            values = {"line": getattr(error, "lineno", 1), "column": getattr(error, "colno", 1)}
-            text = _("It is not valid JSON: see line %(line)d, column %(column)d.")
-            raise ValidationError(text, params=values) from error
-        except RecursionError as error:
-            raise ValidationError(_("This JSON is nested too deeply.")) from error
+            return read_json(text)
+        except InvalidData as error:
+            raise ValidationError(str(error)) from error
 
     def clean(self) -> None:
         data = self.cleaned_data
@@ -118,34 +107,27 @@ class MockForm(TargetForm):
         is_of_registry = data.get("kind") == REGISTRY
         try:
             if is_of_registry:
-                self._read_registry()
-            spec = self._spec()
-            spec.preview()
-            self.preview = spec.texts()
+                self._schema = self._read_schema_of_registry()
+            self._spec().preview()
         except (InvalidData, InvalidSchema) as error:
             name = "schema" if is_of_registry else "document"
             self.add_error(name, ValidationError(str(error)))
 
-    def _read_registry(self) -> None:
-        """The schema that was named, and the document of it. Raises InvalidData, InvalidSchema."""
+    def _read_schema_of_registry(self) -> Schema:
+        """The schema that was named. Raises InvalidData."""
         if self.registry is None:
             raise InvalidData(_("This cluster has no schema registry."))
         named, subject = self.cleaned_data["schema"], subject_of(self.topic, VALUE)
         schema, _message = find_schema(self.registry, named, subject)
-        if schema.type == AVRO:
-            self.cleaned_data["document"] = json_schema_of(schema)
-        elif schema.type == JSON:
-            self.cleaned_data["document"] = read_json(schema.text)
-        else:
-            raise InvalidData(_("Mock records are made of schemas of Avro and JSON Schema."))
-        self._schema = schema
+        return schema
+
+    def preview(self) -> list[tuple[str, str]]:
+        """The first records as texts of key and value, of a valid form."""
+        return self._spec().texts()
 
     def request(self, topic: str) -> MockRequest:
         data = self.cleaned_data
-        spec = self._spec()
-        title = schema_title(self._schema) if self._schema else ""
-        count, rate, compression = self._count(), data["rate"], data["compression"]
-        return MockRequest(topic, spec, count, rate, compression, title)
+        return MockRequest(topic, self._spec(), self._count(), data["rate"], data["compression"])
 
     def _count(self) -> int:
         data = self.cleaned_data
@@ -155,10 +137,10 @@ class MockForm(TargetForm):
         data = self.cleaned_data
         return MockSpec(
             data["document"],
-            data["kind"] in (SCHEMA, REGISTRY),
+            data["kind"] == SCHEMA,
             data["seed"] or 0,
             self._now_ms,
             data["key_member"].strip(),
             data["partition"],
-            asdict(self._schema) if self._schema else None,
+            self._schema,
         )

@@ -7,7 +7,7 @@ a real record.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import Params
 from console.actions.draft import Draft, Facts, Figure
 from console.produce import written
+from console.produce.mock_avro import document_of
 from console.produce.mock_example import schema_of
 from console.produce.mock_values import InvalidSchema, MockValues
 from console.produce.write_records import WriteRecords
@@ -38,8 +39,8 @@ PREVIEW = 5
 @dataclass(frozen=True, slots=True)
 class MockSpec:
     """What mock records are made of. `key_member`: the member of the value that is the key, dots
-    between names; "" = no key. `schema`: the fields of the registry's Schema that encodes the
-    values, of which `document` was made."""
+    between names; "" = no key. `schema`: in place of `document`, the schema of the registry that
+    the values follow and that encodes them."""
 
     document: Any
     is_schema: bool
@@ -47,7 +48,16 @@ class MockSpec:
     now_ms: int
     key_member: str = ""
     partition: int | None = None
-    schema: Mapping[str, Any] | None = None
+    schema: Schema | None = None
+
+    @classmethod
+    def loads(cls, data: bytes) -> "MockSpec":
+        """The spec of which `dumps` made the data."""
+        fields = json.loads(data)
+        if schema := fields["schema"]:
+            references = tuple((name, text) for name, text in schema["references"])
+            fields["schema"] = Schema(**{**schema, "references": references})
+        return cls(**fields)
 
     def dumps(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -69,15 +79,17 @@ class MockSpec:
         return [((self._key(each) or b"").decode(), _text(each).decode()) for each in made]
 
     def _values(self) -> MockValues:
-        schema = self.document if self.is_schema else schema_of(self.document)
+        if self.schema is not None:
+            schema = document_of(self.schema)
+        else:
+            schema = self.document if self.is_schema else schema_of(self.document)
         return MockValues(schema, self.seed, self.now_ms)
 
     def _encode(self) -> Callable[[Any], bytes]:
         if self.schema is None:
             return _text
-        references = tuple((name, text) for name, text in self.schema["references"])
         try:
-            encoder = SchemaEncoder(Schema(**{**self.schema, "references": references}))
+            encoder = SchemaEncoder(self.schema)
         except SchemaUnusable as error:
             raise InvalidSchema(sentence(error.reason)) from error
 
@@ -132,7 +144,7 @@ class WriteMockRecords(WriteRecords):
     ) -> Iterator[tuple[str, str] | float]:
         waiting = written.waiting(params)
         [stored] = written.records(waiting)
-        spec = MockSpec(**json.loads(stored.value or b""))
+        spec = MockSpec.loads(stored.value or b"")
         yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))
         waiting.delete_contents()
 

@@ -15,6 +15,7 @@ from console.produce import contents, mock_records
 from console.produce.mock_records import MockSpec, WriteMockRecords
 from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
+from console.produce.schema_data import schema_title
 from console.produce.write_records import WriteRecords
 from console.records import services as records
 from console.topics.write_refusal import write_refusal
@@ -71,7 +72,6 @@ class MockRequest:
     count: int
     rate: int | None = None
     compression: str = "none"
-    schema_title: str = ""
 
 
 def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -> Plan:
@@ -83,7 +83,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
     except InvalidSchema as error:
         raise PlanRefused(str(error)) from error
     _check_mock_limits(request, preview)
-    spec = request.spec.dumps()
+    spec, schema = request.spec.dumps(), request.spec.schema
     by_five = contents.summary(preview, 1)
     params = {
         **by_five,
@@ -97,7 +97,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         "without_key": request.count if by_five["without_key"] else 0,
         "by_key": request.count if by_five["by_key"] else 0,
         "rate": request.rate,
-        "schemas": {"value": request.schema_title} if request.schema_title else {},
+        "schemas": {"value": schema_title(schema)} if schema else {},
     }
     plan = actions.propose(principal, cluster, WriteMockRecords.name, request.topic, params)
     store(plan, [NewRecord(None, spec)])

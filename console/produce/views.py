@@ -91,7 +91,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
                 page,
                 lambda: services.propose_mock(request.principal, request.cluster, wanted),
             )
-        page["preview"] = form.preview
+        page["preview"] = form.preview()
     return _render(request, page, 422 if form.errors else 200)
 
 

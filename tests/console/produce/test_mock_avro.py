@@ -54,6 +54,20 @@ def test_values_of_every_type_can_be_encoded(kind):
         encoder.encode(exact_json(json.dumps(values.value(number))))
 
 
+def test_a_stored_spec_has_the_schema_once_and_comes_back():
+    """The JSON Schema has a named enum at each use."""
+    symbols = [f"SYMBOL_{number}" for number in range(200)]
+    fields = [{"name": "f0", "type": {"type": "enum", "name": "E", "symbols": symbols}}]
+    fields += [{"name": f"f{number}", "type": "E"} for number in range(1, 200)]
+    text = json.dumps({"type": "record", "name": "R", "fields": fields})
+    schema = Schema(1, "AVRO", text, (("other", '"string"'),), "orders-value", 3)
+    spec = MockSpec(None, False, 1, 0, schema=schema)
+    stored = spec.dumps()
+    assert len(stored) < 2 * len(text)
+    assert MockSpec.loads(stored) == spec
+    assert MockSpec.loads(stored).preview() == spec.preview()
+
+
 def test_a_schema_that_requires_values_of_endless_depth_is_refused():
     text = '{"type": "record", "name": "R", "fields": [{"name": "r", "type": "R"}]}'
     spec = MockSpec(json_schema_of(Schema(1, "AVRO", text)), True, 1, 0)

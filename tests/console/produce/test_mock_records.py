@@ -28,7 +28,7 @@ def shown(page: str) -> list[str]:
 def spec() -> MockSpec:
     """What the records of the only plan are made of; it is deleted when they are written."""
     [stored] = WaitingRecords.objects.get().records()
-    return MockSpec(**json.loads(stored.value))
+    return MockSpec.loads(stored.value)
 
 
 def rows(orders) -> list[tuple[bytes, bytes]]:
