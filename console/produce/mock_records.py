@@ -23,8 +23,10 @@ from console.produce.write_records import WriteRecords
 from console.produce.writer import Writer
 from console.ui import numbers
 from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
+from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.compiled import SchemaUnusable
 from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
@@ -145,7 +147,10 @@ class WriteMockRecords(WriteRecords):
         waiting = written.waiting(params)
         [stored] = written.records(waiting)
         spec = MockSpec.loads(stored.value or b"")
-        yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))
+        try:
+            yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))
+        except InvalidSchema as error:  # one that the first records do not show
+            raise GatewayError(Reason("mock_value", why=str(error))) from error
         waiting.delete_contents()
 
 

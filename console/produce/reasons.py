@@ -20,6 +20,7 @@ TEXTS = {
     "copy_time_up": gettext_noop(
         "One run of a plan copies for %(minutes)s minutes. Resume the plan to go on."
     ),
+    "mock_value": gettext_noop("A value could not be made: %(why)s"),
     "records_deleted": gettext_noop(
         "The records of this plan were deleted: they are kept for one hour. Plan the change again."
     ),

@@ -71,12 +71,24 @@ def test_a_plan_that_failed_goes_on_with_the_records_that_are_missing(orders, cl
     orders.refused_values[make(700).value] = WriteOutcome(0, None, Reason("timed_out"))
     failed = confirm_and_run(plan, operator)
     assert failed.state == models.FAILED
-    told = "999 of 1500 records were acknowledged."
-    assert loads(failed.outcome).startswith(told), "the call that it was in is the last one"
+    expected = "999 of 1500 records were acknowledged."
+    assert loads(failed.outcome).startswith(expected), "the call that it was in is the last one"
     orders.refused_values.clear()
     assert resume_and_run(failed, operator).state == models.DONE
-    expected = sorted(make(number).value for number in range(1500))
-    assert sorted(value for _key, value in rows(orders)) == expected
+    values = sorted(make(number).value for number in range(1500))
+    assert sorted(value for _key, value in rows(orders)) == values
+
+
+def test_a_value_that_cannot_be_made_later_is_said(orders, client_of, operator):
+    schema = {"type": "object", "properties": {"id": {"const": "x"}}}  # four of five have it
+    posted = POSTED | {"kind": "schema", "document": json.dumps(schema), "count": "100"}
+    for seed in range(20):
+        if client_of(operator).post(URL, posted | {"seed": str(seed)}).status_code == 302:
+            break
+    failed = confirm_and_run(Plan.objects.get(), operator)
+    assert failed.state == models.FAILED
+    expected = "A value could not be made: A value has no member “id” for the key."
+    assert loads(failed.outcome).startswith(expected)
 
 
 class Clock:
