@@ -57,9 +57,10 @@ class CopyRecords(ItemsAction):
         return [params.get("to", resource)]
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        check_source(params)
-        with source_gateway(gateway, params) as reader:
-            source, cluster_id = reader.admin.describe_topic(params["name"]), _cluster_id(reader)
+        cluster = check_source(params)
+        with source_gateway(gateway, params, cluster) as reader:
+            source = reader.admin.describe_topic(params["name"])
+            cluster_id = reader.wire.cluster_id()
         return {
             **read_target(gateway, params["to"]),
             SOURCE_ID: source.topic_id,
@@ -107,13 +108,13 @@ class CopyRecords(ItemsAction):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str] | float]:
-        check_source(params)
+        cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
-        with source_gateway(gateway, params) as reader:
+        with source_gateway(gateway, params, cluster) as reader:
             source = reader.client_settings if is_across(params) else None
         end_s = time.monotonic() + _RUN_S
+        yield _share(params, state)
         for key in keys:
-            yield _share(params, state)
             for outcome in _copy(gateway, source, params, state, key):
                 if outcome.error:
                     error = _stopped(key, outcome, state)
@@ -153,8 +154,8 @@ class CopyRecords(ItemsAction):
             raise PlanRefused(text % {"to": params["to"], "n": facts["partitions"]})
 
 
-def check_source(params: Params) -> None:
-    """Raises PlanRefused unless the user may read the source unmasked, now."""
+def check_source(params: Params) -> Cluster:
+    """The cluster of the source. Raises PlanRefused unless the user may read it unmasked, now."""
     topic = params["name"]
     user = get_user_model().objects.filter(pk=params["user"]).first()
     cluster = Cluster.objects.filter(slug=params["cluster"]).first()
@@ -168,6 +169,7 @@ def check_source(params: Params) -> None:
         raise hidden from error
     if records.is_masked(principal, cluster, topic):
         raise hidden
+    return cluster
 
 
 def is_across(params: Params) -> bool:
@@ -176,20 +178,13 @@ def is_across(params: Params) -> bool:
 
 
 @contextmanager
-def source_gateway(gateway: Gateway, params: Params) -> Iterator[Gateway]:
-    """The gateway to the source; `gateway` is that of the target. Raises PlanRefused."""
+def source_gateway(gateway: Gateway, params: Params, cluster: Cluster) -> Iterator[Gateway]:
+    """The gateway to the source, which is of `cluster`; `gateway` is that of the target."""
     if not is_across(params):
         yield gateway
         return
-    cluster = Cluster.objects.filter(slug=params["cluster"]).first()
-    if cluster is None:
-        raise PlanRefused(Reason("copy_source_hidden", topic=params["name"]))
     with for_cluster(cluster) as reader:
         yield reader
-
-
-def _cluster_id(gateway: Gateway) -> str:
-    return str(gateway.wire.cluster_id())
 
 
 def _share(params: Params, state: CopyState) -> float:

@@ -74,7 +74,7 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
 def _is_same(cluster: Cluster, other: Cluster) -> bool:
     """Whether two entries lead to one Kafka cluster. Raises GatewayError."""
     with for_cluster(cluster) as one, for_cluster(other) as two:
-        return bool(one.wire.cluster_id() == two.wire.cluster_id())
+        return one.wire.cluster_id() == two.wire.cluster_id()
 
 
 def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:

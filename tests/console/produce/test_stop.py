@@ -85,6 +85,18 @@ def test_a_copy_is_stopped_within_a_partition_and_resumed_there(orders, operator
     assert [row.value for row in orders.topics["target"].records[0]] == values(orders)
 
 
+def test_a_copy_that_is_stopped_at_the_end_of_a_partition_begins_no_other(
+    orders, operator, monkeypatch
+):
+    orders.create_topic("target", 3)
+    for partition in (0, 1):
+        orders.produce("orders", partition, b"x")
+    plan = propose_copy(Principal(operator, ""), local(), RangesToCopy("orders", "target"))
+    stopped = stopped_after(orders, monkeypatch, plan, operator, 1, "copy")
+    assert stopped.is_stopped
+    assert orders.calls.count("copy") == 1
+
+
 def test_a_plan_that_no_worker_has_begun_ends_at_once(orders, operator):
     plan = planned(operator, *RECORDS)
     actions.confirm(plan, Principal(operator, ""), "")
