@@ -119,10 +119,12 @@ def read_json(text: str, read: Callable[[str], Any] = json.loads) -> Any:
     """What JSON says. Raises InvalidData."""
     try:
         return read(text)
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         text = _("It is not valid JSON: see line %(line)d, column %(column)d.")
-        place = {"line": getattr(error, "lineno", 1), "column": getattr(error, "colno", 1)}
-        raise InvalidData(text % place) from error
+        raise InvalidData(text % {"line": error.lineno, "column": error.colno}) from error
+    except ValueError as error:
+        text = _("It is not valid JSON: NaN, Infinity, or a number that is too large.")
+        raise InvalidData(text) from error
     except RecursionError as error:
         raise InvalidData(_("This JSON is nested too deeply.")) from error
 

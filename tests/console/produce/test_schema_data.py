@@ -81,7 +81,7 @@ def test_another_schema_is_chosen_by_subject_or_id(
     ("fields", "why"),
     [
         ({"value": "{"}, "It is not valid JSON: see line 1, column 2."),
-        ({"value": '{"id": NaN}'}, "It is not valid JSON"),
+        ({"value": '{"id": NaN}'}, "It is not valid JSON: NaN, Infinity, or a number that is"),
         ({"value": '{"id": 1e9999999999999999999999}'}, "It is not valid JSON"),
         ({"value": '{"id": "1"}'}, "At “value.id”: expected long"),
         ({"value": "{}", "value_schema": "absent"}, "has no subject “absent”"),
