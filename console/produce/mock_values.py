@@ -5,7 +5,7 @@ Of a schema these keywords count: type, enum, const, examples, properties, requi
 minItems, maxItems, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength,
 maxLength, format (date-time, date, time, uuid, email, uri, hostname, ipv4), anyOf, oneOf, allOf,
 and $ref inside of the document. `pattern`, `not` and conditions are refused, since values would not
-follow them. `like` is a keyword of this module: a text whose digits and letters vary.
+follow them. `like` is a keyword of this module: a text whose digits vary.
 """
 
 import random

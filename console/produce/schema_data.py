@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from console.produce.data_formats import InvalidData, read_json
 from console.ui.texts import sentence
+from monitoring.gateway.records import schema_type_name
 from monitoring.schema_registry.client import RegistryError, Schema, read_latest, read_schema
 from monitoring.schema_registry.compiled import SchemaUnusable
 from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
@@ -19,7 +20,6 @@ from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry_settings import RegistrySettings
 
 SECONDS_MAX = 20.0
-_TITLES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
 _ID_MAX = (1 << 31) - 1
 
 
@@ -79,7 +79,7 @@ def subject_of(topic: str, part: str) -> str:
 
 
 def schema_title(schema: Schema) -> str:
-    values = {"type": _TITLES.get(schema.type, schema.type), "subject": schema.subject}
+    values = {"type": schema_type_name(schema.type), "subject": schema.subject}
     values |= {"version": str(schema.version), "id": str(schema.id)}
     if not schema.subject or schema.version is None:
         return _("%(type)s, id %(id)s") % values

@@ -19,7 +19,7 @@ from console.topics.changes import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
-_AUDITED = ("count", "size_bytes", "sha256", "compression", "schemas")
+_AUDITED = ("count", "size_bytes", "sha256", "compression")
 POLICY, BYTES_MAX = "policy", "bytes_max"
 _CONFIGS = {"cleanup.policy": POLICY, "max.message.bytes": BYTES_MAX}
 
@@ -61,7 +61,7 @@ class WriteRecords(ItemsAction):
             ],
             affected=shared.groups_reading(name, snapshot),
             warnings=draft_texts.warnings(facts, params),
-            after={key: params[key] for key in _AUDITED if key != "schemas" or params.get(key)},
+            after=_audited(params),
         )
 
     def items(self, params: Params) -> list[str]:
@@ -85,6 +85,11 @@ class WriteRecords(ItemsAction):
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return written.links(plan.cluster, plan.resource, plan.params)
+
+
+def _audited(params: Params) -> dict[str, Any]:
+    audited = {key: params[key] for key in _AUDITED}
+    return audited | {"schemas": params["schemas"]} if params.get("schemas") else audited
 
 
 def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:

@@ -8,6 +8,11 @@ _TYPE_NAMES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
 Age = tuple[int, int, int]  # sorts the newest first
 
 
+def schema_type_name(schema_type: str) -> str:
+    """The type of a schema as pages show it; of an unknown one the type itself."""
+    return _TYPE_NAMES.get(schema_type, schema_type)
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaNote:
     """What is known about data that begin with the id of a schema (monitoring/schema_registry/).
@@ -27,7 +32,7 @@ class SchemaNote:
 
     @property
     def type_name(self) -> str:
-        return _TYPE_NAMES.get(self.type, self.type)
+        return schema_type_name(self.type)
 
     def masked(self) -> "SchemaNote":
         """The note without the raw data, and without what is wrong with them."""

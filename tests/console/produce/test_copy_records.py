@@ -22,7 +22,7 @@ from tests.console.conftest import a_user
 from tests.console.produce.conftest import local
 
 URL = "/c/local/topics/orders/copy"
-WISH = RangesToCopy("orders", "target")
+CHOSEN = RangesToCopy("orders", "target")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def filled(orders):
 
 
 def planned(user, **changes) -> Plan:
-    chosen = dataclasses.replace(WISH, **changes)
+    chosen = dataclasses.replace(CHOSEN, **changes)
     return propose_copy(Principal(user, ""), local(), chosen)
 
 
