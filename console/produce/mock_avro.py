@@ -50,7 +50,7 @@ def json_schema_of(schema: Schema) -> dict[str, Any]:
     """Of an Avro schema. Raises InvalidSchema."""
     making = _Making()
     try:
-        part, _tree = compiled(making, schema.text, [text for _name, text in schema.references])
+        part, _tree = compiled(making, schema.text, schema.references)
     except SchemaInvalid as error:
         reason = Reason("schema_invalid", id=schema.id, why=str(error))
         raise InvalidSchema(sentence(reason)) from error

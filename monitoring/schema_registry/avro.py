@@ -43,7 +43,7 @@ Read = Callable[[Input], Any]
 class AvroSchema:
     """A compiled schema."""
 
-    def __init__(self, text: str, references: Sequence[str] = ()) -> None:
+    def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
         """`references` as in avro_compiler.compiled. Raises SchemaInvalid."""
         self._read, tree = compiled(_Reading(), text, references)
         name = tree.get("name") if isinstance(tree, dict) else None

@@ -1,4 +1,5 @@
-"""Makes something of each type of an Avro schema: what reads a value, or what writes one. Pure.
+"""Makes something of each type of an Avro schema: what reads a value, what writes one, or the JSON
+Schema of mock values. Pure.
 
 `Parts` makes it for a primitive type and puts it together for the others. A name stands for the
 same thing wherever it is used, so schemas may be recursive.
@@ -36,11 +37,13 @@ class Parts(Protocol[T]):
         ...
 
 
-def compiled(parts: Parts[T], text: str, references: Sequence[str] = ()) -> tuple[T, Any]:
-    """What a schema becomes, and its JSON. `references`: the texts of the schemas whose types it
-    names, each after those that it names itself. Raises SchemaInvalid."""
+def compiled(
+    parts: Parts[T], text: str, references: Sequence[tuple[str, str]] = ()
+) -> tuple[T, Any]:
+    """What a schema becomes, and its JSON. `references`: names and texts of the schemas whose types
+    it names, each after those that it names itself. Raises SchemaInvalid."""
     compiler = _Compiler(parts)
-    for each in references:
+    for _name, each in references:
         compiler.compile(_parsed(each), "", 0)
     tree = _parsed(text)
     return compiler.compile(tree, "", 0), tree

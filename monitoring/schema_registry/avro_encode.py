@@ -1,27 +1,23 @@
 """Encodes JSON in Avro's binary encoding by a schema. Pure.
 
-The opposite of avro.py: what it shows of a record is taken back. A union takes a value as in
-Avro's JSON encoding, {"string": "x"} with the name of the branch, or the plain value if only one
-branch takes it. A missing field gets its default; a member that the schema does not have is an
-error, since it would be lost. Numbers are int or Decimal.
+The opposite of avro.py. It takes what avro.py shows of a record, unless several branches of a union
+would take it. A union takes a value as in Avro's JSON encoding, {"string": "x"} with the name of
+the branch, or the plain value if only one branch takes it. A missing field gets its default; a
+member that the schema does not have is an error, since it would be lost. Numbers are int or
+Decimal.
 """
 
-import math
-import struct
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from monitoring.schema_registry import avro_logical_encode
 from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compiled
 from monitoring.schema_registry.budget import DATA_BYTES_MAX
-from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit
+from monitoring.schema_registry.floats import packed
+from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit, one_of, utf8
 from monitoring.schema_registry.wire_format import zigzag
-
-_FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
-_SYMBOLS_SHOWN = 10
 
 
 class Output:
@@ -50,7 +46,7 @@ class Writer:
 
 
 class AvroEncoder:
-    def __init__(self, text: str, references: Sequence[str] = ()) -> None:
+    def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
         """`references` as in avro_compiler.compiled. Raises SchemaInvalid."""
         self._writer, _tree = compiled(_Writing(), text, references)
 
@@ -85,16 +81,7 @@ def _integer(kind: str, bits: int) -> Callable[[Output, Any], None]:
 
 def _float(kind: str, code: str) -> Callable[[Output, Any], None]:
     def write(output: Output, value: Any) -> None:
-        number = _FLOATS.get(value) if isinstance(value, str) else value
-        if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
-            raise Unfit(kind)
-        try:
-            data = struct.pack(code, float(number))
-        except OverflowError as error:
-            raise Unfit(kind) from error
-        if isinstance(value, Decimal) and math.isinf(float(value)):
-            raise Unfit(kind)
-        output.data += data
+        output.data += packed(value, code, kind)
 
     return write
 
@@ -114,12 +101,7 @@ def _bytes(output: Output, value: Any) -> None:
 
 
 def _string(output: Output, value: Any) -> None:
-    try:
-        data = value.encode() if isinstance(value, str) else None
-    except UnicodeEncodeError:
-        data = None
-    if data is None:
-        raise Unfit("string")
+    data = utf8(value)
     output.data += zigzag(len(data)) + data
 
 
@@ -156,8 +138,7 @@ class _Writing:
 
     def enum(self, symbols: list[str], name: str) -> Writer:
         numbers = {symbol: number for number, symbol in enumerate(symbols)}
-        more = ", …" if len(symbols) > _SYMBOLS_SHOWN else ""
-        label = f"one of {', '.join(symbols[:_SYMBOLS_SHOWN])}{more}"
+        label = one_of(symbols)
 
         def write(output: Output, value: Any) -> None:
             if not isinstance(value, str) or value not in numbers:
@@ -167,7 +148,7 @@ class _Writing:
         return Writer(name, label, write)
 
     def union(self, branches: list[Writer]) -> Writer:
-        label = f"one of {', '.join(branch.label for branch in branches)}"
+        label = one_of([branch.label for branch in branches])
         return Writer("union", label, lambda output, value: _union(branches, label, output, value))
 
     def array(self, item: Writer) -> Writer:

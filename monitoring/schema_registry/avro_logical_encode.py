@@ -9,13 +9,13 @@ import struct
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from monitoring.schema_registry.iso_time import epoch_seconds
 from monitoring.schema_registry.unfit import Unfit
 
-_EPOCH = datetime(1970, 1, 1)
 _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
 _MOMENT = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ]{_TIME}(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 _TIME_ONLY = re.compile(_TIME, re.ASCII)
@@ -121,7 +121,8 @@ def _uuid(value: Any) -> uuid.UUID:
 
 def _date(value: Any) -> Any:
     try:
-        return (date.fromisoformat(value) - date(1970, 1, 1)).days if _is_text(value) else value
+        is_text = isinstance(value, str)
+        return (date.fromisoformat(value) - date(1970, 1, 1)).days if is_text else value
     except ValueError as error:
         raise Unfit("a date such as 2026-01-31") from error
 
@@ -130,7 +131,7 @@ def _time(digits: int) -> Convert:
     label = f"a time such as 10:00:00.{'0' * digits}"
 
     def to_plain(value: Any) -> Any:
-        if not _is_text(value):
+        if not isinstance(value, str):
             return value
         found = _TIME_ONLY.fullmatch(value)
         if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
@@ -146,28 +147,18 @@ def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
     label = f"a time such as 2026-01-31T10:00:00.{'0' * digits}{'' if is_local else 'Z'}"
 
     def to_plain(value: Any) -> Any:
-        if not _is_text(value):
+        if not isinstance(value, str):
             return value
         found = _MOMENT.fullmatch(value)
         if found is None or bool(found[8]) is is_local:
             raise Unfit(label)
-        year, month, day, hour, minute, second = (int(found[n] or 0) for n in range(1, 7))
         try:
-            moment = datetime(year, month, day, hour, minute, second) - _offset(found[8])
+            seconds = epoch_seconds([int(found[n] or 0) for n in range(1, 7)], found[8])
         except (ValueError, OverflowError) as error:
             raise Unfit(label) from error
-        seconds = (moment - _EPOCH) // timedelta(seconds=1)
         return seconds * 10**digits + _fraction(found[7], digits, label)
 
     return Convert(label, to_plain)
-
-
-def _offset(zone: str | None) -> timedelta:
-    if not zone or zone == "Z":
-        return timedelta()
-    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    timezone(timedelta(minutes=minutes))  # ValueError: a day or more
-    return timedelta(minutes=-minutes if zone[0] == "-" else minutes)
 
 
 def _fraction(text: str | None, digits: int, label: str) -> int:
@@ -176,10 +167,6 @@ def _fraction(text: str | None, digits: int, label: str) -> int:
     if padded[digits:].strip("0"):
         raise Unfit(label)
     return int(padded[:digits])
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 _CONVERTS: dict[tuple[Any, str], Convert] = {

@@ -14,7 +14,7 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -156,7 +156,7 @@ class _Connection:
             raise RegistryError(Reason("subject_missing", subject=subject))
         fields = _fields(answer)
         number, version = fields.get("id"), fields.get("version")
-        if not isinstance(number, int) or not 0 < number < 1 << 31 or not isinstance(version, int):
+        if not _is_whole(number) or not 0 < number < 1 << 31 or not _is_whole(version):
             raise RegistryError(Reason("registry_format", why="a version has no id"))
         await self._add_references(number, fields, 0)
         text, references = _text(fields, "schema"), tuple(self._references.items())
@@ -176,7 +176,7 @@ class _Connection:
         for each in references:
             name, subject = _name(each, "name"), _name(each, "subject")
             version = each.get("version")
-            if not isinstance(version, int) or isinstance(version, bool):
+            if not _is_whole(version):
                 raise RegistryError(Reason("registry_format", why="a reference has no version"))
             if name in self._references:
                 continue
@@ -195,7 +195,7 @@ class _Connection:
             subject, version = _name(found[0], "subject"), found[0]["version"]
         except (RegistryError, LookupError, TypeError):
             return "", None
-        return subject, version if isinstance(version, int) else None
+        return subject, version if _is_whole(version) else None
 
     async def _get(self, path: str, bytes_max: int = TEXT_BYTES_MAX) -> Answer:
         """The answer if its status is 200 or 404. Raises RegistryError."""
@@ -217,6 +217,10 @@ class _Connection:
 def _too_many(schema_id: int) -> RegistryError:
     why = "they are too many or too large"
     return RegistryError(Reason("schema_references", id=schema_id, why=why))
+
+
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _version_path(subject: str, version: int | str) -> str:

@@ -42,8 +42,7 @@ class CompiledSchema:
         self._title = ""
         try:
             if schema.type == AVRO:
-                texts = [text for _name, text in schema.references]
-                self._avro = AvroSchema(schema.text, texts)
+                self._avro = AvroSchema(schema.text, schema.references)
                 self._title = self._avro.title
             elif schema.type == PROTOBUF:
                 self._protobuf = ProtobufSchema(schema.text, schema.references)

@@ -26,10 +26,9 @@ class SchemaEncoder:
         """`message`: which one of a Protobuf schema; "" = the first. Raises SchemaUnusable."""
         self.schema = schema
         self._header = wire_format.header(schema.id)
-        texts = [text for _name, text in schema.references]
         try:
             if schema.type == AVRO:
-                self._encoder: Any = AvroEncoder(schema.text, texts)
+                self._encoder: Any = AvroEncoder(schema.text, schema.references)
             elif schema.type == PROTOBUF:
                 self._encoder = ProtobufEncoder(schema.text, schema.references, message)
             elif schema.type == JSON:

@@ -1,9 +1,14 @@
-"""Floating-point numbers as JSON shows them. Pure."""
+"""Floating-point numbers as JSON shows them, and back. Pure."""
 
 import math
 import struct
+from decimal import Decimal
+from typing import Any
+
+from monitoring.schema_registry.unfit import Unfit
 
 _DIGITS = (6, 7, 8, 9)  # nine are enough for every 32-bit float
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def plain(number: float) -> float | str:
@@ -28,3 +33,18 @@ def plain_32(data: bytes) -> float | str:
         except OverflowError:  # rounded up beyond the largest 32-bit float
             continue
     return number
+
+
+def packed(value: Any, code: str, kind: str) -> bytes:
+    """A number, or a text that `plain` makes, in a format of `struct`. `kind`: what an error
+    expects. Raises Unfit."""
+    number = _NOT_FINITE.get(value) if isinstance(value, str) else value
+    if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
+        raise Unfit(kind)
+    try:
+        data = struct.pack(code, float(number))
+    except OverflowError as error:
+        raise Unfit(kind) from error
+    if isinstance(number, Decimal) and math.isinf(float(number)):
+        raise Unfit(kind)
+    return data

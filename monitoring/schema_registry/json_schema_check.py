@@ -1,7 +1,7 @@
 """Checks JSON against a JSON Schema, for writing. Pure.
 
-These keywords count: $ref within the document or to a reference by its name, type, enum, const,
-properties, patternProperties, additionalProperties, required, minProperties, maxProperties,
+These keywords count: $ref within the document or to a reference by its name or `$id`, type, enum,
+const, properties, patternProperties, additionalProperties, required, minProperties, maxProperties,
 propertyNames, items, prefixItems, additionalItems, minItems, maxItems, uniqueItems, minimum,
 maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, allOf,
 anyOf, oneOf, not, if/then/else. Others, such as `format`, are ignored. Patterns are those of RE2.
@@ -83,7 +83,9 @@ class JsonSchema:
         return None
 
     def _object(self, schema: Schema, root: Any, value: dict[str, Any], spending: Spending) -> None:
-        for name in _texts(schema, "required"):
+        required = _texts(schema, "required")
+        spending.spend(len(required) // _CHARS_OF_VALUE)
+        for name in required:
             if name not in value:
                 with spending.within(name):
                     raise Unfit(why="it is missing")
@@ -93,7 +95,9 @@ class JsonSchema:
         for name, each in value.items():
             parts = [members[name]] if name in members else []
             spending.spend(len(patterns))
-            parts += [part for pattern, part in patterns.items() if _matches(pattern, name)]
+            for pattern, part in patterns.items():
+                if _matches(pattern, _spent(name, spending)):
+                    parts.append(part)
             if not parts:
                 parts = [schema.get("additionalProperties", True)]
             with spending.within(name):
@@ -107,11 +111,10 @@ class JsonSchema:
     def _array(self, schema: Schema, root: Any, value: list[Any], spending: Spending) -> None:
         _check_size(schema, len(value), "minItems", "maxItems", "items")
         items = schema.get("items", True)
-        first, rest = schema.get("prefixItems", []), items
         if isinstance(items, list):  # before draft 2020-12
             first, rest = items, schema.get("additionalItems", True)
-        if not isinstance(first, list):
-            raise SchemaInvalid("“prefixItems” is not a list")
+        else:
+            first, rest = _list(schema, "prefixItems"), items
         for number, each in enumerate(value):
             with spending.within(number):
                 part = first[number] if number < len(first) else rest

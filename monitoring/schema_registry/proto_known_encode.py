@@ -1,16 +1,15 @@
 """The fields of Protobuf's well-known types from what proto_known.py shows. Pure."""
 
 import re
-from datetime import datetime, timedelta
 from typing import Any
 
+from monitoring.schema_registry.iso_time import epoch_seconds
 from monitoring.schema_registry.proto_known import ANY, WRAPPERS
 from monitoring.schema_registry.unfit import Unfit
 
 VALUE = "google.protobuf.Value"
-_EPOCH = datetime(1970, 1, 1)
 _TIMESTAMP = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", re.ASCII
 )
 _DURATION = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,9}))?s", re.ASCII)
 
@@ -53,13 +52,9 @@ def _timestamp(text: str) -> dict[str, int]:
     if found is None:
         raise Unfit(expected)
     try:
-        moment = datetime(*(int(found[n]) for n in range(1, 7)))  # type: ignore[arg-type]
-        if found[8]:
-            offset = timedelta(hours=int(found[9]), minutes=int(found[10]))
-            moment += offset if found[8] == "-" else -offset
+        seconds = epoch_seconds([int(found[n]) for n in range(1, 7)], found[8])
     except (ValueError, OverflowError) as error:
         raise Unfit(expected) from error
-    seconds = (moment - _EPOCH) // timedelta(seconds=1)
     return {"seconds": seconds, "nanos": int((found[7] or "").ljust(9, "0"))}
 
 

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 
 from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
 
+VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)  # how values are written
 TYPES_MAX = 20_000  # messages, enums and fields in one schema with its references
 _SCOPES_MAX = 100
-SCALARS = frozenset(
-    ("double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32",
-     "fixed64", "sfixed32", "sfixed64", "bool", "string", "bytes")
-)  # fmt: skip
+_WIRE_TYPES = {
+    "double": FIXED64, "fixed64": FIXED64, "sfixed64": FIXED64, "float": FIXED32,
+    "fixed32": FIXED32, "sfixed32": FIXED32, "string": BYTES, "bytes": BYTES, "int32": VARINT,
+    "int64": VARINT, "uint32": VARINT, "uint64": VARINT, "sint32": VARINT, "sint64": VARINT,
+    "bool": VARINT,
+}  # fmt: skip
+SCALARS = frozenset(_WIRE_TYPES)
 
 
 @dataclass(slots=True)
@@ -48,6 +52,18 @@ class Field:
         """Whether an unset field is left out; otherwise it is shown with its default."""
         return not self.is_repeated and (self.is_explicit or self.message is not None)
 
+    @property
+    def wire_type(self) -> int:
+        """How a single value is written."""
+        if self.message is not None:
+            return BYTES
+        return VARINT if self.enum is not None else _WIRE_TYPES[self.type]
+
+    def entry(self) -> tuple["Field", "Field"]:
+        """Key and value of a map: each entry is a message with these two fields."""
+        key = Field("key", 1, self.map_key)
+        return key, Field("value", 2, self.type, message=self.message, enum=self.enum)
+
 
 @dataclass(slots=True)
 class Message:
@@ -81,13 +97,17 @@ class Types:
         self.messages: dict[str, Message] = {}
         self._enums: dict[str, Enum] = {}
         self._count = 0
+        every: list[Message] = []  # also those of which another one has the name
         for each in files:
-            self._add(each.package, each.messages, each.enums, 0)
-        for message in list(self.messages.values()):
+            self._add(each.package, each.messages, each.enums, 0, every)
+        for message in every:
             for member in message.fields:
                 self._resolve(member, message)
 
-    def _add(self, scope: str, messages: list[Message], enums: list[Enum], depth: int) -> None:
+    def _add(
+        self, scope: str, messages: list[Message], enums: list[Enum], depth: int,
+        every: list[Message],
+    ) -> None:  # fmt: skip
         if depth > DEPTH_MAX:
             raise SchemaInvalid(f"it is nested more than {DEPTH_MAX} times")
         self._count += len(enums) + len(messages) + sum(len(each.fields) for each in messages)
@@ -100,7 +120,8 @@ class Types:
                 raise SchemaInvalid(f"message {message.name[:100]!r} has two fields of one name")
             message.full_name = _joined(scope, message.name)
             self.messages[message.full_name] = message
-            self._add(message.full_name, message.messages, message.enums, depth + 1)
+            every.append(message)
+            self._add(message.full_name, message.messages, message.enums, depth + 1, every)
 
     def _resolve(self, member: Field, message: Message) -> None:
         if member.type in SCALARS:

@@ -16,10 +16,21 @@ from typing import Any
 from monitoring.schema_registry import proto_descriptor, proto_known, proto_text
 from monitoring.schema_registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
 from monitoring.schema_registry.floats import plain, plain_32
-from monitoring.schema_registry.proto_types import Field, File, Message, Types, message_at
+from monitoring.schema_registry.proto_types import (
+    BYTES,
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    VARINT,
+    Field,
+    File,
+    Message,
+    Types,
+    message_at,
+)
 from monitoring.schema_registry.wire_format import message_indexes, read_varint
 
-_VARINT, _FIXED64, _BYTES, _GROUP, _END_GROUP, _FIXED32 = range(6)
 _IMPORTS_MAX = 100
 _Fields = dict[Any, Any]
 """Values by the names of fields, and the name of the field that is set by ("oneof", its name)."""
@@ -144,7 +155,7 @@ class _MessageReader:
         while at < end:
             tag, at = read_varint(data, at)
             number, wire_type = tag >> 3, tag & 7
-            if wire_type == _END_GROUP:
+            if wire_type == END_GROUP:
                 if number != group:
                     raise DataInvalid("a group ends that did not begin")
                 source.budget.leave()
@@ -165,13 +176,13 @@ class _MessageReader:
     ) -> int:  # fmt: skip
         budget = source.budget
         budget.spend(VALUE_COST + (0 if field.is_repeated else len(field.name)))
-        if wire_type == _GROUP and field.message is not None:
+        if wire_type == GROUP and field.message is not None:
             inner: _Fields = {}
             reader = source.schema.reader(field.message)
             at = reader._read(source, at, end, inner, group=field.number)
             self._set(fields, field, reader._shown(source, inner))
             return at
-        if wire_type != _BYTES:
+        if wire_type != BYTES:
             value, at = _number(source, at, end, wire_type, field)
             self._set(fields, field, value)
             return at
@@ -187,7 +198,7 @@ class _MessageReader:
             values = fields.setdefault(field.name, [])
             while start < at:
                 budget.spend(VALUE_COST)
-                value, start = _number(source, start, at, _wire_type(field), field)
+                value, start = _number(source, start, at, field.wire_type, field)
                 values.append(value)
         return at
 
@@ -205,25 +216,14 @@ class _MessageReader:
         """One entry of a map: a message with the fields 1 and 2."""
         reader = self._entry_readers.get(field.name)
         if reader is None:
-            key = Field("key", 1, field.map_key)
-            value = Field("value", 2, field.type, message=field.message, enum=field.enum)
-            reader = self._entry_readers[field.name] = _MessageReader(
-                Message("", fields=[key, value])
-            )
+            message = Message("", fields=list(field.entry()))
+            reader = self._entry_readers[field.name] = _MessageReader(message)
         entry: dict[str, Any] = reader.value(source, at, end)
         if "value" not in entry and field.message is not None:
             entry["value"] = source.schema.reader(field.message).value(source, end, end)
         key_value = entry["key"]
         text = str(key_value).lower() if isinstance(key_value, bool) else str(key_value)
         fields.setdefault(field.name, {})[text] = entry["value"]
-
-
-_WIRE_TYPES = {
-    "double": _FIXED64, "fixed64": _FIXED64, "sfixed64": _FIXED64, "float": _FIXED32,
-    "fixed32": _FIXED32, "sfixed32": _FIXED32, "string": _BYTES, "bytes": _BYTES,
-}  # fmt: skip
-for _name in ("int32", "int64", "uint32", "uint64", "sint32", "sint64", "bool"):
-    _WIRE_TYPES[_name] = _VARINT
 
 
 def _default(field: Field) -> Any:
@@ -242,14 +242,10 @@ def _default(field: Field) -> Any:
 def _fits(field: Field, wire_type: int) -> bool:
     """Whether a field can be written so; repeated numbers can be packed."""
     if field.message is not None:
-        return wire_type == _BYTES or (wire_type == _GROUP and not field.map_key)
+        return wire_type == BYTES or (wire_type == GROUP and not field.map_key)
     if field.map_key:
-        return wire_type == _BYTES
-    return wire_type == _wire_type(field) or (wire_type == _BYTES and field.is_repeated)
-
-
-def _wire_type(field: Field) -> int:
-    return _VARINT if field.enum is not None else _WIRE_TYPES[field.type]
+        return wire_type == BYTES
+    return wire_type == field.wire_type or (wire_type == BYTES and field.is_repeated)
 
 
 def _length(data: bytes, at: int, end: int) -> tuple[int, int]:
@@ -268,7 +264,7 @@ def _text(data: bytes, kind: str) -> str:
 
 def _number(source: _Source, at: int, end: int, wire_type: int, field: Field) -> tuple[Any, int]:
     data = source.data
-    if wire_type == _VARINT:
+    if wire_type == VARINT:
         raw, at = read_varint(data, at)
         if at > end:
             raise DataInvalid("the data end within a number")
@@ -276,7 +272,7 @@ def _number(source: _Source, at: int, end: int, wire_type: int, field: Field) ->
         if isinstance(value, str):
             source.budget.spend(len(value))  # the name of an enum's value
         return value, at
-    size = 8 if wire_type == _FIXED64 else 4
+    size = 8 if wire_type == FIXED64 else 4
     if at + size > end:
         raise DataInvalid("the data end within a number")
     part = data[at : at + size]
@@ -309,13 +305,13 @@ def _signed(raw: int, bits: int) -> int:
 
 def _skip(data: bytes, at: int, end: int, wire_type: int, number: int, depth: int) -> int:
     """Where a field ends that is not read."""
-    if wire_type == _VARINT:
+    if wire_type == VARINT:
         _value, at = read_varint(data, at)
-    elif wire_type == _BYTES:
+    elif wire_type == BYTES:
         _start, at = _length(data, at, end)
-    elif wire_type in (_FIXED64, _FIXED32):
-        at += 8 if wire_type == _FIXED64 else 4
-    elif wire_type == _GROUP and depth < DEPTH_MAX:
+    elif wire_type in (FIXED64, FIXED32):
+        at += 8 if wire_type == FIXED64 else 4
+    elif wire_type == GROUP and depth < DEPTH_MAX:
         return _skip_group(data, at, end, number, depth)
     else:
         raise DataInvalid("a field has an unknown wire type")
@@ -327,7 +323,7 @@ def _skip(data: bytes, at: int, end: int, wire_type: int, number: int, depth: in
 def _skip_group(data: bytes, at: int, end: int, number: int, depth: int) -> int:
     while at < end:
         tag, at = read_varint(data, at)
-        if tag & 7 == _END_GROUP:
+        if tag & 7 == END_GROUP:
             if tag >> 3 != number:
                 break
             return at

@@ -9,25 +9,21 @@ checked.
 
 import base64
 import binascii
-import math
 import struct
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from typing import Any
 
 from monitoring.schema_registry import proto_known_encode
-from monitoring.schema_registry.proto_types import Enum, Field, Message
+from monitoring.schema_registry.floats import packed
+from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf import ProtobufSchema
-from monitoring.schema_registry.unfit import Spending, Unfit
+from monitoring.schema_registry.unfit import Spending, Unfit, one_of, utf8
 from monitoring.schema_registry.wire_format import varint, written_indexes
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED = {
     "fixed32": "<I", "sfixed32": "<i", "float": "<f", "fixed64": "<Q", "sfixed64": "<q",
     "double": "<d",
 }  # fmt: skip
-_FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
-_NAMES_SHOWN = 10
 
 
 class ProtobufEncoder:
@@ -85,58 +81,49 @@ class ProtobufEncoder:
         if field.map_key:
             return self._map(field, value, spending)
         if not field.is_repeated:
-            kind, data = self._single(field, value, spending)
-            is_default = not field.has_presence and not (
-                data if kind == _BYTES else data.strip(b"\0")
-            )
-            return b"" if is_default else _tagged(field, kind, data)
+            data = self._single(field, value, spending)
+            is_zero = not (data if field.wire_type == BYTES else data.strip(b"\0"))
+            return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
             raise Unfit("array")
-        packed, written = bytearray(), bytearray()
+        written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed
         for number, each in enumerate(value):
             with spending.within(number):
-                kind, data = self._single(field, each, spending)
-            if kind == _BYTES:
-                written += _tagged(field, kind, data)
-            else:
-                packed += data
-        return bytes(written) + (_tagged(field, _BYTES, bytes(packed)) if packed else b"")
+                data = self._single(field, each, spending)
+            written += _tagged(field, data) if is_tagged else data
+        return bytes(written) if is_tagged or not written else _bytes_field(field, written)
 
     def _map(self, field: Field, value: Any, spending: Spending) -> bytes:
         if not isinstance(value, dict):
             raise Unfit("map")
-        key_field = Field("key", 1, field.map_key)
-        value_field = Field("value", 2, field.type, message=field.message, enum=field.enum)
+        key_field, value_field = field.entry()
         written = bytearray()
         for key, each in value.items():
             with spending.within(key):
-                typed = (
-                    {"true": True, "false": False}.get(key, key)
-                    if key_field.type == "bool"
-                    else key
-                )
-                entry = _tagged(key_field, *self._single(key_field, typed, spending))
-                entry += _tagged(value_field, *self._single(value_field, each, spending))
-            written += _tagged(field, _BYTES, entry)
+                is_bool = key_field.type == "bool"
+                typed = {"true": True, "false": False}.get(key, key) if is_bool else key
+                entry = _tagged(key_field, self._single(key_field, typed, spending))
+                entry += _tagged(value_field, self._single(value_field, each, spending))
+            written += _bytes_field(field, entry)
         return bytes(written)
 
-    def _single(self, field: Field, value: Any, spending: Spending) -> tuple[int, bytes]:
-        """Wire type and bytes of one value."""
+    def _single(self, field: Field, value: Any, spending: Spending) -> bytes:
+        """The bytes of one value."""
         if field.message is not None:
-            return _BYTES, self._message(field.message, value, spending)
+            return self._message(field.message, value, spending)
         if field.enum is not None:
-            return _VARINT, varint(_enum(field.enum, value) & (1 << 64) - 1)
+            return varint(_enum(field.enum, value) & (1 << 64) - 1)
         kind = field.type
         if kind == "string":
-            return _BYTES, _string(value)
+            return utf8(value)
         if kind == "bytes":
-            return _BYTES, _base64(value)
+            return _base64(value)
         if kind == "bool":
             if not isinstance(value, bool):
                 raise Unfit("bool")
-            return _VARINT, bytes((value,))
+            return bytes((value,))
         if kind in ("float", "double"):
-            return (_FIXED32 if kind == "float" else _FIXED64), _float(kind, value)
+            return packed(value, _FIXED[kind], kind)
         return _whole(kind, value)
 
 
@@ -158,9 +145,16 @@ def _takes_null(field: Field) -> bool:
     return is_value and not field.is_repeated and not field.map_key
 
 
-def _tagged(field: Field, kind: int, data: bytes) -> bytes:
-    size = varint(len(data)) if kind == _BYTES else b""
-    return varint(field.number << 3 | kind) + size + data
+def _tagged(field: Field, data: bytes) -> bytes:
+    """One value."""
+    if field.wire_type == BYTES:
+        return _bytes_field(field, data)
+    return varint(field.number << 3 | field.wire_type) + data
+
+
+def _bytes_field(field: Field, data: bytes | bytearray) -> bytes:
+    """A text, a message, an entry of a map, or packed numbers."""
+    return varint(field.number << 3 | BYTES) + varint(len(data)) + data
 
 
 def _enum(enum: Enum, value: Any) -> int:
@@ -168,18 +162,7 @@ def _enum(enum: Enum, value: Any) -> int:
         return value
     if isinstance(value, str) and value in enum.numbers:
         return enum.numbers[value]
-    names = list(enum.values.values())
-    more = ", …" if len(names) > _NAMES_SHOWN else ""
-    raise Unfit(f"one of {', '.join(names[:_NAMES_SHOWN])}{more}")
-
-
-def _string(value: Any) -> bytes:
-    try:
-        if isinstance(value, str):
-            return value.encode()
-    except UnicodeEncodeError:
-        pass
-    raise Unfit("string")
+    raise Unfit(one_of(list(enum.values.values())))
 
 
 def _base64(value: Any) -> bytes:
@@ -191,20 +174,7 @@ def _base64(value: Any) -> bytes:
     raise Unfit("bytes in base64")
 
 
-def _float(kind: str, value: Any) -> bytes:
-    number = _FLOATS.get(value) if isinstance(value, str) else value
-    if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
-        raise Unfit(kind)
-    try:
-        data = struct.pack(_FIXED[kind], float(number))
-    except OverflowError as error:
-        raise Unfit(kind) from error
-    if isinstance(number, Decimal) and math.isinf(float(number)):
-        raise Unfit(kind)
-    return data
-
-
-def _whole(kind: str, value: Any) -> tuple[int, bytes]:
+def _whole(kind: str, value: Any) -> bytes:
     bits = 64 if kind.endswith("64") else 32
     is_unsigned = kind.startswith(("u", "fixed"))
     low, high = (0, 1 << bits) if is_unsigned else (-(1 << bits - 1), 1 << bits - 1)
@@ -214,10 +184,10 @@ def _whole(kind: str, value: Any) -> tuple[int, bytes]:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
         raise Unfit(f"{kind}, a whole number of {bits} bits")
     if kind in _FIXED:
-        return (_FIXED64 if bits == 64 else _FIXED32), struct.pack(_FIXED[kind], value)
+        return struct.pack(_FIXED[kind], value)
     if kind.startswith("s"):
-        return _VARINT, varint((value << 1) ^ (value >> bits - 1))
-    return _VARINT, varint(value & (1 << 64) - 1)
+        return varint((value << 1) ^ (value >> bits - 1))
+    return varint(value & (1 << 64) - 1)
 
 
 def _camel(name: str) -> str:

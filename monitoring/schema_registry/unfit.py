@@ -1,13 +1,15 @@
 """Why a value does not fit a schema: where in the value, and what is expected there. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from monitoring.reasons import Reason
 from monitoring.schema_registry.budget import DEPTH_MAX
 
 VALUES_MAX = 200_000  # of one record, with those that were tried for the branches of unions
 _PATH_PARTS_MAX, _PART_CHARS_MAX = 20, 60
+_NAMES_SHOWN, _EXPECTED_CHARS_MAX = 10, 500
 
 
 class Unfit(Exception):
@@ -59,3 +61,19 @@ class Spending:
             raise
         finally:
             self.depth -= 1
+
+
+def one_of(names: Sequence[str]) -> str:
+    """What is expected where several are possible."""
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    return f"one of {', '.join(names[:_NAMES_SHOWN])}"[:_EXPECTED_CHARS_MAX] + more
+
+
+def utf8(value: Any) -> bytes:
+    """The bytes of a text. Raises Unfit."""
+    try:
+        if isinstance(value, str):
+            return value.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        pass
+    raise Unfit("string")

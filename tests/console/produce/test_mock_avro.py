@@ -11,10 +11,7 @@ from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.exact_json import exact_json
 from tests.monitoring.schema_registry import serialized
-
-
-def logical(kind: str, name_of_type: str, **more) -> dict:
-    return {"type": kind, "logicalType": name_of_type, **more}
+from tests.monitoring.schema_registry.serialized import logical
 
 
 TYPES = [

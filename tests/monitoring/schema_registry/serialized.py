@@ -133,6 +133,11 @@ PROTO_ITEM = bytes.fromhex("00000000030400040a01781003")
 PROTO_DEEP = bytes.fromhex("0000000003060004000a0179")
 
 
+def logical(kind: str, name_of_type: str, **more) -> dict:
+    """A logical type of Avro."""
+    return {"type": kind, "logicalType": name_of_type, **more}
+
+
 def add_all(registry: Registry) -> None:
     """Register the schemas with the ids that the records have."""
     registry.add("payments-value", AVRO_SCHEMA)

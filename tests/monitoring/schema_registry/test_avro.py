@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 from monitoring.schema_registry.avro import AvroSchema
 from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
 from tests.monitoring.schema_registry import serialized
+from tests.monitoring.schema_registry.serialized import logical
 from tests.support.hostile_http import MIB, memory_below
 
 
 def decoded(schema, data, references=()):
     return AvroSchema(json.dumps(schema), references).decode(data, 0)
-
-
-def logical(kind, name_of_type, **more):
-    return {"type": kind, "logicalType": name_of_type, **more}
 
 
 def test_a_record_of_a_real_serializer_is_decoded():
@@ -71,7 +68,7 @@ def test_types_are_found_by_name_in_namespaces_and_references():
     )
     field = {"name": "user", "type": "User"}
     schema = {"type": "record", "name": "Order", "namespace": "a.b", "fields": [field]}
-    assert decoded(schema, b"\x02", [reference]) == {"user": {"n": 1}}
+    assert decoded(schema, b"\x02", [("a.b.User", reference)]) == {"user": {"n": 1}}
 
 
 def test_a_schema_may_contain_itself():

@@ -9,15 +9,12 @@ from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.unfit import Unfit
 from tests.monitoring.schema_registry import serialized
+from tests.monitoring.schema_registry.serialized import logical
 from tests.support.hostile_http import MIB, memory_below
 
 
 def encoded(schema, value):
     return AvroEncoder(json.dumps(schema)).encode(exact_json(json.dumps(value)))
-
-
-def logical(kind, name_of_type, **more):
-    return {"type": kind, "logicalType": name_of_type, **more}
 
 
 def record(*fields, name="R"):
@@ -114,6 +111,7 @@ def test_a_missing_field_gets_its_default():
         (logical("int", "date"), "31.1.2026", "a date such as"),
         (logical("long", "timestamp-millis"), "2026-01-31T10:00:00", "a time such as"),
         (logical("long", "timestamp-millis"), "2026-01-31T10:00:00.0001Z", "a time such as"),
+        (logical("long", "timestamp-millis"), "2026-01-31T10:00:00+99:99", "a time such as"),
         (logical("string", "uuid"), "1", "a UUID"),
         (["int", "long"], 1, 'the name of its branch, {"int": …} or {"long": …}'),
         (["null", "int", "string"], 1.5, "expected one of null, int, string"),
@@ -128,6 +126,20 @@ def test_what_does_not_fit_says_where_and_what_is_expected(schema, value, why):
     with pytest.raises(Unfit) as raised:
         encoded(schema, value)
     assert why in str(raised.value.reason)
+
+
+def test_the_names_of_many_branches_take_little_memory():
+    name = f"{'n' * 900}.N"
+    fields = [{"name": f"f{number}", "type": ["N"] * 500} for number in range(30)]
+    schema = record(
+        {"name": "first", "type": {"type": "fixed", "name": name, "size": 1}}, *fields,
+        name=f"{'n' * 900}.R",
+    )  # fmt: skip
+    with memory_below(5 * MIB):
+        encoder = AvroEncoder(json.dumps(schema))
+    with pytest.raises(Unfit) as raised:
+        encoder.encode({"first": "x", "f0": 1.5})
+    assert len(str(raised.value.reason)) < 1_000
 
 
 def test_a_value_of_endless_depth_is_refused():

@@ -70,6 +70,7 @@ def test_message_indexes_name_the_message():
         ({"iban": "?"}, "expected bytes in base64"),
         ({"state": "LOST"}, "expected one of NEW, PAID"),
         ({"at": "today"}, "a time such as"),
+        ({"at": "2026-01-31T10:00:00+99:99"}, "a time such as"),
         ({"nothing": 1}, "shop.v1.Order has no such field"),
         ([], "expected message shop.v1.Order"),
     ],
@@ -149,6 +150,24 @@ def test_references_of_json_schemas_are_followed():
 def test_a_schema_that_makes_much_of_a_small_value_is_given_up(schema):
     with pytest.raises(NotEncoded):
         encoded(Schema(7, "JSON", json.dumps(schema)), "x" * 1_000)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"patternProperties": {f"^{number}": True for number in range(1_000)}}, {"x" * 20_000: 1}),
+        ({"allOf": [{"$ref": "#/$defs/a"}] * 1_000, "$defs": {"a": {"required": ["x"] * 10_000}}},
+         {"x": 1}),
+    ],
+)  # fmt: skip
+def test_long_names_and_lists_of_names_have_their_cost(schema, value):
+    with pytest.raises(NotEncoded, match="at most 200000 values"):
+        encoded(Schema(9, "JSON", json.dumps(schema)), value)
+
+
+def test_times_with_an_offset_are_written_in_utc():
+    with_offset = {"at": "2026-11-27T22:30:00.5+01:30"}
+    assert decoded(PROTOBUF, encoded(PROTOBUF, with_offset))["at"] == "2026-11-27T21:00:00.500Z"
 
 
 def test_a_number_beyond_a_float_is_no_infinity():

@@ -41,6 +41,16 @@ def test_the_message_indexes_choose_the_message(data, value, name):
     assert ORDER.decode(data, 5) == (value, name)
 
 
+def test_of_two_messages_of_one_name_both_have_their_types():
+    text = """
+    syntax = "proto3";
+    message A { B b = 1; }
+    message B { int32 x = 1; }
+    message A { int32 c = 2; }
+    """
+    assert decoded(text, b"\x0a\x02\x08\x05") == {"b": {"x": 5}}
+
+
 def test_a_schema_may_be_a_descriptor_in_base64():
     text = base64.b64encode(struct_pb2.DESCRIPTOR.serialized_pb).decode()
     data = struct_pb2.Struct(fields={"a": struct_pb2.Value(number_value=1)}).SerializeToString()
