@@ -130,7 +130,7 @@ class ErrorCode(IntEnum):
 
 
 class KafkaError(Exception):
-    """A refusal with Kafka's code: what a client is answered, never a bug of ours.
+    """A refusal with Kafka's code: an answer to the client, never a bug of ours.
 
     Raised wherever a request cannot be served; mapped to the response's error field in one place.
     """

@@ -35,7 +35,8 @@ class AppendResult(NamedTuple):
     """What became of one batch. A refused one has an `error` and the offsets -1.
 
     `log_append_time_ms` is -1 where the topic keeps the producer's timestamps. A duplicate was
-    written before, at these offsets; Kafka answers the largest timestamp then, whosever it is.
+    written before, at these offsets; then Kafka returns the largest timestamp,
+    also if it is another batch's.
     """
 
     base_offset: int

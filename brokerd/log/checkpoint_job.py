@@ -21,8 +21,9 @@ class CheckpointJob:
     """Replace the checkpoint at `path`; `offsets` must not change any more. It is made by
     `CheckpointFile.job`.
 
-    `done` is called, where logs are used, when it is on disk, or with why it is not. `gone` are
-    logs that are no more; under `lock` more may be added until the file is in its place.
+    `done` is called, where logs are used, when it is on disk (None) or could not be written (the
+    error). `gone` are logs that are no more; under `lock` more may be added until the file is in
+    its place.
     """
 
     __slots__ = ("_done", "_error", "_is_written", "_lock", "_path", "gone", "offsets")

@@ -17,7 +17,7 @@ from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 BATCHES_MAX: Final = 8
 STORED_BYTES_MAX: Final = 512 << 10
-"""Of the batches of one sample together; a batch beyond them tells its codec alone."""
+"""Of the batches of one sample together; of a batch beyond them only the codec is reported."""
 DECOMPRESSED_BYTES_MAX: Final = 4 << 20
 """Of one batch."""
 

@@ -165,7 +165,8 @@ class LogContext:
     on_cut: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
-        """The answer to a client, of an error that the log directory's owner hears of, too."""
+        """The answer to a client; the owner of the log directory gets the error, too, unless it is
+        transient."""
         if error.errno not in TRANSIENT_ERRNOS:
             self.on_failure(error)
         return storage_error(error)

@@ -315,8 +315,8 @@ class PartitionLog(CleanableLog):
 
     @raises_storage_error
     def data_from(self, base_offset: int, position: int) -> FileRange:
-        """The rest of one segment's data, for `inspection.batches`. It is pinned: release it.
-        Raises KafkaError(INVALID_REQUEST) where it ends before."""
+        """The rest of one segment's data, for `inspection.batches` and `compression_sample.sample`.
+        It is pinned: release it. Raises KafkaError(INVALID_REQUEST) where it ends before."""
         segment = self._segment(base_offset)
         if position > segment.size_bytes:
             raise inspection.no_batch_at(position)

@@ -2,8 +2,8 @@
 
 Start: bind the listeners, lock the log directories, connect to ZooKeeper, load the logs (recovery
 goes by the settings of topics), join the cluster, wait until the controller has given the
-partitions their new leader epochs, and only then take connections: an answer from an empty image
-would answer clients that their topics are gone, and an old epoch would have them fenced.
+partitions their new leader epochs, and only then take connections: a response from an empty image
+would say that topics are gone, and an old epoch would have clients fenced.
 Stop: take no more connections, let requests under way finish, leave the cluster, close the logs
 cleanly.
 """

@@ -2,9 +2,9 @@
 
 Each broker learns of a new partition from the change feed, at its own time. A client that gets the
 partition from Metadata sends a Produce at once, and a leader that does not know the partition yet
-refuses it (with acks=0 it is lost). So Metadata waits until the leaders have
-acknowledged the entry of the new partitions in `/brokerd/applied/<id>`, which they do after they
-created the logs. They wait once for at most TIMEOUT_S; then clients retry, as with Kafka.
+refuses it (with acks=0 it is lost). So Metadata waits until the leaders have acknowledged the entry
+of the new partitions in `/brokerd/applied/<id>`, which they do after they created the logs. It
+waits once, for at most TIMEOUT_S; then clients retry, as with Kafka.
 """
 
 import asyncio

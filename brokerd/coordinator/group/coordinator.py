@@ -261,7 +261,7 @@ class GroupCoordinator:
         return states, sum(map(len, self._shard.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """Protocol, subscriptions and assignments are described of a stable group only."""
+        """It has protocol, subscriptions and assignments only if the group is stable."""
         group = self._shard.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)

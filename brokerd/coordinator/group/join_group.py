@@ -198,7 +198,7 @@ def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
     """The generation goes on. A leader must not assign anew: a client that knows it is asked to
-    skip that, to an older one the answer is that the leader is its former self."""
+    skip that, an older one gets its former id as the leader."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(

@@ -88,7 +88,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, slots=True)
 class JoinedMember:
-    """What JoinGroup answers the leader of each member."""
+    """What the leader learns of each member from the JoinGroup response."""
 
     member_id: str
     instance_id: str | None

@@ -98,7 +98,7 @@ class LogCleanerManager:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """With the reason."""
+        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()

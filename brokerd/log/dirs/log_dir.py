@@ -87,7 +87,7 @@ class LogDir:
         if found.get("version") != "0" or not found.get("broker.id", "").isdigit():
             raise LogDirFailedError(
                 f"{path} is not a meta.properties file (version=0 and broker.id are wanted): "
-                f"whose directory it is cannot be known; write version=0 and broker.id={broker_id} "
+                f"it is unknown whose directory this is; write version=0 and broker.id={broker_id} "
                 "into it if it is this broker's, or correct log.dirs"
             )
         if found["broker.id"] != str(broker_id):

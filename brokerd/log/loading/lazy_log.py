@@ -39,32 +39,11 @@ class LazyLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time",
-        "_context",
-        "_epochs",
-        "_expired_until_ms",
-        "_jitter_ms",
-        "_last_epoch",
-        "_mark_offset",
-        "_producers",
-        "_ready",
-        "_segments",
-        "_since_mark_bytes",
-        "cached_from_offset",
-        "config",
-        "directory",
-        "high_watermark",
-        "is_abandoned",
-        "is_loaded",
-        "log_end_offset",
-        "log_start_offset",
-        "on_synced",
-        "on_truncated",
-        "partition",
-        "recovery_point",
-        "topic",
-        "topic_id",
-        "truncations",
+        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms",
+        "_last_epoch", "_mark_offset", "_producers", "_ready", "_segments",
+        "_since_mark_bytes", "cached_from_offset", "config", "directory", "high_watermark",
+        "is_abandoned", "is_loaded", "log_end_offset", "log_start_offset", "on_synced",
+        "on_truncated", "partition", "recovery_point", "topic", "topic_id", "truncations",
     )  # fmt: skip
 
     def __init__(

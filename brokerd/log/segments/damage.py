@@ -228,7 +228,7 @@ def _log_offsets(segment: Data, batch: PositionedBatch) -> None:
 
 
 def _log_once(segment: Data, position: int, detail: str) -> None:
-    """As long as the segment is known: everyone who reads there comes by."""
+    """Once for as long as the segment is known: every reader of the place finds the damage."""
     logged = segment.logged_damage
     if (position, detail) not in logged and len(logged) < LOGGED_MAX:
         segment.logged_damage = logged | {(position, detail)}

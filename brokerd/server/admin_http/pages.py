@@ -26,6 +26,7 @@ from brokerd.server.admin_http.prometheus import render
 
 if TYPE_CHECKING:
     from brokerd.log.inspection import BatchInfo
+    from brokerd.log.io.open_files import FileRange
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -191,28 +192,22 @@ class AdminPages:
         base_offset = query.number("base_offset")
         position = max(query.number("position", 0), 0)
         limit = _limit(query, 50, BATCH_LIMIT_MAX)
-        log = self._log(query)
-        data = log.data_from(base_offset, position)
-        try:
-            found = await asyncio.to_thread(inspection.batches, data, limit)
-        except OSError as error:
-            raise log.unreadable(error) from error
-        finally:
-            data.release()
+        look = partial(inspection.batches, limit=limit)
+        found = await _in_thread(self._log(query), base_offset, position, look)
         end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
 
     async def compression(self, query: Query) -> Answer:
         """Samples of the newest segments, the newest first: as many as there is time for."""
         log = self._log(query)
-        seen = await self._read(log.segment_summaries)
         end_s = time.monotonic() + SAMPLES_S
         samples = []
-        for each in seen[-SAMPLES_MAX:][::-1]:
+        for each in log.segments_between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
             if time.monotonic() > end_s:
                 break
-            with suppress(KafkaError):  # the segment has gone meanwhile
-                samples.append(await _sample(log, each.base_offset))
+            with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
+                found = await _in_thread(log, each.base_offset, 0, compression_sample.sample)
+                samples.append({"base_offset": each.base_offset, **found._asdict()})
         return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
 
     def events(self, query: Query) -> Answer:
@@ -268,15 +263,17 @@ class AdminPages:
         return partition
 
 
-async def _sample(log: PartitionLog, base_offset: int) -> dict[str, Any]:
-    data = log.data_from(base_offset, 0)
+async def _in_thread(
+    log: PartitionLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
+) -> Result:
+    """What `look` finds in the data of a segment from a position on; a thread reads them."""
+    data = log.data_from(base_offset, position)
     try:
-        found = await asyncio.to_thread(compression_sample.sample, data)
+        return await asyncio.to_thread(look, data)
     except OSError as error:
         raise log.unreadable(error) from error
     finally:
         data.release()
-    return {"base_offset": base_offset, **found._asdict()}
 
 
 def _batch(info: BatchInfo) -> dict[str, Any]:

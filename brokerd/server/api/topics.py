@@ -23,7 +23,7 @@ NO_ID = UUID(int=0)
 DISABLED_FROM = 3
 """The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
-"""The version of CreateTopics from which on a topic's settings are answered."""
+"""The first version of CreateTopics whose response has a topic's settings."""
 
 
 async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -54,7 +54,7 @@ def _new_topic(topic: Any) -> NewTopic:
 
 class _Creations:
     """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
-    the same config, which is answered as some thirty settings: those are encoded once."""
+    the same config, which is some thirty settings in the response: those are encoded once."""
 
     def __init__(self, broker: Broker, version: int, *, has_ids: bool) -> None:
         self._settings = broker.settings.now

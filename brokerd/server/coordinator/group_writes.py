@@ -40,7 +40,7 @@ class OffsetsPartition(Protocol):
 
 
 class WriteEvents(Protocol):
-    """Who is notified what became of each write, in their order."""
+    """Gets the outcome of each write, in the order of the writes."""
 
     def write_done(self, write_id: int) -> None: ...
 
@@ -163,7 +163,7 @@ class GroupWrites:
         self._appended.append(_Appended(place.write_id, last_offset, deadline_ms))
 
     def advance(self) -> None:
-        """The high watermark moved: notify of every write that it has passed."""
+        """The high watermark moved: report every write that it has passed."""
         appended = self._appended
         while appended and appended[0].last_offset < self._partition.high_watermark:
             write = appended.popleft()

@@ -3,8 +3,8 @@
 Each time the socket is readable, the connection does one receive and handles all complete frames
 in it before it sends anything: the Produce requests of a receive share one append per partition,
 and their responses one send; a few small requests share both with those of other clients
-(`net/loop_tick.py`). An incomplete frame waits: a small one in front of the next receive, a large
-one in its own buffer, into which the rest is received directly.
+(`loop_tick.py`). An incomplete frame waits: a small one in front of the next receive, a large one
+in its own buffer, into which the rest is received directly.
 
 The connection stops reading and serving while responses cannot be sent, or while the waiting
 requests and responses hold too much memory (`output.HELD_BYTES_MAX`). So a client that does not
@@ -47,24 +47,9 @@ class Connection(Sender):
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_awaits",
-        "_buffers",
-        "_frame",
-        "_head",
-        "_kept",
-        "_mutes",
-        "_network",
-        "_planned",
-        "_reading",
-        "_receive_bytes",
-        "delayed_operations",
-        "fetch_memo",
-        "has_asked",
-        "listener",
-        "peer_host",
-        "produce_memo",
-        "produces_open",
-        "tasks_open",
+        "_awaits", "_buffers", "_frame", "_head", "_kept", "_mutes", "_network", "_planned",
+        "_reading", "_receive_bytes", "delayed_operations", "fetch_memo", "has_asked",
+        "listener", "peer_host", "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +88,7 @@ class Connection(Sender):
 
     def is_idle_since(self, moment: float) -> bool:
         """Whether the client has neither sent nor read anything since, though it is its turn: not
-        while it is answered, held, or waits for memory to receive into. One that has closed its
+        while it is answered, muted, or waits for memory to receive into. One that has closed its
         side may be gone."""
         awaited = self._reading and not (self.output.unanswered or self._mutes)
         its_turn = self._writing or self._left or awaited

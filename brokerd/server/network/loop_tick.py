@@ -1,4 +1,4 @@
-"""One iteration of the event loop: appends and sends that all connections share that are ready.
+"""One iteration of the event loop: the appends and sends shared by all connections that are ready.
 
 Small Produces of several clients are appended together: one write for each partition, however many
 clients sent to it. The replies to several clients are sent together at the end: a reply wakes its
@@ -91,7 +91,8 @@ class LoopTick:
             connection.close("an unexpected error in the broker")
 
     def _add(self, connection: Connection) -> None:
-        if not self._connections:  # the others may have disconnected
+        # What else is ready may be no connection: then nobody else ends the tick.
+        if not self._connections:
             asyncio.get_running_loop().call_soon(self._end)
         self._connections.append(connection)
 

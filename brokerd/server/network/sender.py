@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Sender:
-    """Sends what is in `output`. What receives (`net/connection.py`) rests while replies wait."""
+    """Sends what is in `output`. What receives (`connection.py`) rests while replies wait."""
 
     __slots__ = (
         "_fd", "_left", "_loop", "_receiving", "_router", "_socket", "_writing", "active_at",

@@ -318,7 +318,7 @@ def _reply(
 
 
 def refuse_old_produce(connection: Connection, header: RequestHeader, frame: memoryview) -> None:
-    """Produce 0-2 carries message formats before 0.11: every partition is answered so."""
+    """Produce 0-2 carries message formats before 0.11: the response says so for every partition."""
     try:
         request = decode_produce(frame, header.body_position, header.api_version)
     except KafkaError as error:
