@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import shutil
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +20,9 @@ from typing import TYPE_CHECKING
 
 from bench.in_checkout.synthetic import SLUG, Synthetic
 from bench.measured import Measured
-from bench.pages import HISTORY_MINUTES, Turn, contending, take
-from bench.report import Found, Heading, Report
+from bench.pages import HISTORY_MINUTES
+from bench.report import Heading, Report
+from bench.rounds import Turn, checkouts_of, run_rounds
 from bench.rows import Contender, Row
 from bench.sites import Site, running
 from bench.visits import percentile
@@ -46,12 +46,13 @@ _CLICK = """asked => {
   link.click();
 }"""
 _WATCH = """if (location.protocol === "http:" && sessionStorage.getItem("asked")) {
-  const { number, rows, at } = JSON.parse(sessionStorage.getItem("asked"));
+  const { number, rows, chart, at } = JSON.parse(sessionStorage.getItem("asked"));
   const look = () => {
-    if (rows.startsWith(".chart")) document.querySelector(".chart")?.scrollIntoView();
+    if (chart) document.querySelector(".chart")?.scrollIntoView();
     if (!document.querySelector(rows)) return requestAnimationFrame(look);
     requestAnimationFrame(() => setTimeout(() => {
-      window.shown = { number, ms: performance.timeOrigin + performance.now() - at };
+      document.body.dataset.ms = performance.timeOrigin + performance.now() - at;
+      document.body.dataset.shown = number;
     }));
   };
   requestAnimationFrame(look);
@@ -88,19 +89,15 @@ def measure(
     directory: Path, beside: Path | None, topics: int, rounds: int, results: Path
 ) -> Report:
     """All rounds; each turn has a new console and a new browser."""
-    checkouts = contending(beside)
+    checkouts = checkouts_of(beside)
     pages = pages_of(Synthetic(topics))
-    table = rows(pages, list(checkouts))
     report = Report(results, rounds, 0, _heading(Synthetic(topics), list(checkouts)))
-    found = {row.key: {label: Found() for label in checkouts} for row in table}
-    for number in range(rounds):
-        for place, (label, checkout) in enumerate(checkouts.items()):
-            print(f"{time.strftime('%H:%M:%S')} browser, {label}, round {number + 1}", flush=True)
-            turn = _run_turn(checkout, directory / f"browser-{number}-{place}", topics, pages)
-            for row in table:
-                take(found[row.key][label], row.key, turn)
-                report.add(row, found[row.key])
-    return report
+    table = rows(pages, list(checkouts))
+
+    def run_turn(checkout: Path, folder: Path) -> Turn:
+        return _run_turn(checkout, folder, topics, pages)
+
+    return run_rounds(KEY, directory, checkouts, rounds, table, report, run_turn)
 
 
 def rows(pages: Sequence[Shown], labels: Sequence[str]) -> list[Row]:
@@ -130,20 +127,16 @@ def _run_turn(checkout: Path, directory: Path, topics: int, pages: Sequence[Show
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         return {"": "there is no chromium on PATH"}
-    try:
-        # `make bench` does not install it: requirements/dev.lock has it.
-        from playwright.sync_api import sync_playwright
+    # `make bench` does not install it: requirements/dev.lock has it.
+    from playwright.sync_api import sync_playwright
 
-        with (
-            running(checkout, directory, topics, HISTORY_MINUTES, 1) as site,
-            sync_playwright() as playwright,
-        ):
-            browser = playwright.chromium.launch(executable_path=chromium, args=_SWITCHES)
-            first = {f"first-{page.key}": _first_visit(browser, site, page) for page in pages}
-            return first | _clicks(browser, site, pages)
-    except Exception as error:
-        traceback.print_exc()
-        return {"": f"{type(error).__name__}: {error}"}
+    with (
+        running(checkout, directory, topics, HISTORY_MINUTES, 1) as site,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=_SWITCHES)
+        first = {f"first-{page.key}": _first_visit(browser, site, page) for page in pages}
+        return first | _clicks(browser, site, pages)
 
 
 def _signed_in(browser: Browser, site: Site) -> BrowserContext:
@@ -196,6 +189,7 @@ def _clicks(browser: Browser, site: Site, pages: Sequence[Shown]) -> dict[str, M
 
 def _click(tab: Page, page: Shown, number: int) -> float:
     with tab.expect_navigation(wait_until="commit"):
-        tab.evaluate(_CLICK, {"path": page.path, "rows": page.rows, "number": number})
-    tab.wait_for_function("number => window.shown?.number === number", arg=number)
-    return float(tab.evaluate("window.shown.ms"))
+        asked = {"path": page.path, "rows": page.rows, "chart": page.chart, "number": number}
+        tab.evaluate(_CLICK, asked)
+    tab.locator(f'body[data-shown="{number}"]').wait_for()  # the CSP forbids to wait for a script
+    return float(tab.evaluate("document.body.dataset.ms"))

@@ -7,9 +7,7 @@ is measured alternately (A B A B), each time with a new console, database and Re
 """
 
 import os
-import subprocess
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,9 @@ import httpx
 
 from bench.in_checkout.synthetic import SLUG, Synthetic
 from bench.measured import MB, Measured
-from bench.report import Found, Heading, Report
+from bench.report import Heading, Report
+from bench.rounds import Turn, checkouts_of, run_rounds
 from bench.rows import Contender, Goal, Row
-from bench.servers import ROOT
 from bench.sites import Site, running
 from bench.visits import (
     PUSH,
@@ -116,29 +114,17 @@ def _row(
     return Row(key, name, unit, second_unit, contenders, less_is_better=True)
 
 
-def contending(beside: Path | None) -> dict[str, Path]:
-    """This checkout and, if there is one, the other: label → folder."""
-    checkouts = {f"this ({_commit(ROOT)})": ROOT}
-    if beside is not None:
-        checkouts[f"beside ({_commit(beside)})"] = beside.resolve()
-    return checkouts
-
-
 def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:
     """Run all rounds; writes the results so far to `results` after each."""
-    checkouts = contending(beside)
-    table = rows(list(checkouts))
-    found = {row.key: {label: Found() for label in checkouts} for row in table}
+    checkouts = checkouts_of(beside)
     report = Report(results, size.rounds, size.seconds, _heading(size, list(checkouts)))
-    for number in range(size.rounds):
-        for place, (label, checkout) in enumerate(checkouts.items()):
-            print(f"{time.strftime('%H:%M:%S')} pages, {label}, round {number + 1}", flush=True)
-            measured = _run_turn(checkout, directory / f"pages-{number}-{place}", size)
-            for row in table:
-                take(found[row.key][label], row.key, measured)
-                report.add(row, found[row.key])
-            print(report.text, flush=True)
-    return report
+    table = rows(list(checkouts))
+
+    def run_turn(checkout: Path, folder: Path) -> Turn:
+        with running(checkout, folder, size.topics, HISTORY_MINUTES, 1 + USERS) as site:
+            return _loads(site, Synthetic(size.topics), size.seconds)
+
+    return run_rounds(KEY, directory, checkouts, size.rounds, table, report, run_turn)
 
 
 def _heading(size: Size, labels: Sequence[str]) -> Heading:
@@ -153,38 +139,6 @@ def _heading(size: Size, labels: Sequence[str]) -> Heading:
         f"| Page | {labels[0]} | beside it | p95 ÷ its | goal | p50 ÷ its | goal |",
         "-pages",
     )
-
-
-def _commit(checkout: Path) -> str:
-    git = ["git", "-C", str(checkout)]
-    done = subprocess.run(
-        [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD"], capture_output=True, check=False)
-    name = done.stdout.strip() or "no commit"
-    return f"{name}, changed" if changed.returncode == 1 else name
-
-
-Turn = Mapping[str, Measured | str]
-"""The results of one turn by row key, or the error text; key "" = the whole turn failed."""
-
-
-def take(found: Found, key: str, turn: Turn) -> None:
-    """Add a turn's result for the row `key`."""
-    if "" in turn:
-        found.take(turn[""])
-    for name in (key, f"{key} failed"):
-        if name in turn:
-            found.take(turn[name])
-
-
-def _run_turn(checkout: Path, directory: Path, size: Size) -> Turn:
-    try:
-        with running(checkout, directory, size.topics, HISTORY_MINUTES, 1 + USERS) as site:
-            return _loads(site, Synthetic(size.topics), size.seconds)
-    except Exception as error:
-        traceback.print_exc()
-        return {"": f"{type(error).__name__}: {error}"}
 
 
 def _loads(site: Site, cluster: Synthetic, seconds: float) -> dict[str, Measured | str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import pages
+from bench import pages, rounds
 from bench.in_checkout import names
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import Measured
@@ -153,7 +153,7 @@ def test_each_page_has_its_figures_and_says_what_failed() -> None:
         "alone-group failed": "the answer was 500",
     }
     found = Found()
-    pages.take(found, "alone-group", turn)
+    rounds.take(found, "alone-group", turn)
     assert (found.measured, found.problem) == ([Measured(5, 5)], "the answer was 500")
 
 
@@ -165,7 +165,7 @@ def test_browsers_without_messages_after_ticks_fail_their_row() -> None:
 
 def test_a_console_that_does_not_start_fails_every_row() -> None:
     found = Found()
-    pages.take(found, "alone-topics", {"": "RuntimeError: it has no .venv"})
+    rounds.take(found, "alone-topics", {"": "RuntimeError: it has no .venv"})
     assert found.problem == "RuntimeError: it has no .venv"
 
 
