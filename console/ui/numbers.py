@@ -10,6 +10,7 @@ from functools import wraps
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.read_model.partial_sum import PartialSum
 
 UNKNOWN = "—"
@@ -114,8 +115,11 @@ def duration(seconds: float | None) -> str:
 
 
 def moment(at_ms: int | None) -> str:
-    """A point in time in UTC, to the second."""
-    if at_ms is None:
+    """A point in time in UTC, to the second.
+
+    Producers choose the timestamps of records: one that no calendar has is unknown.
+    """
+    if at_ms is None or not 0 <= at_ms <= TIME_MS_MAX:
         return UNKNOWN
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
