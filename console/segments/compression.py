@@ -9,10 +9,8 @@ from console.ui.numbers import UNKNOWN
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """Of the first batches of a segment; `ratio`: size without compression ÷ size.
-
-    `batches`: how many the ratio is of. None: it is not known, or not shown, since how well records
-    are compressed tells about what is masked in them.
+    """Of the first batches of a segment; `ratio`: size without compression ÷ size, of `batches`
+    batches. None = not known, or not shown because it could reveal masked data.
     """
 
     codecs: tuple[str, ...] = ()
@@ -34,8 +32,8 @@ def compressions(answer: Mapping[str, Any], is_masked: bool) -> dict[int, Compre
     """By base offset; segments that were not sampled have none."""
     found = {}
     for sample in answer["segments"]:
-        size_bytes, is_known = sample["size_bytes"], not is_masked
-        ratio = sample["uncompressed_bytes"] / size_bytes if is_known and size_bytes else None
+        size_bytes = sample["size_bytes"]
+        ratio = sample["uncompressed_bytes"] / size_bytes if size_bytes and not is_masked else None
         compression = Compression(tuple(sample["codecs"]), ratio, sample["batches"])
         found[sample["base_offset"]] = compression
     return found

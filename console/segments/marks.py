@@ -1,7 +1,7 @@
 """Marks above the strip of a log: committed offsets, the ends of the log, what was looked up. Pure.
 
 A mark is a stem with a label beside it. Labels are in rows so that none covers another, nor a stem;
-one that has no room is left out, and its mark tells the text as a tooltip. Widths of texts are
+one that has no room is left out, and the tooltip of its mark has the text. Widths of texts are
 estimated for the narrowest strip, of WIDTH_PX.
 """
 
@@ -35,12 +35,18 @@ class Mark:
     row: int = 0
     anchor: str = "start"
 
+    @property
+    def left(self) -> float:
+        """Of the label, in percent as `right`."""
+        return self.x if self.anchor == "start" else self.x - self._width
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    mark: Mark
-    left: float
-    right: float
+    @property
+    def right(self) -> float:
+        return self.x + self._width if self.anchor == "start" else self.x
+
+    @property
+    def _width(self) -> float:
+        return CHARACTER * len(self.label) + 1.5
 
 
 def group_marks(scale: Scale, commits: Iterable[tuple[str, int]]) -> list[Mark]:
@@ -76,13 +82,8 @@ def _group_mark(commits: Sequence[tuple[float, str, int]]) -> Mark:
 def limit_marks(scale: Scale, limits: Iterable[tuple[str, int]]) -> list[Mark]:
     """Marks of the ends of the log that do not stand at an end of the strip."""
     first, end = scale.offsets[0], scale.offsets[-1]
-    return [
-        Mark(
-            LIMIT, scale.at_offset(at), f"{name} {numbers.count(at)}", f"{name} {numbers.count(at)}"
-        )
-        for name, at in limits
-        if first < at < end
-    ]
+    texts = [(f"{name} {numbers.count(at)}", at) for name, at in limits if first < at < end]
+    return [Mark(LIMIT, scale.at_offset(at), text, text) for text, at in texts]
 
 
 def placed(marks: Iterable[Mark]) -> list[Mark]:
@@ -91,40 +92,33 @@ def placed(marks: Iterable[Mark]) -> list[Mark]:
     A label stands right of its stem; from the right to the left, each goes above those that it
     would cover. Where there is no room on the right it stands left, and the order is the other one.
     """
-    sides = [_on_its_side(mark) for mark in marks]
-    to_right = sorted((each for each in sides if each.mark.anchor == "start"), key=_x, reverse=True)
-    to_left = sorted((each for each in sides if each.mark.anchor == "end"), key=_x)
-    done: list[_Placed] = []
+    sides = [mark if mark.right <= 100 else replace(mark, anchor="end") for mark in marks]
+    to_right = sorted((each for each in sides if each.anchor == "start"), key=_x, reverse=True)
+    to_left = sorted((each for each in sides if each.anchor == "end"), key=_x)
+    done: list[Mark] = []
     for each in (*to_right, *to_left):
         done.append(_in_a_row(each, done))
-    return [each.mark for each in done]
+    return done
 
 
-def _x(placed: _Placed) -> float:
-    return placed.mark.x
+def _x(mark: Mark) -> float:
+    return mark.x
 
 
-def _on_its_side(mark: Mark) -> _Placed:
-    width = CHARACTER * len(mark.label) + 1.5
-    if mark.x + width <= 100:
-        return _Placed(mark, mark.x, mark.x + width)
-    return _Placed(replace(mark, anchor="end"), mark.x - width, mark.x)
-
-
-def _in_a_row(new: _Placed, done: Sequence[_Placed]) -> _Placed:
+def _in_a_row(new: Mark, done: Sequence[Mark]) -> Mark:
     # The last row is not for groups: there may be many.
-    for row in range(ROWS_MAX - 1 if new.mark.kind == GROUP else ROWS_MAX):
-        tried = replace(new, mark=replace(new.mark, row=row))
+    for row in range(ROWS_MAX - 1 if new.kind == GROUP else ROWS_MAX):
+        tried = replace(new, row=row)
         if not any(_collide(tried, each) for each in done):
             return tried
-    return _Placed(replace(new.mark, label=""), new.mark.x, new.mark.x)
+    return replace(new, label="")
 
 
-def _collide(one: _Placed, other: _Placed) -> bool:
+def _collide(one: Mark, other: Mark) -> bool:
     """Whether labels overlap, or the stem of one goes through the other's label."""
-    if not other.mark.label:
+    if not other.label:
         return False
-    if one.mark.row == other.mark.row:
+    if one.row == other.row:
         return one.left < other.right and other.left < one.right
-    upper, lower = sorted((one, other), key=lambda each: -each.mark.row)
-    return lower.left <= upper.mark.x <= lower.right
+    upper, lower = sorted((one, other), key=lambda each: -each.row)
+    return lower.left <= upper.x <= lower.right

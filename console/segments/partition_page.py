@@ -10,43 +10,34 @@ from django.utils.translation import ngettext
 from console.segments import marks
 from console.segments.lookup import LookUp
 from console.segments.marks import Mark
-from console.segments.scale import OFFSET, SIZE, TIME, Scale, scale_of, times_of
+from console.segments.scale import OFFSET, SIZE, TIME, Scale
 from console.segments.services import PartitionLog
 from console.segments.strip import Strip, strip_of
 from console.ui import numbers
 
 
-def scale_kind(log: PartitionLog, wanted: str) -> str:
-    """By size unless another known scale is wanted; by time only if all times are known."""
-    kinds = (SIZE, TIME, OFFSET) if times_of(log.segments) else (SIZE, OFFSET)
-    return wanted if wanted in kinds else SIZE
-
-
-def scale_links(log: PartitionLog, kind: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
+def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
     """The switch of the scale; what is looked up stays. `url` is empty if it has no times."""
     kept = {name: query[name] for name in ("offset", "at") if query.get(name)}
     titles = {SIZE: _("Size"), TIME: _("Time"), OFFSET: _("Offsets")}
-    has_times = bool(times_of(log.segments))
+    urls = {each: f"?{urlencode({'scale': each} | kept)}" for each in titles}
+    if not scale.times_ms:
+        urls[TIME] = ""
     return [
-        {
-            "title": title,
-            "active": each == kind,
-            "url": f"?{urlencode({'scale': each} | kept)}" if each != TIME or has_times else "",
-        }
+        {"title": title, "active": each == scale.kind, "url": urls[each]}
         for each, title in titles.items()
     ]
 
 
 def strip(
     log: PartitionLog,
-    kind: str,
+    scale: Scale,
     commits: Iterable[tuple[str, int]],
     lookup: LookUp | None,
     now_ms: int,
 ) -> Strip:
     """The strip of a log with at least one segment. What was looked up has the first place for its
     label, then the retention, the ends of the log, the groups."""
-    scale = scale_of(log.segments, kind)
     found: list[Mark] = []
     if lookup:
         text = _("offset %(offset)s") % {"offset": numbers.count(lookup.offset)}
@@ -74,6 +65,6 @@ def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
     due = sum(each["is_due"] for each in log.segments)
     text = _("retention %(time)s") % {"time": numbers.duration(kept_ms / 1000)}
     files = ngettext("%(n)d file due", "%(n)d files due", due) % {"n": due}
-    title = _("Records before this line are older than retention.ms. A file is deleted when its "
-              "latest record is.")  # fmt: skip
+    title = _("Records before this line are older than retention.ms. A file is deleted once its "
+              "latest record is older, too.")  # fmt: skip
     return [Mark(marks.RETENTION, x, f"{text}: {files}" if due else text, title)]

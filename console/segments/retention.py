@@ -2,8 +2,8 @@
 
 A check goes from the oldest segment on and stops at the first that stays. A segment goes because
 its latest record is older than retention.ms, because the log has retention.bytes also without it,
-or because it lies before the log start offset. The active segment stays here: it would have to be
-closed first.
+or because it lies before the log start offset. A segment with offsets beyond the high watermark
+stays, and so does the active one here: it would have to be closed first.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,23 @@ class Retention:
     def seconds(self) -> float | None:
         return None if self.ms is None else self.ms / 1000
 
-    def due(self, segments: Sequence[Json], log_start: int | None, now_ms: int) -> set[int]:
+    def due(
+        self,
+        segments: Sequence[Json],
+        log_start: int | None,
+        high_watermark: int | None,
+        now_ms: int,
+    ) -> set[int]:
         """The base offsets of the segments that the next check deletes; `segments` are in order."""
         excess_bytes = sum(each["size_bytes"] for each in segments) - (self.size_bytes or 0)
         found = set()
         for segment in segments:
             is_large = self.size_bytes is not None and excess_bytes >= segment["size_bytes"]
             is_before = log_start is not None and segment["next_offset"] <= log_start
-            if segment["active"] or not (self._is_old(segment, now_ms) or is_large or is_before):
+            is_uncommitted = high_watermark is not None and segment["next_offset"] > high_watermark
+            if segment["active"] or is_uncommitted:
+                break
+            if not (self._is_old(segment, now_ms) or is_large or is_before):
                 break
             excess_bytes -= segment["size_bytes"]
             found.add(segment["base_offset"])

@@ -25,11 +25,13 @@ class Scale:
         edges: in percent, from 0 to 100.
         offsets: the base offsets, and the end of the last segment.
         times_ms: in order; empty = some timestamps are missing.
+        kind: SIZE, TIME or OFFSET.
     """
 
     edges: tuple[float, ...]
     offsets: tuple[int, ...]
     times_ms: tuple[int, ...]
+    kind: str = SIZE
 
     def at_offset(self, offset: int) -> float:
         """An offset outside of the log stands at its end."""
@@ -49,18 +51,18 @@ class Scale:
         return round(left + part * (right - left), 3)
 
 
-def scale_of(segments: Sequence[Json], kind: str) -> Scale:
-    """The scale of at least one segment, oldest first. If a time is not known (`times_of`), a scale
-    by time is one by size."""
+def scale_of(segments: Sequence[Json], wanted: str) -> Scale:
+    """The scale of at least one segment, oldest first: by size unless another known one is wanted;
+    by time only if all times are known (`times_of`)."""
     offsets = (*(each["base_offset"] for each in segments), segments[-1]["next_offset"])
     times_ms = times_of(segments)
-    if kind == OFFSET:
-        weights = [end - start for start, end in pairwise(offsets)]
-    elif kind == TIME and times_ms:
-        weights = [end - start for start, end in pairwise(times_ms)]
-    else:
+    kind = wanted if wanted == OFFSET or (wanted == TIME and times_ms) else SIZE
+    if kind == SIZE:
         weights = [each["size_bytes"] for each in segments]
-    return Scale(_edges(weights), offsets, times_ms)
+    else:
+        bounds = offsets if kind == OFFSET else times_ms
+        weights = [end - start for start, end in pairwise(bounds)]
+    return Scale(_edges(weights), offsets, times_ms, kind)
 
 
 def times_of(segments: Sequence[Json]) -> tuple[int, ...]:

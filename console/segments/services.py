@@ -34,11 +34,12 @@ class PartitionLog:
 
     Attributes:
         segments: oldest first, as the admin port describes them, and: `name`, `offsets` (their
-            number), `compression`, `is_rounded`, `index_bytes` (of the log for an entry of its
-            index), `is_due` and `due_at_ms` (by the retention). An unknown figure is None.
+            number), `compression`, `is_rounded`, `index_interval_bytes` (bytes of the log for each
+            entry of its offset index), `is_due` and `due_at_ms` (by the retention). An unknown
+            figure is None.
         uncompressed_bytes: an estimate by samples; None = not known, or not shown.
-        log_start, last_stable, high_watermark: None = the broker does not tell.
-        sampled_batches: so many of each segment tell its compression, at most.
+        log_start, last_stable, high_watermark: None = the broker does not report it.
+        sampled_batches: how many batches of each segment were sampled, at most.
     """
 
     segments: list[dict[str, Any]]
@@ -83,7 +84,8 @@ def read_partition(
     compression = compressions(samples, masked)
     found = [_with_times(each) for each in answer["segments"]]
     kept = retention(cluster, row.topic)
-    due = kept.due(found, answer.get("log_start_offset"), now_ms)
+    log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
+    due = kept.due(found, log_start, high_watermark, now_ms)
     size_bytes = sum(each["size_bytes"] for each in found)
     segments = []
     for each in found:
@@ -100,9 +102,9 @@ def read_partition(
         rounded_size(size_bytes) if masked else size_bytes,
         _uncompressed_bytes(segments),
         kept,
-        answer.get("log_start_offset"),
+        log_start,
         answer.get("last_stable_offset"),
-        answer.get("high_watermark"),
+        high_watermark,
         samples["batches_max"],
     )
 
@@ -114,7 +116,7 @@ def _figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
     return (with_rounded_sizes(segment) if masked else segment) | {
         "is_rounded": masked,
         "offsets": segment["next_offset"] - segment["base_offset"],
-        "index_bytes": segment["size_bytes"] / entries if entries and not masked else None,
+        "index_interval_bytes": segment["size_bytes"] / entries if entries and not masked else None,
     }
 
 
@@ -140,7 +142,8 @@ def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
 
 
 def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
-    """What the admin port tells of compression; none if it cannot, also since it is too old."""
+    """Compression samples from the admin port; none if they cannot be read, for example because
+    the broker is too old."""
     try:
         with for_cluster(cluster) as gateway:
             return gateway.broker_admin.compression(row.leader, row.topic, row.partition)
@@ -175,7 +178,7 @@ def look_up(
 
 
 def retention(cluster: Cluster, topic: str) -> Retention:
-    """What deletes segments of a topic; if its settings cannot be read, nothing is known to."""
+    """What deletes segments of a topic; without limits if its settings cannot be read."""
     try:
         with for_cluster(cluster) as gateway:
             settings = gateway.admin.describe_configs(topic)
@@ -200,7 +203,8 @@ def read_segment(
     masked = is_masked(principal, cluster, row.topic)
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
     number = start_of(start, prefix)
-    segment = next((s for s in segments(cluster, row) if s["base_offset"] == base_offset), None)
+    segments = _described(cluster, row)["segments"]
+    segment = next((each for each in segments if each["base_offset"] == base_offset), None)
     if segment is None:
         raise NoSegment
     try:
@@ -242,12 +246,6 @@ def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
         return next_start if found["batches"] and next_start else None
     end = start + len(found["entries"])
     return end if end < found["total"] else None
-
-
-def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
-    """The segments of a partition, oldest first."""
-    found: list[dict[str, Any]] = _described(cluster, row)["segments"]
-    return found
 
 
 def _described(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:

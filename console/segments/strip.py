@@ -20,8 +20,8 @@ from console.ui import numbers
 
 Json = dict[str, Any]
 
-ROW_PX, FILE_PX = 15, 42
-_AXES_PX = 56
+ROW_PX, FILE_PX, AXES_PX = 15, 42, 56
+_TIMES_PX = 26  # from the files to the axis of times
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,25 @@ class Strip:
         return ROW_PX * rows + (10 if self.marks else 2)
 
     @property
+    def file_height(self) -> int:
+        return FILE_PX
+
+    @property
+    def axes_height(self) -> int:
+        return AXES_PX
+
+    @property
     def bottom(self) -> int:
         return self.top + FILE_PX
 
     @property
     def axis(self) -> int:
         """Where the axis of times is."""
-        return self.bottom + 26
+        return self.bottom + _TIMES_PX
 
     @property
     def height(self) -> int:
-        return self.bottom + _AXES_PX
+        return self.bottom + AXES_PX
 
     @property
     def has_unknown(self) -> bool:
@@ -139,15 +147,14 @@ def _title(segment: Json, size: str, codec: str) -> str:
             "first": numbers.count(segment["base_offset"]),
             "last": numbers.count(max(segment["next_offset"] - 1, segment["base_offset"])),
         },
-        _("Records of %(first)s to %(last)s") % {
+        _("Timestamps %(first)s to %(last)s") % {
             "first": numbers.moment(first), "last": numbers.moment(latest),
         },
         _compression_line(segment["compression"], codec),
     ]  # fmt: skip
-    if segment["index_bytes"] is not None:
-        lines.append(
-            _("An index entry every %(size)s") % {"size": numbers.size(segment["index_bytes"])}
-        )
+    interval_bytes = segment["index_interval_bytes"]
+    if interval_bytes is not None:
+        lines.append(_("An index entry every %(size)s") % {"size": numbers.size(interval_bytes)})
     if segment["active"]:
         lines.append(_("Active: new records are written to it"))
     if segment["is_due"]:

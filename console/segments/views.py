@@ -18,6 +18,7 @@ from console.records.services import is_masked
 from console.segments import partition_page, services
 from console.segments.forms import LookUpForm
 from console.segments.lookup import LookUp, OffsetNotFound
+from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
@@ -43,10 +44,12 @@ def partition_segments(
         at_ms = now_ms()
         log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
         page["log"] = log
-        if form.is_valid() and not page["is_masked"]:
-            page["lookup"] = _look_up(request, page["row"], form)
-        if log.segments:
-            page.update(_strip(request, page, at_ms))
+        try:
+            if form.is_valid() and not page["is_masked"]:
+                page["lookup"] = _look_up(request, page["row"], form)
+        finally:  # the log is drawn also if the look-up fails
+            if log.segments:
+                page.update(_strip(request, page, at_ms))
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -88,11 +91,12 @@ def segment(
 
 def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[str, Any]:
     log, snapshot = page["log"], page["snapshot"]
-    kind = partition_page.scale_kind(log, request.GET.get("scale", ""))
+    scale = scale_of(log.segments, request.GET.get("scale", ""))
     commits = snapshot.commits(page["topic"], page["partition"]) if snapshot else []
     return {
-        "scales": partition_page.scale_links(log, kind, request.GET.dict()),
-        "strip": partition_page.strip(log, kind, commits, page.get("lookup"), at_ms),
+        "scale": scale.kind,
+        "scales": partition_page.scale_links(scale, request.GET.dict()),
+        "strip": partition_page.strip(log, scale, commits, page.get("lookup"), at_ms),
     }
 
 

@@ -25,5 +25,5 @@ def test_what_was_not_sampled_is_not_known():
     assert compressions(answer(["zstd"], 0, 0), is_masked=False)[7].ratio is None
 
 
-def test_masked_readers_are_told_the_codec_alone():
+def test_masked_readers_see_only_the_codec():
     assert str(compressions(answer(["zstd"], 100, 420), is_masked=True)[7]) == "zstd"

@@ -26,24 +26,29 @@ def test_settings_say_how_long_and_how_much_is_kept():
 
 def test_segments_older_than_the_retention_are_due_up_to_the_first_that_stays():
     kept = Retention(50)
-    assert kept.due(segments(10, 20, 99, 99), 0, 100) == {0, 10}
-    assert kept.due(segments(99, 20, 99), 0, 100) == set()
-    assert kept.due(segments(10, 20), 0, 100) == {0}  # the active one stays
-    assert kept.due(segments(None, 20, 99), 0, 100) == set()
-    assert kept.due(segments(50, 99), 0, 100) == set()
+    assert kept.due(segments(10, 20, 99, 99), 0, None, 100) == {0, 10}
+    assert kept.due(segments(99, 20, 99), 0, None, 100) == set()
+    assert kept.due(segments(10, 20), 0, None, 100) == {0}  # the active one stays
+    assert kept.due(segments(None, 20, 99), 0, None, 100) == set()
+    assert kept.due(segments(50, 99), 0, None, 100) == set()
 
 
 @pytest.mark.parametrize(
     ("size_bytes", "due"), [(400, set()), (301, set()), (300, {0}), (150, {0, 10})]
 )
 def test_the_oldest_segments_are_due_while_the_log_stays_large_enough(size_bytes, due):
-    assert Retention(None, size_bytes).due(segments(1, 1, 1, 1), 0, 100) == due
+    assert Retention(None, size_bytes).due(segments(1, 1, 1, 1), 0, None, 100) == due
 
 
 def test_segments_before_the_log_start_are_due():
-    assert Retention().due(segments(1, 1, 1), 20, 100) == {0, 10}
-    assert Retention().due(segments(1, 1, 1), 15, 100) == {0}
-    assert Retention().due(segments(1, 1, 1), None, 100) == set()
+    assert Retention().due(segments(1, 1, 1), 20, None, 100) == {0, 10}
+    assert Retention().due(segments(1, 1, 1), 15, None, 100) == {0}
+    assert Retention().due(segments(1, 1, 1), None, None, 100) == set()
+
+
+def test_segments_beyond_the_high_watermark_stay():
+    assert Retention(50).due(segments(10, 20, 99), 0, 20, 100) == {0, 10}
+    assert Retention(50).due(segments(10, 20, 99), 0, 15, 100) == {0}
 
 
 def test_a_closed_segment_says_when_it_will_be_due():

@@ -13,7 +13,7 @@ def segment(base, size_bytes, compression=ZSTD, **changes):
         "base_offset": base, "next_offset": base + 10, "size_bytes": size_bytes,
         "first_timestamp_ms": 1000 + base, "largest_timestamp_ms": 1009 + base,
         "compression": compression, "active": False, "is_due": False, "is_rounded": False,
-        "index_bytes": 4096.0, "due_at_ms": None, **changes,
+        "index_interval_bytes": 4096.0, "due_at_ms": None, **changes,
     }  # fmt: skip
 
 
@@ -46,16 +46,16 @@ def test_labels_are_left_out_where_a_file_is_too_narrow():
 
 def test_a_title_tells_all_of_a_file():
     title = strip().files[0].title
-    for told in ("File 00000000000000000000.log: 400", "Offsets 0 to 9", "lz4 1.9×", "Due: deleted",
+    for text in ("File 00000000000000000000.log: 400", "Offsets 0 to 9", "lz4 1.9×", "Due: deleted",
                  "of the first 8 batches", "An index entry every 4\u202fKiB"):  # fmt: skip
-        assert told in title
+        assert text in title
     assert "Active" in strip().files[3].title
     later = strip([segment(0, 9, due_at_ms=0)]).files[0].title
     assert "Due from 1970-01-01 00:00:00 UTC on" in later
 
 
 def test_rounded_sizes_are_told_as_such():
-    hidden = {"is_rounded": True, "index_bytes": None}
+    hidden = {"is_rounded": True, "index_interval_bytes": None}
     file = strip([segment(0, 1024, Compression(("zstd",)), **hidden)]).files[0]
     assert (file.size, file.codec) == ("about 1\u202fKiB", "zstd")
     assert "index entry" not in file.title

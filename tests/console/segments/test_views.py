@@ -11,7 +11,7 @@ from console.segments import services
 from console.segments.retention import Retention
 from monitoring import health
 from monitoring.gateway.brokerd_admin import BrokerAdmin
-from monitoring.gateway.errors import NotFound
+from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, sample_next
@@ -42,10 +42,10 @@ def test_segment_files_are_listed_with_links(place, client_of, viewer):
     page = client.get(place).content.decode()
     assert "00000000000000000000.log" in page
     assert f"{place}/0" in page
-    for kind, told in (("batches", "Codec"), ("offset", "No index entries"), ("time", "")):
+    for kind, text in (("batches", "Codec"), ("offset", "No index entries"), ("time", "")):
         answer = client.get(f"{place}/0?show={kind}")
         assert answer.status_code == 200
-        assert told in answer.content.decode()
+        assert text in answer.content.decode()
         for suffix in ("log", "index", "timeindex"):
             assert f"<code>00000000000000000000.{suffix}</code>" in answer.content.decode()
 
@@ -62,6 +62,7 @@ def test_the_log_is_drawn_to_scale_by_size_time_or_offsets(place, client_of, vie
     assert "?scale=time&amp;offset=42" in page
     assert "strip-file is-looked-up" in page
     assert "offset 42" in page
+    assert '<input type="hidden" name="scale" value="offset">' in page, "a look-up keeps the scale"
 
 
 def test_committed_offsets_of_groups_within_the_scope_are_marked(
@@ -88,9 +89,7 @@ def test_committed_offsets_of_groups_within_the_scope_are_marked(
     assert "secret" not in page
 
 
-def test_a_broker_that_tells_no_samples_leaves_compression_unknown(
-    place, client_of, viewer, monkeypatch
-):
+def test_a_broker_without_samples_leaves_compression_unknown(place, client_of, viewer, monkeypatch):
     def fail(*args):
         raise NotFound("there is no /v1/segments/compression")
 
@@ -131,7 +130,20 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
         assert (text in page, "Open in Messages" in page) == (True, False), query
 
 
-def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read(place, client_of, viewer):
+def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monkeypatch):
+    def fail(*args):
+        raise ClusterUnavailable("broker 1 does not answer")
+
+    monkeypatch.setattr(BrokerAdmin, "index", fail)
+    answer = client_of(viewer).get(f"{place}?offset=42")
+    assert answer.status_code == 503
+    assert "Broker 1 does not answer" in answer.content.decode()
+    assert "strip-file is-active" in answer.content.decode()
+    assert 'aria-current="true">Size</a>' in answer.content.decode()
+
+
+@pytest.mark.usefixtures("place")
+def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read():
     cluster = Cluster.objects.get(slug="local")
     assert services.retention(cluster, "no-such-topic") == Retention()
 
