@@ -1,7 +1,7 @@
 """The facts of the batch that a record is in, from the batch's header. Pure.
 
 For users who see masked records the size is rounded, as sizes are everywhere for them, and there is
-no CRC: with a checksum of the records one could try out what is masked.
+no CRC: a guess at masked data could be checked with it.
 """
 
 from dataclasses import dataclass

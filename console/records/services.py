@@ -119,7 +119,7 @@ def read_one(
 def batch_of(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> BatchFacts | None:
-    """The facts of the batch that holds a record; None = its batch has an older format.
+    """The facts of the batch that holds a record; None = the broker returned none of format 2.
 
     Raises the same errors as `read`.
     """

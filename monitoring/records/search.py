@@ -104,9 +104,9 @@ class Search:
         # Without a limit of time: the search has its own.
         self._decoder = for_registry(request.registry, None) if request.registry else None
         self._undecoded, self._first_undecoded = 0, ""
-        self._plan = SearchWindows(request.spans, request.newest_first)
+        self._windows = SearchWindows(request.spans, request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
-        self._progress = Progress(offsets_total=self._plan.offsets_total, positions=starts)
+        self._progress = Progress(offsets_total=self._windows.offsets_total, positions=starts)
         self._rows_left = request.matches_max
         self._started_s = self._reported_s = time.monotonic()
         self._scanner = ThreadPoolExecutor(1, "scan")
@@ -120,7 +120,7 @@ class Search:
         """Raises GatewayError if no broker answers or the topic does not exist."""
         try:
             await self._find_leaders()
-            await self._read_plan()
+            await self._read_windows()
             if self._request.follows:
                 await self._follow()
         finally:
@@ -139,7 +139,7 @@ class Search:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
         return metadata
 
-    async def _read_plan(self) -> None:
+    async def _read_windows(self) -> None:
         await asyncio.gather(*(self._lane() for _ in range(LANES)))
 
     async def _follow(self) -> None:
@@ -148,16 +148,16 @@ class Search:
             await asyncio.sleep(_FOLLOW_S)
             self._rows_left = _FOLLOWED_ROWS_MAX
             try:
-                self._plan = SearchWindows(await self._new_spans(), newest_first=False)
+                self._windows = SearchWindows(await self._new_spans(), newest_first=False)
             except NotFound:
                 raise
             except GatewayError as error:
                 unread = dict.fromkeys(self._progress.positions, error.message)
                 self._progress = replace(self._progress, unread=unread)
             else:
-                total = self._progress.offsets_total + self._plan.offsets_total
+                total = self._progress.offsets_total + self._windows.offsets_total
                 self._progress = replace(self._progress, unread={}, offsets_total=total)
-                await self._read_plan()
+                await self._read_windows()
             self._report()
 
     async def _new_spans(self) -> dict[int, range]:
@@ -177,9 +177,9 @@ class Search:
         while not self._end():
             if self._is_full and self._request.is_export:
                 return
-            window = self._plan.take(finish_round=self._is_full)
+            window = self._windows.take(finish_round=self._is_full)
             if window is None:
-                if self._is_full or not self._plan.offsets_left:
+                if self._is_full or not self._windows.offsets_left:
                     return
                 await asyncio.sleep(0.001)  # the other lane has the last window
                 continue
@@ -189,7 +189,7 @@ class Search:
                 self._drop(window, error)
 
     def _drop(self, window: Window, error: Exception) -> None:
-        self._plan.drop(window)
+        self._windows.drop(window)
         why: str = Reason("does_not_parse", why=str(error))
         if isinstance(error, GatewayError):
             why = error.message
@@ -213,7 +213,7 @@ class Search:
         size_bytes = sum(len(piece.records) for piece in pieces)
         is_open = self._request.follows and at < window.end  # of a transaction that goes on
         scanning = self._scan_later(window, pieces, at if is_open else window.end)
-        self._plan.give_back(window, size_bytes)
+        self._windows.give_back(window, size_bytes)
         await scanning
 
     async def _fetch(

@@ -6,10 +6,12 @@ response v4 = throttle i32, topics[name s, partitions[index i32, error i16, high
               last stable offset i64, aborted[producer id i64, first offset i64], records]]
 """
 
+from contextlib import suppress
 from struct import Struct
 from typing import NamedTuple
 
-from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
+from brokerd.errors import KafkaError
+from brokerd.protocol.records import BatchHeader, iter_batches
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
 
@@ -68,12 +70,8 @@ def header_at(records: memoryview, offset: int) -> BatchHeader | None:
 
     None if there is none, or if the records have an older format.
     """
-    position = 0
-    while len(records) - position >= HEADER_BYTES:
-        header = read_header(records, position)
-        if header.magic != MAGIC or header.size_bytes < HEADER_BYTES:
-            return None
-        if header.last_offset >= offset:
-            return header if header.base_offset <= offset else None
-        position += header.size_bytes
+    with suppress(KafkaError):  # an older format
+        for header, _batch in iter_batches(records):
+            if header.last_offset >= offset:
+                return header if header.base_offset <= offset else None
     return None

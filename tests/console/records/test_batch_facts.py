@@ -1,4 +1,4 @@
-"""The facts of a record's batch: what the header says, and what masked readers are not told."""
+"""The facts of a record's batch, and what of them is hidden where records are masked."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_the_facts_are_those_of_the_header():
 @pytest.mark.parametrize(
     ("flag", "name"), [(LOG_APPEND_TIME, "is_append_time"), (TRANSACTIONAL, "is_transactional")]
 )
-def test_flags_of_the_header_are_told(flag, name):
+def test_flags_of_the_header_are_reported(flag, name):
     assert getattr(batch_facts(HEADER._replace(attributes=flag), False), name)
 
 

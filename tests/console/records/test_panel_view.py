@@ -33,8 +33,8 @@ def panel_of(client_of, role: str) -> str:
 def test_the_panel_has_the_facts_of_the_batch(cluster, client_of):
     panel = panel_of(client_of, "viewer")
     assert CRC.search(panel)
-    for told in ("create time", "CreateTime", "not idempotent", "Leader epoch", "none"):
-        assert told in panel
+    for text in ("create time", "CreateTime", "not idempotent", "Leader epoch", "none"):
+        assert text in panel
     assert "about " not in panel
 
 

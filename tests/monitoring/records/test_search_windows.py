@@ -10,29 +10,29 @@ SPANS = st.dictionaries(
 )
 
 
-def windows(plan: SearchWindows, bytes_per_offset: int) -> list[Window]:
+def taken(windows: SearchWindows, bytes_per_offset: int) -> list[Window]:
     found = []
-    while (window := plan.take()) is not None:
+    while (window := windows.take()) is not None:
         found.append(window)
-        plan.give_back(window, (window.end - window.first) * bytes_per_offset)
+        windows.give_back(window, (window.end - window.first) * bytes_per_offset)
     return found
 
 
 @given(SPANS, st.booleans(), st.integers(0, 2000))
 def test_every_offset_is_read_once(spans, newest_first, bytes_per_offset):
-    plan = SearchWindows(spans, newest_first)
-    found = windows(plan, bytes_per_offset)
+    windows = SearchWindows(spans, newest_first)
+    found = taken(windows, bytes_per_offset)
     for partition, span in spans.items():
         pieces = sorted((w.first, w.end) for w in found if w.partition == partition)
         offsets = [offset for first, end in pieces for offset in range(first, end)]
         assert offsets == list(span)
-    assert plan.offsets_left == 0
+    assert windows.offsets_left == 0
 
 
 def test_windows_grow_to_the_bytes_of_one_fetch():
     for newest_first in (True, False):
-        plan = SearchWindows({0: range(10**6)}, newest_first)
-        found = windows(plan, bytes_per_offset=100)
+        windows = SearchWindows({0: range(10**6)}, newest_first)
+        found = taken(windows, bytes_per_offset=100)
         widths = [each.end - each.first for each in found]
         assert widths[:3] == [256, 1024, 4096]
         assert max(widths) == WINDOW_BYTES // 100
@@ -41,24 +41,24 @@ def test_windows_grow_to_the_bytes_of_one_fetch():
 
 
 def test_partitions_take_turns_and_have_one_window_at_a_time():
-    plan = SearchWindows({0: range(900), 1: range(900)}, newest_first=False)
-    first, second = plan.take(), plan.take()
+    windows = SearchWindows({0: range(900), 1: range(900)}, newest_first=False)
+    first, second = windows.take(), windows.take()
     assert (first.partition, second.partition) == (0, 1)
-    assert plan.take() is None
-    plan.give_back(first, 100)
-    assert plan.take() == Window(0, 256, 900)
+    assert windows.take() is None
+    windows.give_back(first, 100)
+    assert windows.take() == Window(0, 256, 900)
 
 
 def test_a_round_is_finished_by_the_partitions_that_had_no_turn():
-    plan = SearchWindows({number: range(900) for number in range(3)}, newest_first=True)
-    first = plan.take()
-    plan.give_back(first, 100)
-    assert plan.take(finish_round=True).partition == 1
-    assert plan.take(finish_round=True).partition == 2
-    assert plan.take(finish_round=True) is None
+    windows = SearchWindows({number: range(900) for number in range(3)}, newest_first=True)
+    first = windows.take()
+    windows.give_back(first, 100)
+    assert windows.take(finish_round=True).partition == 1
+    assert windows.take(finish_round=True).partition == 2
+    assert windows.take(finish_round=True) is None
 
 
 def test_a_partition_that_cannot_be_read_is_left_out():
-    plan = SearchWindows({0: range(9)}, newest_first=True)
-    plan.drop(plan.take())
-    assert (plan.take(), plan.offsets_left, plan.offsets_total) == (None, 0, 9)
+    windows = SearchWindows({0: range(9)}, newest_first=True)
+    windows.drop(windows.take())
+    assert (windows.take(), windows.offsets_left, windows.offsets_total) == (None, 0, 9)
