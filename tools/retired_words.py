@@ -245,7 +245,7 @@ RETIRED_IN_BROKERD = {
     "newcomer": "new member, new connection",
     "newcomers": "new members, new connections",
 }
-"""Words of brokerd's own, which no source file of it uses any more."""
+"""Words that had a meaning of their own in brokerd; refused in brokerd/ only."""
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
