@@ -53,7 +53,8 @@ class Progress(ABC):
 
     @abstractmethod
     def stop_if_wanted(self, share: float) -> None:
-        """Raises Stopped if a user wants the plan to be stopped. `share`: what was applied."""
+        """Raises Stopped if a user wants the plan to be stopped. `share`: the part that was
+        applied, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class ActionType(ABC):
         verb: the right that planning and applying need (console/accounts/rights.py).
         target: the kind of thing that it changes, for links on its pages.
         form_page: the name of the URL of its form.
-        form_takes_target: the URL of its form has the name of the target.
+        has_target_page: its resource names one target, which has a page and is in its form's URL.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
         continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
@@ -96,7 +97,7 @@ class ActionType(ABC):
     verb: ClassVar[str]
     target: ClassVar[Target]
     form_page: ClassVar[str]
-    form_takes_target: ClassVar[bool] = True
+    has_target_page: ClassVar[bool] = True
     creates: ClassVar[bool] = False
     deletes: ClassVar[bool] = False
     continues_without_worker: ClassVar[bool] = False
@@ -174,14 +175,11 @@ class ActionType(ABC):
             for step in self.steps(plan.params)
         ]
 
-    def again_url(self, cluster: str, resource: str) -> str:
-        """The URL of the form to plan the same change again."""
-        args = [cluster, resource] if self.form_takes_target else [cluster]
-        return reverse(self.form_page, args=args)
-
-    def form_url(self, plan: Plan) -> str:
+    def again_url(self, plan: Plan) -> str:
         """The URL of the form to plan the change of a plan again."""
-        return self.again_url(plan.cluster, plan.resource)
+        is_named = self.has_target_page and not self.creates
+        args = [plan.cluster, plan.resource] if is_named else [plan.cluster]
+        return reverse(self.form_page, args=args)
 
     def list_url(self, cluster: str) -> str:
         """The page that lists all targets of this kind."""
@@ -190,7 +188,7 @@ class ActionType(ABC):
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         """(URL, text) of the link on the page of an ended plan."""
         exists = not self.deletes if is_done else not self.creates
-        if exists:
+        if exists and self.has_target_page:
             return reverse(self.target.page, args=[cluster, resource]), str(self.target.page_link)
         return self.list_url(cluster), str(self.target.list_link)
 

@@ -35,16 +35,17 @@ class PlanProgress(Progress):
     def end_item(self, key: str, error: str = "") -> None:
         plan = self._plan
         plan.items[key] = dumps(error)
-        by_items = 10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS]))
-        plan.progress = max(plan.progress, by_items)
-        if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
-            self.save()
+        self._advance(10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS])))
 
     def stop_if_wanted(self, share: float) -> None:
         # Also if the plan was ended meanwhile, for example because this worker seemed to be lost.
         if not Plan.objects.filter(pk=self._plan.pk, state=models.APPLYING, stopped_by="").exists():
             raise Stopped
-        self._plan.progress = max(self._plan.progress, 10 + int(90 * min(1.0, share)))
+        self._advance(10 + int(90 * min(1.0, share)))
+
+    def _advance(self, percent: int) -> None:
+        """Note how far the plan came, never less than before, and store it now and then."""
+        self._plan.progress = max(self._plan.progress, percent)
         if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
             self.save()
 

@@ -1,7 +1,7 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` applies it.
 
 Views and tasks call these functions. The task is queued by its name (console/actions/tasks.py).
-A user stops a plan by stops.py. Each ended plan (done, failed, refused) has one audit row.
+A user stops a plan by stops.py. Each ended plan (done, failed, stopped, refused) has one audit row.
 `end_lost_plans` ends plans whose worker or task message was lost.
 """
 

@@ -10,7 +10,7 @@ from monitoring.models import Cluster
 
 
 def can_stop(plan: Plan) -> bool:
-    """Whether a user may still ask for it."""
+    """Whether a user may still ask for the stop of the plan."""
     return plan.is_open and not plan.stopped_by and registry.find(plan.kind).can_stop
 
 

@@ -19,7 +19,7 @@ QUEUED, READING = "queued", "reading"  # before the first step
 def stage(plan: Plan) -> str:
     """The title of the current step, or of the time before the first one."""
     if plan.stopped_by:
-        return _("Stopping: what is being written now is finished first")
+        return _("Stopping: the write in progress is finished first")
     titles = {
         QUEUED: _("Waiting for a worker"),
         READING: _("Checking for changes since the review"),

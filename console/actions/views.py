@@ -111,7 +111,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "confirm_label": action_type.confirm_label(),
         "error": error,
         "expired": expired,
-        "again_url": action_type.form_url(plan)
+        "again_url": action_type.again_url(plan)
         if expired or plan.state in (models.FAILED, models.REFUSED)
         else "",
         "stages": [

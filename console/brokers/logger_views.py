@@ -11,6 +11,7 @@ from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
 from console.actions.draft import PlanRefused
+from console.actions.plan_form import status_of
 from console.brokers import broker_page
 from console.brokers.forms import LogLevelForm
 from console.brokers.set_log_level import SetLogLevel
@@ -42,7 +43,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
         context["table"] = table.show(rows, lambda row: f"{row[0]} {row[1]}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = 503 if error.retriable else 422
+        status = status_of(error)
     return render_list(request, "brokers/loggers.html", context, status=status)
 
 
@@ -74,7 +75,7 @@ def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> Http
     except GatewayError as error:
         text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
         context["reason"] = text
-        status = 503 if error.retriable else 422
+        status = status_of(error)
     return render(request, template, context, status=status)
 
 

@@ -135,12 +135,9 @@ class CopyRecords(ItemsAction):
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
 
-    def form_url(self, plan: Plan) -> str:
+    def again_url(self, plan: Plan) -> str:
         source = plan.params.get("cluster", plan.cluster), plan.params.get("name", plan.resource)
-        return self.again_url(*source)
-
-    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        return reverse("topic", args=[cluster, resource]), str(self.target.page_link)
+        return reverse(self.form_page, args=source)
 
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the target cannot take the records."""

@@ -32,13 +32,10 @@ class ChangeQuotas(ActionType):
     verb = "quota.edit"
     target = QUOTA_TARGET
     form_page = "quotas"
-    form_takes_target = False  # its form has the entity in the query
+    has_target_page = False  # its form has the entity in the query
 
     def title(self, resource: str) -> str:
         return _("Change quotas")
-
-    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        return self.list_url(cluster), str(self.target.list_link)
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The quotas that the entity has now, and the error of the brokers' validation."""

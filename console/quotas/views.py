@@ -11,6 +11,7 @@ from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
 from console.actions.draft import PlanRefused
+from console.actions.plan_form import status_of
 from console.live import snapshot_cache
 from console.quotas.change import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, number, texts_of, title_of
@@ -42,7 +43,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
         context["table"] = table.show(rows, lambda row: f"{row['entity']} {row['quotas']}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = 503 if error.retriable else 422
+        status = status_of(error)
     return render_list(request, "quotas/index.html", context, status=status)
 
 
@@ -76,7 +77,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
         form.add_error(None, str(error))
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        status = 503 if error.retriable else 422
+        status = status_of(error)
     return render(request, template, context, status=status)
 
 

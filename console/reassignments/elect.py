@@ -26,7 +26,7 @@ class ElectLeaders(ItemsAction):
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassignments"
-    form_takes_target = False
+    has_target_page = False
 
     def title(self, resource: str) -> str:
         return _("Elect preferred leaders")
@@ -36,9 +36,6 @@ class ElectLeaders(ItemsAction):
 
     def items(self, params: Params) -> list[str]:
         return list(params.get("partitions") or ())
-
-    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        return self.list_url(cluster), str(self.target.list_link)
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
         metadata = gateway.wire.metadata()

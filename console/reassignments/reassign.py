@@ -32,7 +32,7 @@ class ReassignPartitions(ItemsAction):
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassign"
-    form_takes_target = False  # its form has the topics in the query
+    has_target_page = False  # its form has the topics in the query
     continues_without_worker = True
 
     def title(self, resource: str) -> str:
@@ -43,9 +43,6 @@ class ReassignPartitions(ItemsAction):
 
     def items(self, params: Params) -> list[str]:
         return list(params.get("moves") or ())
-
-    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        return self.list_url(cluster), str(self.target.list_link)
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The replicas that are compared, and what the review shows about them."""

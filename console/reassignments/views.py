@@ -12,7 +12,7 @@ from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import read_only_text
+from console.actions.plan_form import read_only_text, status_of
 from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
@@ -82,7 +82,7 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
         form.add_error(None, str(error))
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        return render(request, template, context, status=503 if error.retriable else 422)
+        return render(request, template, context, status=status_of(error))
     return render(request, template, context, status=422 if form.is_bound else 200)
 
 
@@ -113,7 +113,7 @@ def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpRespons
     except PlanRefused as error:
         return _page(request, str(error), 422)
     except GatewayError as error:
-        return _page(request, sentence(error.message), 503 if error.retriable else 422)
+        return _page(request, sentence(error.message), status_of(error))
     return redirect("plan", request.cluster.slug, plan.pk)
 
 
@@ -128,5 +128,5 @@ def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpRe
             context["skewed"] = dict(list(found.items())[:_SHOWN])
     except GatewayError as problem:
         context["reason"] = sentence(problem.message)
-        status = 503 if problem.retriable else 422
+        status = status_of(problem)
     return render(request, "reassignments/index.html", context, status=status)

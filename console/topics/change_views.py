@@ -161,7 +161,7 @@ def _answer(
         return redirect("plan", request.cluster.slug, plan.pk)
     action_type = registry.find(kind)
     title = action_type.title(topic)
-    resource = topic if action_type.form_takes_target else ""
+    resource = "" if action_type.creates else topic
     return _form(request, form, title, topic=resource, status=status)
 
 

@@ -36,7 +36,7 @@ class BulkAction(ItemsAction):
 
     target = shared.TOPIC_TARGET
     form_page = "topics"
-    form_takes_target = False  # its form is the list
+    has_target_page = False  # its form is the list
     word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
 
     def targets(self, resource: str, params: Params) -> list[str]:
@@ -44,9 +44,6 @@ class BulkAction(ItemsAction):
 
     def items(self, params: Params) -> list[str]:
         return list(params.get("names") or ())
-
-    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        return self.list_url(cluster), str(self.target.list_link)
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
         return {ITEMS: {name: self._read(gateway, name, params) for name in params["names"]}}

@@ -19,7 +19,6 @@ class CreateTopic(ActionType):
     verb = "topic.create"
     target = shared.TOPIC_TARGET
     form_page = "topic-create"
-    form_takes_target = False
     creates = True
 
     def title(self, resource: str = "") -> str:

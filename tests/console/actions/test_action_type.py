@@ -1,6 +1,7 @@
 import pytest
 
 from console.actions import registry
+from console.actions.models import Plan
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,7 @@ from console.actions import registry
     ],
 )
 def test_each_action_type_has_a_url_to_plan_again(kind: str, again: str) -> None:
-    assert registry.find(kind).again_url("local", "orders") == again
+    assert registry.find(kind).again_url(Plan(cluster="local", resource="orders")) == again
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class DeleteTopics(ItemsAction):
     verb = "topic.create"
     target = shared.TOPIC_TARGET
     form_page = "topics"
-    form_takes_target = False
+    has_target_page = False
 
     def title(self, resource: str) -> str:
         return "Delete topics"
