@@ -83,7 +83,7 @@ def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """The number of groups in the latest sample that match the rule's pattern."""
     if snapshot is None:
         return None
-    condition = state_machine.Condition(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    condition = state_machine.Condition(rule.group_pattern, "", rule.lag_max, 0)
     return sum(
         state_machine.matches(condition, state_machine.Subject(name))
         for name in snapshot.group_names

@@ -95,7 +95,7 @@ def _evaluate_rule(
 ) -> tuple[dict[Subject, SubjectState], bool]:
     """Evaluate one rule: (pending subjects, whether an alert changed)."""
     condition = Condition(
-        rule.pk, rule.group_pattern, rule.topic_pattern, rule.lag_max, rule.for_seconds * 1000
+        rule.group_pattern, rule.topic_pattern, rule.lag_max, rule.for_seconds * 1000
     )
     firing = {
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)

@@ -66,7 +66,6 @@ class Condition:
     Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
     """
 
-    id: int
     group_pattern: str
     topic_pattern: str
     lag_limit: int

@@ -158,6 +158,6 @@ def _only(values: Values, mask: Flags) -> Values:
 
 
 def _is_ahead(table: GroupTable) -> Flags:
-    both = table.committed.known & table.end.known & table.is_answered
+    both = has_lag(table.committed.known, table.end.known) & table.is_answered
     ahead: Flags = both & (lag_between(table.committed.numbers, table.end.numbers) < 0)
     return ahead

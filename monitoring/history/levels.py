@@ -25,8 +25,8 @@ DAY_MS = 24 * HOUR_MS
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level; `bucket_ms` 0 = a bucket is a tick. `retention_setting` names the
-    setting of its retention, in units of `retention_unit_ms`; 0 = for good."""
+    """A level; `bucket_ms` 0 = a bucket is a tick. `retention_setting` names the setting of its
+    retention, in units of `retention_unit_ms`; 0 = for good."""
 
     name: str
     bucket_ms: int

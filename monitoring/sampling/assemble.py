@@ -13,7 +13,7 @@ import pyarrow as pa
 from monitoring.gateway.wire.limits import LAG_MAX, printable
 from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
-from monitoring.lag.formula import lag_between
+from monitoring.lag.formula import has_lag, lag_between
 from monitoring.reasons import Reason, several
 from monitoring.sampling.group_join import JoinedGroups, join_groups
 from monitoring.ticks.schema import GROUPS, PARTITIONS
@@ -151,8 +151,8 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) ->
 
 def _refuse_far_commits(rows: JoinedGroups, ends: Longs) -> None:
     """Clients can commit any offset. If it is too far from the end, the end is unknown."""
-    has_lag = (ends >= 0) & (rows.committed >= 0)
-    far = has_lag & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
+    is_known = has_lag(rows.committed >= 0, ends >= 0)
+    far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = printable(rows.groups[number].group)
         rows.refused.add(Reason("group_far_commits", group=name))

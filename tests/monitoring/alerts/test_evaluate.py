@@ -162,10 +162,10 @@ def test_a_rule_that_fails_does_not_affect_others(make_rule, redis_server, monke
     make_rule("b sound", for_seconds=0)
     real = module.evaluate_condition
 
-    def fails_for_the_first(rule, *rest):
-        if rule.group_pattern == "g":
+    def fails_for_the_first(condition, *rest):
+        if condition.group_pattern == "g":
             raise RuntimeError("broken")
-        return real(rule, *rest)
+        return real(condition, *rest)
 
     monkeypatch.setattr(module, "evaluate_condition", fails_for_the_first)
     assert evaluate(tick(1, 500))

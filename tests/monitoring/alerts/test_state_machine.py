@@ -17,7 +17,7 @@ from monitoring.alerts.state_machine import (
     observe,
 )
 
-RULE = Condition(id=1, group_pattern="orders-*", topic_pattern="", lag_limit=100, for_ms=10_000)
+CONDITION = Condition(group_pattern="orders-*", topic_pattern="", lag_limit=100, for_ms=10_000)
 SUBJECT = Subject("orders-a")
 NOT_OVER_MS_MAX = 15_000
 
@@ -27,12 +27,12 @@ def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False)
     return RuleInput(at_ms, sums, {}, all_groups)
 
 
-def run(*views, rule=RULE):
-    states, events = {}, []
+def run(*views, condition=CONDITION):
+    states, changes = {}, []
     for seen in views:
-        states, transitions = evaluate_condition(rule, seen, states, NOT_OVER_MS_MAX)
-        events += [(seen.at_ms, t.kind, t.since_ms, t.lag) for t in transitions]
-    return states, events
+        states, transitions = evaluate_condition(condition, seen, states, NOT_OVER_MS_MAX)
+        changes += [(seen.at_ms, t.kind, t.since_ms, t.lag) for t in transitions]
+    return states, changes
 
 
 def test_the_table_covers_every_phase_and_reading():
@@ -47,10 +47,10 @@ def test_a_step_follows_the_table(phase, observation):
 
 
 def test_it_fires_once_the_lag_was_over_for_the_whole_time():
-    states, events = run(
+    states, changes = run(
         rule_input(0, 101), rule_input(5_000, 500), rule_input(10_000, 102), rule_input(15_000, 103)
     )
-    assert events == [(10_000, TransitionKind.FIRED, 0, 102)]
+    assert changes == [(10_000, TransitionKind.FIRED, 0, 102)]
     assert states[SUBJECT].phase is Phase.FIRING
 
 
@@ -59,47 +59,47 @@ def test_the_limit_itself_is_not_over_it():
 
 
 def test_one_tick_under_the_limit_starts_the_time_again():
-    _, events = run(
+    _, changes = run(
         rule_input(0, 200), rule_input(5_000, 50), rule_input(10_000, 200), rule_input(15_000, 200)
     )
-    assert events == []
+    assert changes == []
 
 
 def test_it_resolves_when_the_lag_falls():
-    _, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, 100))
-    assert [event for _, event, *_ in events] == [TransitionKind.FIRED, TransitionKind.RESOLVED]
+    _, changes = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, 100))
+    assert [kind for _, kind, *_ in changes] == [TransitionKind.FIRED, TransitionKind.RESOLVED]
 
 
 def test_a_rule_without_time_fires_at_once():
-    rule = Condition(1, "*", "", 100, for_ms=0)
-    _, events = run(rule_input(0, 101), rule=rule)
-    assert events == [(0, TransitionKind.FIRED, 0, 101)]
+    condition = Condition("*", "", 100, for_ms=0)
+    _, changes = run(rule_input(0, 101), condition=condition)
+    assert changes == [(0, TransitionKind.FIRED, 0, 101)]
 
 
 def test_an_unknown_lag_neither_fires_nor_resolves():
-    states, events = run(rule_input(0, 200), rule_input(10_000, None))
-    assert (states[SUBJECT].phase, events) == (Phase.PENDING, [])
-    states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, None))
-    assert (states[SUBJECT].phase, len(events)) == (Phase.FIRING, 1)
+    states, changes = run(rule_input(0, 200), rule_input(10_000, None))
+    assert (states[SUBJECT].phase, changes) == (Phase.PENDING, [])
+    states, changes = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, None))
+    assert (states[SUBJECT].phase, len(changes)) == (Phase.FIRING, 1)
 
 
 def test_a_long_time_unseen_does_not_count_as_time_over_the_limit():
-    _, events = run(rule_input(0, 200), rule_input(60_000, 200))
-    assert events == []
-    _, events = run(rule_input(0, 200), rule_input(60_000, 200), rule_input(70_000, 200))
-    assert events == [(70_000, TransitionKind.FIRED, 60_000, 200)]
+    _, changes = run(rule_input(0, 200), rule_input(60_000, 200))
+    assert changes == []
+    _, changes = run(rule_input(0, 200), rule_input(60_000, 200), rule_input(70_000, 200))
+    assert changes == [(70_000, TransitionKind.FIRED, 60_000, 200)]
 
 
 def test_a_firing_alert_survives_a_long_gap_without_firing_again():
-    states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(10_000_000, 200))
-    assert len(events) == 1
+    states, changes = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(10_000_000, 200))
+    assert len(changes) == 1
     assert states[SUBJECT].phase is Phase.FIRING
 
 
 def test_a_group_that_is_gone_resolves_and_says_so():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     new, [transition] = evaluate_condition(
-        RULE, rule_input(5_000, absent=True), states, NOT_OVER_MS_MAX
+        CONDITION, rule_input(5_000, absent=True), states, NOT_OVER_MS_MAX
     )
     assert new == {}
     assert (transition.kind, transition.gone) == (TransitionKind.RESOLVED, True)
@@ -108,14 +108,16 @@ def test_a_group_that_is_gone_resolves_and_says_so():
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     absent = rule_input(5_000, absent=True, all_groups=False)
-    new, transitions = evaluate_condition(RULE, absent, states, NOT_OVER_MS_MAX)
+    new, transitions = evaluate_condition(CONDITION, absent, states, NOT_OVER_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
 def test_an_incomplete_sum_may_be_over_but_never_under():
-    assert observe(RULE, LagReading(101, complete=False), all_groups=True) is Observation.OVER
-    assert observe(RULE, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
-    assert observe(RULE, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
+    assert observe(CONDITION, LagReading(101, complete=False), all_groups=True) is Observation.OVER
+    assert (
+        observe(CONDITION, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
+    )
+    assert observe(CONDITION, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
 
 
 def test_patterns_choose_groups_and_topics():
@@ -123,8 +125,10 @@ def test_patterns_choose_groups_and_topics():
     sums = dict.fromkeys(
         [Subject("orders-a", "x.1"), Subject("orders-a", "y"), Subject("other", "x.1")], over
     )
-    rule = Condition(1, "orders-*", "x.*", 100, for_ms=0)
-    _, transitions = evaluate_condition(rule, RuleInput(0, {}, sums, True), {}, NOT_OVER_MS_MAX)
+    condition = Condition("orders-*", "x.*", 100, for_ms=0)
+    _, transitions = evaluate_condition(
+        condition, RuleInput(0, {}, sums, True), {}, NOT_OVER_MS_MAX
+    )
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
 
@@ -133,8 +137,8 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
 
     def fires_for(pattern):
-        rule = Condition(id=1, group_pattern="*", topic_pattern=pattern, lag_limit=100, for_ms=0)
-        return bool(evaluate_condition(rule, sums, {}, NOT_OVER_MS_MAX)[1])
+        condition = Condition(group_pattern="*", topic_pattern=pattern, lag_limit=100, for_ms=0)
+        return bool(evaluate_condition(condition, sums, {}, NOT_OVER_MS_MAX)[1])
 
     assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit", "console.*")))
     assert fires_for("console.audit")
@@ -142,4 +146,4 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
 
 def test_a_group_rule_sees_the_sum_and_not_single_topics():
     seen = RuleInput(0, {}, {Subject("orders-a", "x"): LagReading(500, True)}, True)
-    assert evaluate_condition(RULE, seen, {}, NOT_OVER_MS_MAX) == ({}, [])
+    assert evaluate_condition(CONDITION, seen, {}, NOT_OVER_MS_MAX) == ({}, [])
