@@ -1,7 +1,6 @@
 """The forms of the changes to groups."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC
 from typing import Any, ParamSpec, TypeVar
 
 from django import forms
@@ -17,6 +16,7 @@ from console.groups.new_offsets import (
     partition_numbers,
 )
 from console.groups.resolve_reset import Reset
+from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -47,7 +47,7 @@ class ResetForm(forms.Form):
     at = forms.DateTimeField(
         label=_("First record at or after (UTC)"),
         required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        widget=MomentInput(),
         input_formats=[
             "%Y-%m-%dT%H:%M",
             "%Y-%m-%dT%H:%M:%S",
@@ -148,7 +148,7 @@ class ResetForm(forms.Form):
         how = ResetTo(data["how"])
         at_ms = 0
         if how == ResetTo.TIME:
-            at_ms = int(data["at"].replace(tzinfo=UTC).timestamp() * 1000)
+            at_ms = milliseconds_of(data["at"]) or 0
         elif how == ResetTo.DURATION:
             at_ms = now_ms() - data["ago"]
         return Reset(

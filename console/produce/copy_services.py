@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.copy_records import CopyRecords, check_source
 from console.records import services as records
-from console.topics.write_refusal import write_refusal
+from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 
@@ -46,7 +46,7 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
     is_across = target.pk != cluster.pk
     if chosen.to == chosen.topic and (not is_across or _is_same(cluster, target)):
         raise PlanRefused(_("Choose another topic: this one is the topic that is copied."))
-    if reason := write_refusal(target, chosen.to):
+    if reason := why_not_writable(target, chosen.to):
         raise PlanRefused(reason)
     params = {
         "name": chosen.topic,

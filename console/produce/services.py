@@ -18,7 +18,7 @@ from console.produce.models import WaitingRecords
 from console.produce.schema_data import schema_title
 from console.produce.write_records import WriteRecords
 from console.records import services as records
-from console.topics.write_refusal import write_refusal
+from console.topics.why_not_writable import why_not_writable
 from console.ui import numbers
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord
@@ -43,7 +43,7 @@ class WriteRequest:
 
 def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest) -> Plan:
     """Plan to write records. Raises PlanRefused or GatewayError."""
-    if reason := write_refusal(cluster, request.topic):
+    if reason := why_not_writable(cluster, request.topic):
         raise PlanRefused(reason)
     found = contents.summary(request.records, request.times)
     _check_limits(found)
@@ -76,7 +76,7 @@ class MockRequest:
 
 def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -> Plan:
     """Plan to write mock records. Raises PlanRefused or GatewayError."""
-    if reason := write_refusal(cluster, request.topic):
+    if reason := why_not_writable(cluster, request.topic):
         raise PlanRefused(reason)
     try:
         preview = request.spec.preview()

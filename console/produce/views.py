@@ -28,7 +28,7 @@ from console.produce.forms import (
 from console.produce.mock_form import MockForm
 from console.records import services as records
 from console.topics.topic_context import topic_context
-from console.topics.write_refusal import write_refusal
+from console.topics.why_not_writable import why_not_writable
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
@@ -162,7 +162,7 @@ def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
     """The context of a form. Raises Http404 if the topic does not exist."""
     found = topic_context(request, topic, "messages")
     snapshot = found["snapshot"]
-    reason = write_refusal(request.cluster, topic)
+    reason = why_not_writable(request.cluster, topic)
     if request.cluster.read_only:
         reason = read_only_text()
     return {

@@ -1,7 +1,6 @@
 """The forms of the topic changes; `params` returns the parameters of a plan."""
 
 import re
-from datetime import UTC
 from typing import Any
 
 from django import forms
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.groups.new_offsets import OFFSET_MAX, Invalid, partition_numbers
 from console.topics.changes.bulk import ConfigureTopics
 from console.topics.services import Purge
+from console.ui.moments import MomentInput, milliseconds_of
 from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
@@ -118,7 +118,7 @@ class PurgeForm(forms.Form):
     at = forms.DateTimeField(
         label=_("Before (UTC)"),
         required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        widget=MomentInput(),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
         help_text=_("The first record at or after this time is the first that is kept."),
     )
@@ -152,7 +152,7 @@ class PurgeForm(forms.Form):
         data = self.cleaned_data
         before_ms = None
         if data["how"] == "time":
-            before_ms = max(0, int(data["at"].replace(tzinfo=UTC).timestamp() * 1000))
+            before_ms = max(0, milliseconds_of(data["at"]) or 0)
         return Purge(
             before_offset=data["offset"] if data["how"] == "offset" else None,
             before_ms=before_ms,

@@ -9,7 +9,7 @@ from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.shared import why_not_changeable
 from console.topics.tabs import topic_tabs
-from console.topics.write_refusal import write_refusal
+from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -47,7 +47,7 @@ def may_write(request: ClusterRequest, topic: str) -> bool:
     return (
         not request.cluster.read_only
         and request.rights.may("record.write", topic)
-        and not write_refusal(request.cluster, topic)
+        and not why_not_writable(request.cluster, topic)
     )
 
 

@@ -17,8 +17,9 @@ class MomentInput(forms.DateTimeInput):
 
     def format_value(self, value: Any) -> str | None:
         text = super().format_value(value)
-        has_fraction = isinstance(value, datetime) and text and "." in text
-        return text[:-3] if has_fraction and text else text  # no microseconds
+        if isinstance(value, datetime) and text and "." in text:
+            return text[:-3]  # milliseconds, not microseconds
+        return text
 
 
 def milliseconds_of(moment: datetime | None) -> int | None:

@@ -21,8 +21,11 @@ Row = TypeVar("Row")
 class GroupRows:
     """Makes rows on demand; sums and states of all groups are computed on first use."""
 
-    columns: TickColumns
     masks: ScopeMasks
+
+    @property
+    def columns(self) -> TickColumns:
+        return self.masks.columns
 
     @cached_property
     def sums(self) -> LagSums:

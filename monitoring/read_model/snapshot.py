@@ -188,7 +188,7 @@ class Snapshot:
 
     @cached_property
     def _group_rows(self) -> GroupRows:
-        return GroupRows(self.columns, self.masks)
+        return GroupRows(self.masks)
 
     @cached_property
     def groups(self) -> list[GroupRow]:

@@ -10,9 +10,9 @@
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
 // arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
-// Plotly (1.2 MB) is loaded when the first chart with values comes into view, and not before the page
-// has been painted and its files have come: it takes the browser for a while. Until it draws, a frame
-// of the same size stands there (templates/charts/frame.html), so that nothing moves.
+// Plotly (1.2 MB) is loaded when the first chart with values comes into view, but only after the page
+// was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
+// drawn, a frame of the same size is in its place (templates/charts/frame.html), so that nothing moves.
 import { missing, PALETTES, traces, utc } from "./chart-lines.js";
 
 const CONFIG = {

@@ -28,7 +28,8 @@
     if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
   }
 
-  // What scrolls and holds nothing to tab to can be scrolled by keys.
+  // A box that scrolls and contains nothing that takes the focus takes it itself, so that the keyboard
+  // can scroll it.
   function reach(box) {
     if (box.scrollWidth <= box.clientWidth || box.querySelector("a, button, input, select, summary")) {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);

@@ -1,4 +1,4 @@
-"""What is wrong with an open page for who sees little, uses no mouse, or is read to."""
+"""What is wrong with an open page for users who see little, use no mouse, or hear the page."""
 
 from pathlib import Path
 

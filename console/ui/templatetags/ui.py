@@ -251,8 +251,8 @@ def crumb(url: str, text: Any) -> SafeString:
 
 @register.simple_tag
 def th(title: Any, numeric: bool = False, hint: str = "", hidden: bool = False) -> SafeString:
-    """A column's heading; `numeric` says that the cells below are numbers, `hidden` that only
-    screen readers say it: of a column of links or boxes."""
+    """A column's heading. `numeric`: the cells below are numbers. `hidden`: only screen readers say
+    it, for a column of links or checkboxes."""
     if hidden:
         title = format_html('<span class="visually-hidden">{}</span>', title)
     return format_html(

@@ -22,17 +22,17 @@ def test_parallel_attempts_get_no_more_password_checks_than_sequential_ones():
 
 
 @pytest.mark.parametrize(
-    "colliding",
+    "equivalent",
     [" eve", "eve\u00a0", "EVE", "\uff45\uff56\uff45", " \uff25ve ", " " * 200 + "eve"],
 )  # fmt: skip
-def test_spellings_of_a_name_count_as_one_account(colliding):
+def test_spellings_of_a_name_count_as_one_account(equivalent):
     assert let_through(*[("eve", HOME)] * lockout.MAX_PER_ACCOUNT) == lockout.MAX_PER_ACCOUNT
-    assert not lockout.attempt(colliding, HOME)
+    assert not lockout.attempt(equivalent, HOME)
     assert lockout.attempt("eva", HOME)
 
 
 @pytest.mark.parametrize(
-    ("address", "colliding", "another"),
+    ("address", "equivalent", "another"),
     [
         ("127.0.0.1", "127.9.8.7", "128.0.0.1"),
         ("127.0.0.1", "::1", "::2"),
@@ -42,9 +42,9 @@ def test_spellings_of_a_name_count_as_one_account(colliding):
         ("", "", "192.0.2.7"),
     ],
 )
-def test_loopback_addresses_and_an_ipv6_network_count_as_one_address(address, colliding, another):
+def test_loopback_addresses_and_an_ipv6_network_count_as_one_address(address, equivalent, another):
     let_through(*[("eve", address)] * lockout.MAX_PER_ACCOUNT)
-    assert not lockout.attempt("eve", colliding)
+    assert not lockout.attempt("eve", equivalent)
     assert lockout.attempt("eve", another)
 
 

@@ -15,7 +15,7 @@ from console.groups.new_offsets import (
 )
 
 KEY, OTHER = ("orders", 0), ("orders", 1)
-PLACE = CommitInLog(60, range(10, 100))
+COMMIT = CommitInLog(60, range(10, 100))
 NEVER = CommitInLog(None, range(10, 100))
 
 
@@ -38,7 +38,7 @@ NEVER = CommitInLog(None, range(10, 100))
     ],
 )
 def test_each_way_has_its_offset(how, number, given, expected):
-    found = new_offsets(how, {KEY: PLACE}, number=number, given={KEY: given})
+    found = new_offsets(how, {KEY: COMMIT}, number=number, given={KEY: given})
     assert found == {KEY: expected}
 
 
@@ -47,20 +47,20 @@ def test_each_way_has_its_offset(how, number, given, expected):
 )
 def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
     with pytest.raises(Invalid, match=r"which has 10–100"):
-        new_offsets(how, {KEY: PLACE}, number=number, given={KEY: number})
+        new_offsets(how, {KEY: COMMIT}, number=number, given={KEY: number})
 
 
 def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another_group():
-    commits = {KEY: PLACE, OTHER: NEVER}
+    commits = {KEY: COMMIT, OTHER: NEVER}
     assert new_offsets(ResetTo.SHIFT, commits, number=1) == {KEY: 61}
     assert new_offsets(ResetTo.GROUP, commits, given={OTHER: 50}) == {OTHER: 50}
 
 
 def test_a_move_back_reads_again_and_a_move_forward_skips():
-    assert move(PLACE, 40) == Move(again=20, lag=60)
-    assert move(PLACE, 75) == Move(skipped=15, lag=25)
-    assert move(PLACE, 60) == Move(lag=40)
-    assert move(PLACE, None) == Move()
+    assert move(COMMIT, 40) == Move(again=20, lag=60)
+    assert move(COMMIT, 75) == Move(skipped=15, lag=25)
+    assert move(COMMIT, 60) == Move(lag=40)
+    assert move(COMMIT, None) == Move()
 
 
 def test_deleted_records_are_neither_read_again_nor_skipped():

@@ -1,12 +1,9 @@
 """The forms that write records, and the page of their plan."""
 
-from datetime import UTC, datetime
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from console.actions.models import Plan
-from console.produce.forms import MomentInput
 from console.produce.models import WaitingRecords
 from monitoring.gateway.producing import NewRecord
 from tests.console.actions.conftest import confirm_and_run
@@ -131,8 +128,3 @@ def test_a_topic_that_takes_no_records_says_why_in_place_of_a_form(orders, clien
     answer = client_of(admin).get("/c/local/topics/console.audit/write")
     assert answer.status_code == 422
     assert "Only the console writes to it" in answer.content.decode()
-
-
-def test_a_moment_has_milliseconds():
-    at = datetime(2026, 11, 27, 10, 0, 0, 125_000, tzinfo=UTC)
-    assert MomentInput(milliseconds=True).format_value(at) == "2026-11-27T10:00:00.125"

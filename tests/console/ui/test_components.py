@@ -37,7 +37,7 @@ def test_a_table_without_rows_shows_its_empty_slot() -> None:
     assert "nothing yet" not in page
 
 
-def test_a_hidden_heading_is_there_for_who_is_read_to() -> None:
+def test_a_hidden_heading_is_there_for_screen_readers() -> None:
     hidden = '<th scope="col"><span class="visually-hidden">Actions</span></th>'
     assert drawn('{% th "Actions" hidden=True %}') == hidden
 

@@ -8,7 +8,7 @@ from monitoring import own_topics
 from monitoring.models import Cluster
 
 
-def write_refusal(cluster: Cluster, topic: str) -> str:
+def why_not_writable(cluster: Cluster, topic: str) -> str:
     """Why no records can be written to a topic, whoever asks; empty if they can."""
     if reason := why_not_changeable(topic):
         return reason
