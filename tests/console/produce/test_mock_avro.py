@@ -13,7 +13,6 @@ from monitoring.schema_registry.exact_json import exact_json
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical
 
-
 TYPES = [
     *("null", "boolean", "int", "long", "float", "double", "bytes", "string"),
     *(logical("int", name) for name in ("date", "time-millis", "nonsense")),
