@@ -15,7 +15,7 @@ The rows `pages`, `browser`, `charts` and `record-search` are of the console: it
 cluster (bench/pages.py), what a browser makes of them (bench/browser.py), the data of charts from a
 history of 90 days (bench/charts.py), and searches in records (bench/record_search.py).
 The rows `roll-up` and `bytes-a-day` are of the history: Spark beside DuckDB (bench/roll_up.py), and
-its size at all levels (bench/bytes_a_day.py).
+its size at all levels (bench/bytes_a_day.py). The row `idle` is of the whole stack (bench/idle.py).
 
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
     make bench ARGS="--rows pages --beside ../older"                  pages, beside another checkout
@@ -30,7 +30,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import browser, bytes_a_day, charts, pages, record_search, roll_up
+from bench import browser, bytes_a_day, charts, idle, pages, record_search, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -60,6 +60,7 @@ KEYS = (
     record_search.KEY,
     roll_up.KEY,
     bytes_a_day.KEY,
+    idle.KEY,
 )
 
 
@@ -96,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("\n" + record_search.measure(Path(name), options.records, RESULTS).text)
         if bytes_a_day.KEY in keys:
             print("\n" + bytes_a_day.measure(Path(name), options.topics, RESULTS).text)
+        if idle.KEY in keys:
+            print("\n" + idle.measure(Path(name), options.topics, RESULTS).text)
     return 0
 
 

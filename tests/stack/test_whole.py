@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,24 +15,11 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from stack import data_folder_lock, os_processes
-from tests.support.ports import free_port
+from tests.support.ports import free_broker_ports, free_port
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 120
 READY = re.compile(r"^Aerie is ready: (http://\S+)  user admin  password (\S+)$", re.MULTILINE)
-
-
-def free_base() -> int:
-    """A port P with P to P+2 and P+100 to P+102 free."""
-    while True:
-        base = random.randrange(20_000, 32_000)
-        try:
-            for port in (*range(base, base + 3), *range(base + 100, base + 103)):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
 
 
 class WholeStack:
@@ -43,7 +28,7 @@ class WholeStack:
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
         self.output = folder / "output"
-        self.kafka_port = free_base()
+        self.kafka_port = free_broker_ports()
         ours = {
             "DJANGO_SETTINGS_MODULE": "console.settings",
             "AERIE_DATA": str(self.data),

@@ -7,6 +7,7 @@ twice in a process.
 
 import random
 import socket
+from contextlib import ExitStack
 
 _FIRST, _END = 10_000, 20_000
 _random = random.Random()  # Hypothesis seeds the one that all share
@@ -26,3 +27,16 @@ def free_port() -> int:
                 continue
         _given.add(port)
         return port
+
+
+def free_broker_ports() -> int:
+    """The BROKERD_PORT_BASE of a stack: P to P+2 and the admin ports P+100 to P+102 are free."""
+    while True:
+        base = _random.randrange(_END, 32_000)
+        with ExitStack() as stack:
+            try:
+                for port in (*range(base, base + 3), *range(base + 100, base + 103)):
+                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return base

@@ -1,0 +1,172 @@
+"""The row `idle`: what a running stack takes when nobody produces, consumes or looks at pages.
+
+`manage.py up` starts the stack without the demo, in a folder and on ports of its own. Its three
+brokers get the topics, each with four partitions of one replica, and the groups, each with
+committed offsets of two topics. After SETTLE_SECONDS the CPU time of each process is taken over
+SECONDS, and its resident memory at the end; of pages that several processes share, each has its
+part (PSS), so that the sum is what the machine has less. Spark runs without a query.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from bench.in_checkout.synthetic import PARTITIONS_PER_TOPIC, TOPICS_PER_GROUP, Synthetic
+from bench.measured import MB, Measured
+from bench.report import Found, Heading, Report
+from bench.rows import Contender, Row
+from bench.servers import ROOT
+from stack import data_folder_lock, os_processes
+from tests.support.ports import free_broker_ports, free_port
+
+KEY = "idle"
+THIS = "this"
+SETTLE_SECONDS, SECONDS = 180, 300
+CPU_GOAL, MEMORY_GOAL_MB = 0.25, 1000
+_OF_THE_CLUSTER = ("zookeeper", "broker-1", "broker-2", "broker-3")
+_READY = re.compile(r"^Aerie is ready", re.MULTILINE)
+_READY_TIMEOUT_S, _STOP_TIMEOUT_S, _CREATE_TIMEOUT_S = 180, 60, 300
+_TOPICS_A_REQUEST, _GROUPS_AT_ONCE = 250, 100
+
+Usage = Mapping[str, tuple[float, int]]
+"""Name of a process → CPU seconds so far and resident bytes, of its children, too."""
+
+
+def measure(directory: Path, topics: int, results: Path) -> Report:
+    """Each process, and the sums. Raises RuntimeError if the stack does not start."""
+    cluster = Synthetic(topics)
+    partitions = topics * PARTITIONS_PER_TOPIC
+    heading = Heading(
+        "A stack that idles",
+        f"{topics:,} topics, {partitions:,} partitions, {len(cluster.groups):,} groups, sampled"
+        f" each 5 s, over {SECONDS} s. CPU is a share of one core. Goals at 40,000 partitions, for"
+        f" all processes of the console: {CPU_GOAL} of a core and {MEMORY_GOAL_MB:,} MB resident.",
+        "| Processes | this | beside it | CPU ÷ its | goal | | goal |",
+        f"-{KEY}",
+    )
+    report = Report(results, 1, 0, heading)
+    with _running_stack(directory / KEY) as (data, port):
+        _fill(port, cluster)
+        time.sleep(SETTLE_SECONDS)
+        before, began = _usage(data), time.monotonic()
+        time.sleep(SECONDS)
+        after, seconds = _usage(data), time.monotonic() - began
+    for name, measured in rows_of(before, after, seconds).items():
+        row = Row(f"{KEY}-{name}", name, "cores", "MB resident", [Contender(THIS, THIS)],
+                  less_is_better=True)  # fmt: skip
+        found = Found()
+        found.take(measured)
+        report.add(row, {THIS: found})
+    return report
+
+
+def rows_of(before: Usage, after: Usage, seconds: float) -> dict[str, Measured]:
+    """The total and each process: share of a core, MB. Raises RuntimeError if one was restarted."""
+    if restarted := [name for name in before if after.get(name, (0, 0))[0] < before[name][0]]:
+        raise RuntimeError(f"these processes ended: {', '.join(restarted)}")
+    each = {
+        name: Measured((after[name][0] - before[name][0]) / seconds, after[name][1] / MB)
+        for name in after
+        if name in before
+    }
+    of_console = [one for name, one in each.items() if name not in _OF_THE_CLUSTER]
+    total = Measured(sum(one.rate for one in of_console), sum(one.cpu for one in of_console))
+    return {"all of the console, with Redis and Spark": total, **each}
+
+
+def _usage(data: Path) -> Usage:
+    stack = data_folder_lock.load_stack_file(data)
+    if stack is None:
+        raise RuntimeError("the stack has ended")
+    return {name: _usage_of(int(each["pid"])) for name, each in stack.processes.items()}
+
+
+def _usage_of(leader: int) -> tuple[float, int]:
+    cpu_s, resident = 0.0, 0
+    for pid in os_processes.session_members(leader):
+        process = psutil.Process(pid)
+        times = process.cpu_times()
+        cpu_s += times.user + times.system
+        resident += process.memory_full_info().pss
+    return cpu_s, resident
+
+
+def _fill(port: int, cluster: Synthetic) -> None:
+    """Create the topics, and commit offsets of the groups. Raises KafkaException."""
+    admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
+    for names in _parts(cluster.topics, _TOPICS_A_REQUEST):
+        new = [NewTopic(name, PARTITIONS_PER_TOPIC, 1) for name in names]
+        created = admin.create_topics(new, operation_timeout=60, request_timeout=120)
+        for future in created.values():
+            future.result(_CREATE_TIMEOUT_S)
+    for start in range(0, len(cluster.groups), _GROUPS_AT_ONCE):
+        numbers = range(start, min(start + _GROUPS_AT_ONCE, len(cluster.groups)))
+        for commit in [_commit(admin, cluster, number) for number in numbers]:
+            commit.result(_CREATE_TIMEOUT_S)
+
+
+def _commit(admin: AdminClient, cluster: Synthetic, number: int) -> Future[object]:
+    """Commit offsets of a group."""
+    first = number * TOPICS_PER_GROUP
+    offsets = [
+        TopicPartition(cluster.topics[(first + index) % len(cluster.topics)], partition, 0)
+        for index in range(TOPICS_PER_GROUP)
+        for partition in range(PARTITIONS_PER_TOPIC)
+    ]
+    request = ConsumerGroupTopicPartitions(cluster.groups[number], offsets)
+    futures = admin.alter_consumer_group_offsets([request], request_timeout=60)
+    return next(iter(futures.values()))
+
+
+def _parts(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), size):
+        yield names[start : start + size]
+
+
+@contextmanager
+def _running_stack(directory: Path) -> Iterator[tuple[Path, int]]:
+    """The data folder and the port of the first broker."""
+    directory.mkdir(parents=True)
+    data, output, port_base = directory / "data", directory / "output", free_broker_ports()
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "console.settings",
+        "AERIE_DATA": str(data),
+        "AERIE_PORT": str(free_port()),
+        "BROKERD_PORT_BASE": str(port_base),
+        "ZOOKEEPER_PORT": str(free_port()),
+        "ZOOKEEPER_HEAP": "512m",
+        "REDIS_PORT": str(free_port()),
+        "SPARK_CONNECT_PORT": str(free_port()),
+    }
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--without", "demo"]
+    with ExitStack() as stack:
+        log = stack.enter_context(output.open("wb"))
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        stack.callback(_stop, process)
+        deadline = time.monotonic() + _READY_TIMEOUT_S
+        while not _READY.search(output.read_text(errors="replace")):
+            if process.poll() is not None or time.monotonic() > deadline:
+                text = output.read_text(errors="replace")
+                raise RuntimeError(f"the stack did not become ready:\n{text[-2000:]}")
+            time.sleep(0.2)
+        yield data, port_base
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
