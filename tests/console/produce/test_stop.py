@@ -118,7 +118,7 @@ def test_a_second_click_and_a_stop_after_the_end_change_nothing(orders, operator
     assert url in page
     for _click in range(2):
         page = browser.post(url, follow=True).content.decode()
-        assert "Stopping: what is being written now" in page
+        assert "Stopping: the write in progress is finished first" in page
         assert url not in page
     plan.move(models.APPLYING, models.DONE, stopped_by="")
     assert "the plan had ended" in browser.post(url, follow=True).content.decode()
