@@ -235,6 +235,11 @@ RETIRED = {
     "_tell_of_offsets": "_log_offsets",
     "offline_replicas.tell": "offline_replicas.report",
     "TOLD_MAX": "REPORTED_MAX, LOGGED_MAX",
+    "include_list": "topic_filter",
+    "brokerd.cli.numbers": "brokerd.cli.options",
+    "group_formatters": "internal_formatters",
+    "transaction_formatters": "internal_formatters",
+    "internal_records": "internal_topics",
 }
 
 RETIRED_IN_BROKERD = {

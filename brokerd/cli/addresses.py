@@ -8,14 +8,15 @@ _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
 
 
 def bootstrap_addresses(options: Options) -> list[Address]:
-    """The brokers that the options name. Raises CliError."""
+    """The brokers that the options name, also the older --broker-list. Raises CliError."""
     if getattr(options, "zookeeper", None):
         if has(options, "bootstrap-server"):
             raise UsageError('Option "[bootstrap-server]" can\'t be used with option "[zookeeper]"')
         return _from_zookeeper(options.zookeeper)
-    if not options.bootstrap_server:
+    text = options.bootstrap_server or getattr(options, "broker_list", None)
+    if not text:
         raise UsageError('Missing required argument "[bootstrap-server]"')
-    return parse_addresses(options.bootstrap_server)
+    return parse_addresses(text)
 
 
 def parse_addresses(text: str) -> list[Address]:

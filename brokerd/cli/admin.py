@@ -1,8 +1,9 @@
 """What several tools ask of a cluster, in one call each."""
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from brokerd.cli import client_tls
 from brokerd.cli.addresses import bootstrap_addresses
@@ -13,10 +14,10 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.topic_partition import TopicPartition
 
-T = TypeVar("T")
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 _OF_ONE_BROKER = (BROKER, BROKER_LOGGER)
+_SET, _DELETE = 0, 1
 
 
 def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
@@ -32,6 +33,32 @@ def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
         timeout_s=int(timeout_ms) / 1000 if timeout_ms else timeout_s,
         tls=tls,
     )
+
+
+def topic_filter(pattern: str) -> "re.Pattern[str]":
+    """A regular expression of names of topics, in which a comma means `|`. Raises CliError."""
+    text = pattern.strip().replace(",", "|").replace(" ", "").strip("\"'")
+    try:
+        return re.compile(text)
+    except re.error:
+        raise CliError(f"{text} is an invalid regex.") from None
+
+
+def change(
+    client: Client, api: ApiKey, request: Fields, results: str, broker_id: int | None = None
+) -> None:
+    """Asks the controller, or a broker, for changes. Raises KafkaError for the first of the
+    answer's results that is an error."""
+
+    def attempt() -> None:
+        if broker_id is None:
+            answer = client.to_controller(api, request)
+        else:
+            answer = client.to(broker_id, api, request)
+        for each in getattr(answer, results):
+            check(int(each.error_code), getattr(each, "error_message", None))
+
+    client.retrying(attempt)
 
 
 def all_topics(client: Client, *, internal: bool = True) -> dict[str, Any]:
@@ -60,49 +87,43 @@ def partitions_of(topics: Mapping[str, Any]) -> list[TopicPartition]:
     ]
 
 
+def by_topic(entries: Mapping[TopicPartition, Fields]) -> list[Fields]:
+    """What is asked of each partition, as requests have it: by topic."""
+    topics: dict[str, list[Fields]] = defaultdict(list)
+    for (name, index), entry in entries.items():
+        topics[name].append({"partition_index": index, **entry})
+    return [{"name": name, "partitions": partitions} for name, partitions in topics.items()]
+
+
 def list_offsets(
     client: Client, wanted: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | KafkaError]:
     """The offset of each partition at a timestamp (or LATEST …), -1 where there is none."""
-
-    def request(partitions: Sequence[TopicPartition]) -> Fields:
-        return _offsets_request(partitions, wanted)
-
-    def results(answer: Any) -> dict[TopicPartition, int | KafkaError]:
-        return by_partition(answer, "offset")
-
-    return ask_leaders(client, wanted, ApiKey.LIST_OFFSETS, request, results)
-
-
-def by_partition(answer: Any, field: str) -> dict[TopicPartition, int | KafkaError]:
-    """One field of each partition in an answer, or why there is none."""
-    return {
-        (topic.name, each.partition_index): refusal(int(each.error_code))
-        if each.error_code
-        else getattr(each, field)
-        for topic in answer.topics
-        for each in topic.partitions
+    entries = {
+        each: {"current_leader_epoch": -1, "timestamp": time} for each, time in wanted.items()
     }
+    common = {"replica_id": -1, "isolation_level": 0}
+    return ask_leaders(client, ApiKey.LIST_OFFSETS, common, entries, "offset")
 
 
 def ask_leaders(
     client: Client,
-    partitions: Iterable[TopicPartition],
     api: ApiKey,
-    request: Callable[[Sequence[TopicPartition]], Fields],
-    results: Callable[[Any], dict[TopicPartition, T | KafkaError]],
-) -> dict[TopicPartition, T | KafkaError]:
-    """Asks the leader of each partition; those that have moved are asked for again."""
-    wanted = list(partitions)
-    found: dict[TopicPartition, T | KafkaError] = {}
+    common: Fields,
+    entries: Mapping[TopicPartition, Fields],
+    field: str,
+) -> dict[TopicPartition, int | KafkaError]:
+    """Asks the leader of each partition for a field of it; those that have moved are asked for
+    again. The result is in the order of the entries."""
+    found: dict[TopicPartition, int | KafkaError] = {}
 
     def attempt() -> None:
-        left = [each for each in wanted if each not in found]
-        leaders, missing = _by_leader(client, left)
+        leaders, missing = _by_leader(client, [each for each in entries if each not in found])
         found.update(missing)
         moved: KafkaError | None = None
         for leader, led in leaders.items():
-            for each, result in results(client.to(leader, api, request(led))).items():
+            request = {**common, "topics": by_topic({each: entries[each] for each in led})}
+            for each, result in _by_partition(client.to(leader, api, request), field).items():
                 if isinstance(result, KafkaError) and result.code in LEADER_MOVED:
                     moved = result
                 else:
@@ -113,9 +134,19 @@ def ask_leaders(
     try:
         client.retrying(attempt)
     except KafkaError as error:
-        for each in wanted:
-            found.setdefault(each, error)
-    return found
+        return {each: found.get(each, error) for each in entries}
+    return {each: found[each] for each in entries}
+
+
+def _by_partition(answer: Any, field: str) -> dict[TopicPartition, int | KafkaError]:
+    """One field of each partition in an answer, or why there is none."""
+    return {
+        (topic.name, each.partition_index): refusal(int(each.error_code))
+        if each.error_code
+        else getattr(each, field)
+        for topic in answer.topics
+        for each in topic.partitions
+    }
 
 
 def _by_leader(
@@ -135,20 +166,6 @@ def _by_leader(
         else:
             leaders[partitions[index].leader_id].append((name, index))
     return leaders, missing
-
-
-def _offsets_request(
-    partitions: Sequence[TopicPartition], times: Mapping[TopicPartition, int]
-) -> Fields:
-    topics: dict[str, list[dict[str, int]]] = defaultdict(list)
-    for name, index in partitions:
-        entry = {"partition_index": index, "current_leader_epoch": -1}
-        topics[name].append(entry | {"timestamp": times[name, index]})
-    return {
-        "replica_id": -1,
-        "isolation_level": 0,
-        "topics": [{"name": name, "partitions": entries} for name, entries in topics.items()],
-    }
 
 
 def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -177,26 +194,17 @@ def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[st
 
 
 def alter_configs(
-    client: Client, kind: int, name: str, changes: Sequence[tuple[str, int, str | None]]
+    client: Client, kind: int, name: str, added: Mapping[str, str], dropped: Iterable[str]
 ) -> None:
-    """Changes of one topic or broker: (setting, operation, value). Raises KafkaError."""
-    configs = [
-        {"name": key, "config_operation": operation, "value": value}
-        for key, operation, value in changes
+    """Changes settings of one topic or broker. Raises KafkaError."""
+    configs: list[Fields] = [
+        {"name": key, "config_operation": _SET, "value": value} for key, value in added.items()
     ]
+    configs += [{"name": key, "config_operation": _DELETE, "value": None} for key in dropped]
     resource = {"resource_type": kind, "resource_name": name, "configs": configs}
     request = {"resources": [resource], "validate_only": False}
-
-    def attempt() -> None:
-        api = ApiKey.INCREMENTAL_ALTER_CONFIGS
-        if kind in _OF_ONE_BROKER and name:
-            answer = client.to(int(name), api, request)
-        else:
-            answer = client.to_controller(api, request)
-        for each in answer.responses:
-            check(int(each.error_code), each.error_message)
-
-    client.retrying(attempt)
+    broker_id = int(name) if kind in _OF_ONE_BROKER and name else None
+    change(client, ApiKey.INCREMENTAL_ALTER_CONFIGS, request, "responses", broker_id)
 
 
 def describe_quotas(client: Client, components: Sequence[Fields]) -> list[Any]:
@@ -211,16 +219,4 @@ def alter_quotas(client: Client, entity: Sequence[Fields], operations: Sequence[
     """Changes the quotas of one entity. Raises KafkaError."""
     entry = {"entity": entity, "ops": operations}
     request = {"entries": [entry], "validate_only": False}
-    for each in client.any(ApiKey.ALTER_CLIENT_QUOTAS, request).entries:
-        check(int(each.error_code), each.error_message)
-
-
-def alter_credentials(client: Client, request: Fields) -> None:
-    """Sets and deletes SCRAM credentials of users. Raises KafkaError."""
-
-    def attempt() -> None:
-        answer = client.to_controller(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
-        for each in answer.results:
-            check(int(each.error_code), each.error_message)
-
-    client.retrying(attempt)
+    change(client, ApiKey.ALTER_CLIENT_QUOTAS, request, "entries")

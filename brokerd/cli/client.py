@@ -28,7 +28,6 @@ RETRY_PAUSE_S = 0.1
 RESPONSE_BYTES_MAX = 100 << 20
 
 VERSIONS = {
-    ApiKey.FETCH: (4, 4),
     ApiKey.LIST_OFFSETS: (1, 9),
     ApiKey.METADATA: (5, 12),
     ApiKey.OFFSET_COMMIT: (2, 8),
@@ -54,24 +53,16 @@ VERSIONS = {
 }
 """What the tools speak of each API, lowest and highest."""
 
-LEADER_MOVED = frozenset(
-    {
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.LEADER_NOT_AVAILABLE,
-        ErrorCode.FENCED_LEADER_EPOCH,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.REPLICA_NOT_AVAILABLE,
-        ErrorCode.OFFSET_NOT_AVAILABLE,
-    }
-)
+LEADER_MOVED = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE,
+    ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH,
+    ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.OFFSET_NOT_AVAILABLE,
+}  # fmt: skip
 """What a partition answers until the metadata has been read again."""
 _MOVED = LEADER_MOVED | {
-    ErrorCode.NOT_CONTROLLER,
-    ErrorCode.NOT_COORDINATOR,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.UNSTABLE_OFFSET_COMMIT,
-}
+    ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNSTABLE_OFFSET_COMMIT,
+}  # fmt: skip
 """Errors that go away by themselves, or with a look at the metadata."""
 
 
@@ -98,11 +89,12 @@ class Connection:
         self._correlation_id = 0
         try:
             self._socket = socket.create_connection(address, timeout_s)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if tls is not None:
+                self._socket = tls.wrap_socket(self._socket, server_hostname=address[0])
         except OSError as error:
-            raise ConnectionLost(f"{name(address)}: {error.strerror or error}") from error
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if tls is not None:
-            self._socket = _secured(self._socket, tls, address)
+            raise _failure(address, error) from None
+        self._received = self._socket.makefile("rb")
         self._offered: dict[int, tuple[int, int]] = {}
         answer = self.ask(ApiKey.API_VERSIONS, {}, timeout_s)
         for each in answer.api_keys:
@@ -120,17 +112,11 @@ class Connection:
             if not 4 <= size <= RESPONSE_BYTES_MAX:
                 raise ConnectionLost(f"{name(self.address)} does not speak Kafka's protocol")
             return decode_response(api, version, self._exactly(size))
-        except TimeoutError as error:
-            raise ConnectionLost(f"{name(self.address)} does not answer") from error
-        except ssl.SSLError as error:  # with TLS 1.3 our certificate is refused only now
-            raise _refused(self.address, error) from None
-        except OSError as error:
-            raise ConnectionLost(f"{name(self.address)}: {error.strerror or error}") from error
-
-    def serves(self, api: ApiKey) -> bool:
-        return api in self._offered
+        except OSError as error:  # with TLS 1.3 our certificate is refused only now
+            raise _failure(self.address, error) from None
 
     def close(self) -> None:
+        self._received.close()
         self._socket.close()
 
     def _version(self, api: ApiKey) -> int:
@@ -147,33 +133,25 @@ class Connection:
         return min(high, highest)
 
     def _exactly(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            piece = self._socket.recv(min(size - len(data), 1 << 20))
-            if not piece:
-                raise ConnectionLost(f"{name(self.address)} closed the connection")
-            data += piece
-        return bytes(data)
+        data = self._received.read(size)
+        if len(data) < size:
+            raise ConnectionLost(f"{name(self.address)} closed the connection")
+        return data
 
 
-def _secured(sock: socket.socket, tls: ssl.SSLContext, address: Address) -> ssl.SSLSocket:
-    """The same connection over TLS. Raises CliError, or ConnectionLost if it broke."""
-    try:
-        return tls.wrap_socket(sock, server_hostname=address[0])
-    except OSError as error:
-        sock.close()
-        if isinstance(error, ssl.SSLError):
-            raise _refused(address, error) from None
-        raise ConnectionLost(f"{name(address)}: {error.strerror or error}") from error
-
-
-def _refused(address: Address, error: ssl.SSLError) -> CliError:
+def _failure(address: Address, error: OSError) -> Exception:
+    """What is raised for a connection that broke: CliError if another try would not help."""
+    where = name(address)
+    if isinstance(error, TimeoutError):
+        return ConnectionLost(f"{where} does not answer")
     if isinstance(error, ssl.SSLCertVerificationError):
-        return CliError(f"{name(address)}: its certificate is not accepted: {error.verify_message}")
+        return CliError(f"{where}: its certificate is not accepted: {error.verify_message}")
     if isinstance(error, ssl.SSLEOFError):
-        return CliError(f"{name(address)} does not speak TLS, or ended it")
-    reason = (error.reason or str(error)).lower().replace("_", " ")
-    return CliError(f"{name(address)}: TLS failed: {reason}")
+        return CliError(f"{where} does not speak TLS, or ended it")
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or str(error)).lower().replace("_", " ")
+        return CliError(f"{where}: TLS failed: {reason}")
+    return ConnectionLost(f"{where}: {error.strerror or error}")
 
 
 class Client:
@@ -216,10 +194,6 @@ class Client:
     def any(self, api: ApiKey, fields: Fields) -> Any:
         """The answer of whichever broker can be reached."""
         return self.retrying(lambda: self._any(api, fields))
-
-    def serves(self, api: ApiKey) -> bool:
-        """Whether the broker that is asked first serves the API."""
-        return bool(self.retrying(lambda: self._reachable().serves(api)))
 
     def to(self, broker_id: int, api: ApiKey, fields: Fields) -> Any:
         """The answer of one broker; for use under `retrying`."""

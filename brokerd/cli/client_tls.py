@@ -10,10 +10,6 @@ from brokerd.security.tls import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 _TLS = "ssl."
-_JAVA_ONLY = (
-    "ssl.engine.factory.class", "ssl.keymanager.algorithm", "ssl.provider",
-    "ssl.secure.random.implementation", "ssl.trustmanager.algorithm",
-)  # fmt: skip
 _PLAIN = ("ssl.cipher.suites", "ssl.key.password")
 
 
@@ -51,7 +47,6 @@ def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
         return {key: value for key, value in properties.items() if not key.startswith(_TLS)}
     settings = _settings(properties)
     given = {key: value for key, value in properties.items() if not is_tls_key(key)}
-    given = {key: value for key, value in given.items() if key not in _JAVA_ONLY}
     given |= {key: properties[key] for key in _PLAIN if key in properties}
     if _IDENTIFICATION in given:
         given[_IDENTIFICATION] = given[_IDENTIFICATION] or "none"

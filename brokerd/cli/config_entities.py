@@ -4,12 +4,9 @@ As Kafka's ConfigCommand reads them: --entity-type with --entity-name or --entit
 or a short flag for each. Pure.
 """
 
-import ipaddress
-import socket
 from dataclasses import dataclass
 
-from brokerd.cli.numbers import int32
-from brokerd.cli.options import CliError, Options, has
+from brokerd.cli.options import CliError, Options, has, int32
 
 TOPICS, BROKERS, LOGGERS = "topics", "brokers", "broker-loggers"
 USERS, CLIENTS, IPS = "users", "clients", "ips"
@@ -61,61 +58,39 @@ def read_entities(options: Options) -> Entities:
             " flags"
         )
     entities = Entities(tuple(types), tuple(names))
-    for name in filter(None, names):
-        _check_name(entities.kind, name)
+    if entities.kind in (BROKERS, LOGGERS):
+        for name in filter(None, names):
+            _check_id(entities.kind, name)
     return entities
 
 
 def _check_types(types: list[str]) -> None:
-    twice = [kind for number, kind in enumerate(types) if kind in types[:number]]
-    if twice:
-        raise CliError(f"Duplicate entity type(s) specified: {','.join(twice)}")
-    for kind in types:
-        if kind not in TYPES:
-            raise CliError(
-                f"Invalid entity type {kind}, the entity type must be one of {', '.join(TYPES)}"
-            )
+    if len(set(types)) < len(types):
+        raise CliError(f"Duplicate entity type(s) specified: {','.join(types)}")
+    for kind in set(types) - set(TYPES):
+        known = ", ".join(TYPES)
+        raise CliError(f"Invalid entity type {kind}, the entity type must be one of {known}")
     if not types:
         raise CliError("At least one entity type must be specified")
     if len(types) > 1 and set(types) != {USERS, CLIENTS}:
         raise CliError(f"Only '{USERS}' and '{CLIENTS}' entity types may be specified together")
 
 
-def _check_name(kind: str, name: str) -> None:
-    if kind in (BROKERS, LOGGERS):
-        try:
-            int32(name)
-        except ValueError:
-            raise CliError(
-                f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
-            ) from None
-    if kind == IPS and not _is_address(name):
-        raise CliError(
-            f"The entity name for {kind} must be a valid IP or resolvable host, but it is: {name}"
-        )
-
-
-def _is_address(name: str) -> bool:
+def _check_id(kind: str, name: str) -> None:
     try:
-        ipaddress.ip_address(name)
+        int32(name)
     except ValueError:
-        try:
-            socket.getaddrinfo(name, None)
-        except (OSError, UnicodeError):
-            return False
-    return True
+        raise CliError(
+            f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
+        ) from None
 
 
 def check_alterable(entities: Entities) -> None:
     """Raises CliError unless it is said whose settings are to change."""
     if entities.names and (entities.name or entities.kind in _WITH_DEFAULT):
         return
-    if entities.kind in _WITH_DEFAULT:
-        raise CliError(
-            "an entity-name or default entity must be specified with --alter of users, clients,"
-            " brokers or ips"
-        )
-    raise CliError(f"an entity name must be specified with --alter of {','.join(entities.types)}")
+    what = "entity-name or default entity" if entities.kind in _WITH_DEFAULT else "entity name"
+    raise CliError(f"an {what} must be specified with --alter of {','.join(entities.types)}")
 
 
 def check_describable(entities: Entities) -> None:

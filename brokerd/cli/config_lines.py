@@ -1,10 +1,9 @@
 """What --add-config says, and the lines of --describe, as Kafka's ConfigCommand has them. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from brokerd.cli.java_text import split
 from brokerd.cli.options import CliError
 
 SOURCES = {
@@ -20,13 +19,20 @@ _EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
 
 def added_configs(text: str) -> dict[str, str]:
     """`a=b,c=[d,e]` as pairs; brackets keep commas together. Raises CliError."""
-    pairs = [_EQUALS.split(each) for each in split(_BETWEEN, text)]
+    pairs = [_EQUALS.split(each) for each in _BETWEEN.split(text.rstrip(","))]
     if any(len(pair) != 2 for pair in pairs):
         raise CliError(
             "requirement failed: Invalid entity config: all configs to be added must be in the"
             ' format "key=val".'
         )
     return {key.strip(): re.sub(r"[\[\]]", "", value).strip() for key, value in pairs}
+
+
+def check_held(names: Iterable[str], held: Collection[str], what: str = "config(s)") -> None:
+    """Raises CliError for those that cannot be dropped, since they are not set."""
+    unknown = [name for name in names if name not in held]
+    if unknown:
+        raise CliError(f"Invalid {what}: {','.join(unknown)}")
 
 
 def heading(kind: str, name: str, *, everything: bool) -> str:

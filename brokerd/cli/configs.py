@@ -13,8 +13,10 @@ from brokerd.cli.client import Client
 from brokerd.cli.config_entities import (
     BROKERS,
     CLIENTS,
+    DEFAULTS,
     IPS,
     LOGGERS,
+    NAMED,
     TOPICS,
     USERS,
     Entities,
@@ -28,15 +30,15 @@ from brokerd.cli.options import (
     Options,
     UsageError,
     has,
-    read_text,
+    one_of,
+    read_properties,
     run,
 )
 from brokerd.cli.words import check
-from brokerd.config.values import read_properties
+from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
-SET, DELETE = 0, 1
 SALT_BYTES = 16
 SILENT_S = 5.0
 """For a broker that runs to answer, before its settings are changed without it."""
@@ -57,45 +59,35 @@ def configs(arguments: Sequence[str]) -> int:
     names = "The topic, the broker's id, the user, client id or address."
     parser.option("entity-name", names, "NAME", many=True, into="entity_names")
     parser.flag("entity-default", "The default of all of a type.", empty_in="entity_names")
-    _short_options(parser)
+    for short, kind in NAMED:
+        parser.option(short, f"One of the {kind}.", "NAME")
+    for short, kind in DEFAULTS:
+        parser.flag(short, f"The default of all {kind}.")
     parser.option("add-config", "Settings: k1=v1,k2=[v1,v2].", "K=V,…")
     parser.option("add-config-file", "A properties file of settings.", "FILE")
     parser.option("delete-config", "Settings to drop.", "K1,K2", many=True)
     parser.flag("force", "Taken and not needed.")
-    return run(parser, lambda options: _run(options, " ".join(arguments)), arguments)
+    return run(parser, _run, arguments, lambda error: _failed(error, arguments))
 
 
-def _short_options(parser: OptionParser) -> None:
-    parser.option("topic", "The topic.", "TOPIC")
-    parser.option("broker", "The broker's id.", "ID")
-    parser.flag("broker-defaults", "The default of all brokers.")
-    parser.option("broker-logger", "The id of the broker whose loggers are meant.", "ID")
-    parser.option("user", "The user.", "USER")
-    parser.flag("user-defaults", "The default of all users.")
-    parser.option("client", "The client id.", "CLIENT")
-    parser.flag("client-defaults", "The default of all client ids.")
-    parser.option("ip", "The address.", "IP")
-    parser.flag("ip-defaults", "The default of all addresses.")
+def _failed(error: Exception, arguments: Sequence[str]) -> int:
+    if isinstance(error, KafkaError):
+        print(f"Error while executing config command with args '{' '.join(arguments)}'", end=": ",
+              file=sys.stderr)  # fmt: skip
+    print(error, file=sys.stderr)
+    return 1
 
 
-def _run(options: Options, line: str) -> int:
+def _run(options: Options) -> None:
     entities = _checked(options)
-    try:
-        if not _is_done_in_zookeeper(options, entities):
-            with admin.connect(options) as client:
-                if options.alter:
-                    _alter(client, options, entities)
-                else:
-                    _describe(client, options, entities)
-    except KafkaError as error:
-        what = f"Error while executing config command with args '{line}'"
-        raise CliError(f"{what}: {error}") from None
+    if not _is_done_in_zookeeper(options, entities):
+        with admin.connect(options) as client:
+            (_alter if options.alter else _describe)(client, options, entities)
     if options.alter:
         if entities.name:
             print(f"Completed updating config for {entities.kind[:-1]} {entities.name}.")
         else:
             print(f"Completed updating default config for {entities.kind} in the cluster.")
-    return 0
 
 
 def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
@@ -140,8 +132,7 @@ def _ask(client: Client, name: str) -> None:
 
 def _checked(options: Options) -> Entities:
     """Whose settings are meant. Raises CliError."""
-    if options.alter == options.describe:
-        raise UsageError("Command must include exactly one action: --describe, --alter")
+    one_of(options, ("describe", "alter"))
     if not has(options, "bootstrap-server") and not has(options, "zookeeper"):
         raise UsageError("One of the required --bootstrap-server or --zookeeper must be specified")
     changes = [has(options, each) for each in ("add-config", "add-config-file", "delete-config")]
@@ -171,22 +162,20 @@ def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
     if has(options, "add-config"):
         added = config_lines.added_configs(options.add_config)
     elif has(options, "add-config-file"):
-        added = read_properties(read_text(options.add_config_file))
-    given = [key for text in options.delete_config or () for key in text.split(",")]
-    dropped = [key.strip() for key in given if key]
-    return added, dropped
+        added = read_properties(options.add_config_file)
+    return added, list(words(",".join(options.delete_config or ())))
 
 
 def _alter(client: Client, options: Options, entities: Entities) -> None:
     added, dropped = _changes(options)
     if entities.kind in RESOURCES:
         _alter_resource(client, entities, added, dropped)
+    elif quota_lines.check_credentials(entities, (*added, *dropped)):
+        salt = secrets.token_hex(SALT_BYTES).encode()
+        request = scram.alteration(entities.name or "", added, dropped, salt)
+        admin.change(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request, "results")
     else:
-        quota_lines.check_names(entities, added, dropped)
-        if any(key in scram.MECHANISMS for key in (*added, *dropped)):
-            _alter_credentials(client, entities, added, dropped)
-        else:
-            _alter_quotas(client, entities, added, dropped)
+        _alter_quotas(client, entities, added, dropped)
 
 
 def _alter_resource(
@@ -196,19 +185,12 @@ def _alter_resource(
     _check_exists(client, kind, name)
     entries = admin.describe_configs(client, RESOURCES[kind], [name])[name]
     if kind == LOGGERS:
-        loggers = {each.name for each in entries}
-        unknown = [key for key in (*dropped, *added) if key not in loggers]
-        what = "broker logger(s)"
+        held = {each.name for each in entries}
+        config_lines.check_held((*dropped, *added), held, "broker logger(s)")
     else:
-        known = {each.name for each in entries if each.config_source == _source(kind, name)}
-        unknown = [key for key in dropped if key not in known]
-        what = "config(s)"
-    if unknown:
-        raise CliError(f"Invalid {what}: {','.join(unknown)}")
-    changes: list[tuple[str, int, str | None]] = []
-    changes += [(key, SET, value) for key, value in added.items()]
-    changes += [(key, DELETE, None) for key in dropped]
-    admin.alter_configs(client, RESOURCES[kind], name, changes)
+        own = _source(kind, name)
+        config_lines.check_held(dropped, {e.name for e in entries if e.config_source == own})
+    admin.alter_configs(client, RESOURCES[kind], name, added, dropped)
 
 
 def _alter_quotas(
@@ -219,27 +201,15 @@ def _alter_quotas(
         for entry in admin.describe_quotas(client, quota_lines.components(entities))
         for each in entry.values
     }
-    unknown = [key for key in dropped if key not in held]
-    if unknown:
-        raise CliError(f"Invalid config(s): {','.join(unknown)}")
+    config_lines.check_held(dropped, held)
     operations = quota_lines.operations(added, dropped)
     admin.alter_quotas(client, quota_lines.entity(entities), operations)
 
 
-def _alter_credentials(
-    client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
-) -> None:
-    salt = secrets.token_hex(SALT_BYTES).encode()
-    admin.alter_credentials(client, scram.alteration(entities.name or "", added, dropped, salt))
-
-
 def _check_exists(client: Client, kind: str, name: str) -> None:
     if kind in (BROKERS, LOGGERS) and name and int(name) not in client.brokers:
-        raise CliError(f"Broker {name} is not there; these are: {_ids(client)}")
-
-
-def _ids(client: Client) -> str:
-    return ", ".join(map(str, sorted(client.brokers)))
+        known = ", ".join(map(str, sorted(client.brokers)))
+        raise CliError(f"Broker {name} is not there; these are: {known}")
 
 
 # -- describe ---------------------------------------------------------------------------------
@@ -250,8 +220,11 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
         _describe_quotas(client, entities)
         return
     kind = entities.kind
-    everyone = list(admin.all_topics(client)) if kind == TOPICS else _brokers(client)
-    for each in everyone if entities.name is None else [entities.name]:
+    names = [entities.name]
+    if entities.name is None:  # '' is the default of all brokers
+        brokers = [*map(str, sorted(client.brokers)), ""]
+        names = list(admin.all_topics(client)) if kind == TOPICS else brokers
+    for each in names:
         print(config_lines.heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
         _check_exists(client, kind, each)
@@ -266,11 +239,6 @@ def _source(kind: str, name: str) -> int:
     if kind == TOPICS:
         return config_lines.DYNAMIC_TOPIC
     return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
-
-
-def _brokers(client: Client) -> list[str]:
-    """Every broker, and '' for the default of them all."""
-    return [*map(str, sorted(client.brokers)), ""]
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:

@@ -10,74 +10,43 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
-from brokerd.cli import java_settings, librdkafka, signals
-from brokerd.cli.addresses import parse_addresses
+from brokerd.cli import internal_formatters, java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
-from brokerd.cli.crc_check import CrcCheck, crc_check
-from brokerd.cli.group_formatters import (
-    GroupLinesFormatter,
-    GroupsFormatter,
-    OffsetLinesFormatter,
-    OffsetsFormatter,
-)
-from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     UsageError,
-    exclude,
-    has,
+    int32,
+    int64,
     read_properties,
     run,
 )
 from brokerd.cli.positions import resolver
 from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
-from brokerd.cli.subscription import MatchingTopics, NamedTopic, Topics, compiled
-from brokerd.cli.transaction_formatters import (
-    TransactionLinesFormatter,
-    TransactionsFormatter,
-)
-from brokerd.cluster.topic_names import is_topic_name
+from brokerd.cli.signals import Ending
+from brokerd.cluster.topic_names import INTERNAL_TOPICS, is_topic_name
 
 POLL_S = 0.2
+ASK_S = 5.0
 BATCH = 500
-_METADATA_MAX_AGE_MS = 300_000
 _RESET = "auto.offset.reset"
 _MERGED = (
     ("isolation.level", "isolation-level", "read_uncommitted"),
     ("group.id", "group", None),
 )
 """As ConsoleConsumerOptions of 3.9 merges them."""
-_OURS = {
-    "metadata.max.age.ms": _METADATA_MAX_AGE_MS,
-    "check.crcs": False,
-    "enable.partition.eof": False,
+_FORMATTERS: dict[str, Callable[[Mapping[str, str]], RecordFormatter]] = {
+    "DefaultMessageFormatter": lambda properties: Formatter(properties).format,
+    # its logger is off unless somebody turns it on: it prints and no more
+    "LoggingMessageFormatter": lambda properties: Formatter(properties).format,
+    "NoOpMessageFormatter": lambda _: lambda _: b"",
+    "OffsetsMessageFormatter": lambda _: internal_formatters.offsets,
+    "GroupMetadataMessageFormatter": lambda _: internal_formatters.groups,
+    "TransactionLogMessageFormatter": lambda _: internal_formatters.transactions,
 }
-_ERRORS = "org.apache.kafka.common.errors."
-_PACKAGE = "org.apache.kafka.tools.consumer."
-_PLAIN = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter")
-_INTERNAL: dict[str, Callable[[], RecordFormatter]] = {
-    "OffsetsMessageFormatter": OffsetsFormatter,
-    "GroupMetadataMessageFormatter": GroupsFormatter,
-    "TransactionLogMessageFormatter": TransactionsFormatter,
-}
-_LINES: dict[str, Callable[[], RecordFormatter]] = {
-    "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter": OffsetLinesFormatter,
-    "kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter": (
-        GroupLinesFormatter
-    ),
-    "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": (
-        TransactionLinesFormatter
-    ),
-}
-_OLDER = {f"kafka.tools.{each}": each for each in _PLAIN} | {
-    name: name.rpartition("$")[2] for name in _LINES
-}
-"""Names that Kafka 3.9 still takes, with a warning."""
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 
 
@@ -91,11 +60,11 @@ def console_consumer(arguments: Sequence[str]) -> int:
     parser.option("partition", "One partition, without a group.", "N", int32)
     parser.option("offset", "With --partition: a number, earliest or latest.", "OFFSET")
     parser.flag("from-beginning", "From the first record, where the group has no offset yet.")
-    parser.option("max-messages", "End after so many.", "N", int32)
+    parser.option("max-messages", "End after so many.", "N", int32, default=-1)
     parser.option("timeout-ms", "End where none has come for so long.", "MS", int64)
     parser.option("group", "The consumer group.", "GROUP")
     parser.option("isolation-level", "read_committed or read_uncommitted.", "LEVEL")
-    parser.option("formatter", "One of Kafka's own.", "CLASS")
+    parser.option("formatter", "One of Kafka's own.", "CLASS", default="DefaultMessageFormatter")
     parser.option("property", "As print.key=true, key.separator=:.", "K=V", many=True)
     parser.option("formatter-config", "The same in a file.", "FILE")
     parser.option("key-deserializer", "Of Kafka's own.", "CLASS")
@@ -111,49 +80,25 @@ def _run(options: Options) -> int:
     _check(options)
     formatter = _formatter(options)
     settings = _settings(options)
-    pattern = None if options.include is None else compiled(options.include)
-    if options.topic == "":
-        raise CliError("Topic collection to subscribe to cannot contain null or empty topic")
     from confluent_kafka import Consumer
 
-    asked = {key: value for key, value in settings.items() if key != "check.crcs"}
-    translated = java_settings.consumer(for_librdkafka(asked))
     ended = _Ended()
-    consumer: Any = None
-    crcs = crc_check(parse_addresses(librdkafka.bootstrap(options)), settings)
+    consumer = librdkafka.make(Consumer, options, settings)
     try:
-        wrong = _refused(options, settings)
-        if wrong is not None:
-            _end(f"{_ERRORS}{wrong}")
-            return 0
-        ours = _OURS | {"allow.auto.create.topics": options.include is None}
-        consumer = librdkafka.make(Consumer, options, ours, translated)
-        given = settings | translated.settings
-        topics = _begin(consumer, options, pattern, given)
-        return _consume(consumer, formatter, options, ended, topics, crcs) or ended.exit_code
+        _begin(consumer, options, settings)
+        _consume(consumer, formatter, options, ended)
+        return ended.exit_code
     finally:
         try:
             sys.stdout.flush()
         finally:
             print(f"Processed a total of {ended.count} messages", file=sys.stderr)
-            if consumer is not None:
-                consumer.close()
-            if crcs is not None:
-                crcs.close()
+            consumer.close()
         if options.enable_systest_events:
             print("shutdown_complete", flush=True)
 
 
-def _refused(options: Options, settings: Mapping[str, str]) -> str | None:
-    """What Java's consumer does not even ask the brokers for."""
-    if not settings["group.id"]:
-        return "InvalidGroupIdException: The configured groupId is invalid."
-    if options.topic is not None and not is_topic_name(options.topic):
-        return f"InvalidTopicException: Invalid topics: [{options.topic}]"
-    return None
-
-
-class _Ended(signals.Ending):
+class _Ended(Ending):
     """Whether to end, which a signal says; and how many records there were."""
 
     count = 0
@@ -161,20 +106,18 @@ class _Ended(signals.Ending):
 
 def _check(options: Options) -> None:
     librdkafka.bootstrap(options)
-    if options.include is None:
-        options.include = options.whitelist
-    if (options.topic is None) == (options.include is None):
+    options.include = options.include or options.whitelist
+    if bool(options.topic) == bool(options.include):
         raise UsageError("Exactly one of --include/--topic is required. ")
+    if options.topic and not is_topic_name(options.topic):
+        raise CliError(f"Invalid topics: [{options.topic}]")
     if options.partition is not None:
-        if options.topic is None:
+        if not options.topic:
             raise UsageError("The topic is required when partition is specified.")
-        if has(options, "group"):
-            raise UsageError("Options group and partition cannot be specified together.")
     elif options.offset is not None:
         raise UsageError("The partition is required when offset is specified.")
     if options.from_beginning and options.offset is not None:
         raise UsageError("Options from-beginning and offset cannot be specified together.")
-    exclude(options, "include", "partition")
     if options.offset is not None:
         _offset(options.offset)
 
@@ -194,38 +137,32 @@ def _offset(text: str) -> int:
     )
 
 
-def _formatter(options: Options) -> RecordFormatter | None:
-    """None prints nothing. Raises CliError for a class that is not built in."""
-    name = options.formatter if has(options, "formatter") else _PLAIN[0]
-    if name in _OLDER:
-        newer = _PACKAGE + _OLDER[name]
-        print(
-            f"WARNING: {name} is deprecated and will be removed in the next major release."
-            f" Please use {newer} instead",
-            file=sys.stderr,
-        )
-    short = _OLDER.get(name, name.removeprefix(_PACKAGE))
-    if short not in (*_PLAIN, *_INTERNAL):
-        known = ", ".join(_PACKAGE + each for each in (*_PLAIN, *_INTERNAL))
-        raise CliError(f"{name} is not built in; these are: {known}")
-    internal = _LINES.get(name) or _INTERNAL.get(short)
-    if internal is not None:
-        return internal()
-    properties = read_properties(options.formatter_config)
-    properties |= librdkafka.pairs(options.property)
+def _formatter(options: Options) -> RecordFormatter:
+    """By the name of the class alone: its package was another one in older versions of Kafka."""
+    name = re.split(r"[.$]", options.formatter)[-1]
+    if name not in _FORMATTERS:
+        known = ", ".join(_FORMATTERS)
+        raise CliError(f"{options.formatter} is not built in; these are: {known}")
+    properties = read_properties(options.formatter_config) | librdkafka.pairs(options.property)
     for part in ("key", "value"):
         given = getattr(options, f"{part}_deserializer")
         if given:
             properties[f"{part}.deserializer"] = given
-    # that which logs has its logger off unless somebody turns it on: it prints and no more
-    shown = Formatter(properties)
-    return None if short == "NoOpMessageFormatter" else shown
+    return _FORMATTERS[name](properties)
 
 
 def _settings(options: Options) -> dict[str, str]:
-    """By the names of Java's consumer, which 3.9's tool merges in this order."""
+    """By librdkafka's names, of those that 3.9's tool merges in this order. Raises CliError."""
     given = librdkafka.read_settings(getattr(options, "consumer.config"), options.consumer_property)
-    _check_groups(options)
+    named = {each for each in (options.group, given.get("group.id")) if each is not None}
+    if len(named) > 1:
+        raise UsageError(
+            "The group ids provided in different places (directly using '--group', via"
+            " '--consumer-property', or via '--consumer.config') do not match."
+            f" Detected group ids: {str(sorted(named))[1:-1]}"
+        )
+    if named and options.partition is not None:
+        raise UsageError("Options group and partition cannot be specified together.")
     settings = librdkafka.merged({"client.id": "console-consumer"} | given, options, _MERGED)
     reset = settings.setdefault(_RESET, "earliest" if options.from_beginning else "latest")
     if options.from_beginning and reset != "earliest":
@@ -233,88 +170,59 @@ def _settings(options: Options) -> dict[str, str]:
             "Can't simultaneously specify --from-beginning and "
             f"'auto.offset.reset={reset}', please remove one option"
         )
-    if "group.id" not in settings:
+    if not named:
         settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
         settings.setdefault("enable.auto.commit", "false")
-    return settings
+    defaults = {
+        "allow.auto.create.topics": str(not options.include).lower(),
+        "check.crcs": "true",
+    }
+    excluded = settings.pop("exclude.internal.topics", "true").strip().lower() == "true"
+    if options.include and excluded:
+        defaults["topic.blacklist"] = ",".join(f"^{name}$" for name in sorted(INTERNAL_TOPICS))
+    return defaults | java_settings.consumer(for_librdkafka(settings))
 
 
-def _check_groups(options: Options) -> None:
-    """UsageError where the places that may name a group name several."""
-    places = (
-        options.group,
-        librdkafka.pairs(options.consumer_property).get("group.id"),
-        read_properties(getattr(options, "consumer.config")).get("group.id"),
-    )
-    named = list(dict.fromkeys(each for each in places if each is not None))
-    if len(named) > 1:
-        listed = ", ".join(f"'{each}'" for each in named)
-        raise UsageError(
-            "The group ids provided in different places (directly using '--group', via"
-            " '--consumer-property', or via '--consumer.config') do not match."
-            f" Detected group ids: {listed}"
-        )
-    if named and options.partition is not None:
-        raise UsageError("Options group and partition cannot be specified together.")
+def _begin(consumer: Any, options: Options, settings: Mapping[str, str]) -> None:
+    from confluent_kafka import KafkaException, TopicPartition
 
-
-def _begin(
-    consumer: Any,
-    options: Options,
-    pattern: "re.Pattern[str] | None",
-    settings: Mapping[str, str],
-) -> Topics | None:
     if options.partition is not None:
-        from confluent_kafka import TopicPartition
-
         start = "earliest" if options.from_beginning else options.offset or "latest"
         consumer.assign([TopicPartition(options.topic, options.partition, _offset(start))])
-        return None
+        return
+    if options.topic:
+        # Brokers may create a missing topic if it is asked for by name. librdkafka's own requests
+        # for the topics of a subscription do not allow that.
+        with suppress(KafkaException):  # librdkafka names those brokers by itself
+            consumer.list_topics(options.topic, timeout=ASK_S)
     assigned = resolver(settings)
-    subscribe = partial(consumer.subscribe, **({"on_assign": assigned} if assigned else {}))
-    if pattern is None:
-        return NamedTopic(consumer, subscribe, options.topic)
-    return MatchingTopics(
-        consumer,
-        subscribe,
-        pattern,
-        int(settings.get("metadata.max.age.ms", _METADATA_MAX_AGE_MS)),
-        internal=settings.get("exclude.internal.topics", "").strip().lower() == "false",
-    )
+    names = options.topic or f"^({options.include})$"  # librdkafka reads one with ^ as a pattern
+    try:
+        consumer.subscribe([names], **({"on_assign": assigned} if assigned else {}))
+    except KafkaException as error:
+        raise CliError(f"{options.include or options.topic}: {error.args[0].str()}") from None
 
 
-def _consume(
-    consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended,
-    topics: Topics | None, crcs: CrcCheck | None,
-) -> int:  # fmt: skip
-    limit = options.max_messages if options.max_messages is not None else -1
+def _consume(consumer: Any, formatter: RecordFormatter, options: Options, ended: _Ended) -> None:
+    limit = options.max_messages
     waiting_since = time.monotonic()
     while not ended.now and ended.count != limit:
-        if topics is not None:
-            topics.renew()
-        count = BATCH if limit < 0 else min(BATCH, limit - ended.count)
-        messages = consumer.consume(count, POLL_S)
+        messages = consumer.consume(BATCH if limit < 0 else min(BATCH, limit - ended.count), POLL_S)
         if messages:
             waiting_since = time.monotonic()
         elif _is_over(options.timeout_ms, waiting_since):
-            _end(f"{_ERRORS}TimeoutException")
-            return 0
-        damaged = crcs.damaged(messages) if crcs is not None and messages else {}
+            _end("TimeoutException")
+            return
         for message in messages:
-            if message.error() is not None:
-                if (why := _reason_to_end(message)) is not None:
-                    _end(why)
-                    return 0
+            if message.error() is None:
+                ended.count += 1
+                _print(message, formatter, options.skip_message_on_error)
+            elif (why := _reason_to_end(message)) is not None:
+                _end(why)
+                return
+            else:
                 print(f"WARN {message.error().str()}", file=sys.stderr, flush=True)
-                continue
-            bad = damaged.get((message.topic(), message.partition()))
-            if bad is not None and message.offset() >= bad:
-                _end(_invalid(message, bad, "its CRC is not that of its bytes"))
-                return 0
-            ended.count += 1
-            _print(message, formatter, options.skip_message_on_error)
         sys.stdout.flush()
-    return 0
 
 
 def _reason_to_end(message: Any) -> str | None:
@@ -325,23 +233,15 @@ def _reason_to_end(message: Any) -> str | None:
 
     partition, error = f"{message.topic()}-{message.partition()}", message.error()
     if error.code() == KafkaError._AUTO_OFFSET_RESET:
-        return (
-            "org.apache.kafka.clients.consumer.NoOffsetForPartitionException: Undefined offset with"
-            f" no reset policy for partitions: [{partition}]"
-        )
-    if error.code() in (
-        KafkaError._BAD_MSG,
-        KafkaError._BAD_COMPRESSION,
-        KafkaError._NOT_IMPLEMENTED,
+        return f"Undefined offset with no reset policy for partitions: [{partition}]"
+    damaged = (
+        KafkaError._BAD_MSG, KafkaError._BAD_COMPRESSION, KafkaError._NOT_IMPLEMENTED,
         KafkaError._UNDERFLOW,
-    ):
-        return _invalid(message, message.offset(), error.str())
+    )  # fmt: skip
+    if error.code() in damaged:
+        place = f"for partition {partition} at offset {message.offset()}"
+        return f"Record batch {place} is invalid, cause: {error.str()}"
     return None
-
-
-def _invalid(message: Any, offset: int, cause: str) -> str:
-    place = f"{message.topic()}-{message.partition()}"
-    return f"Record batch for partition {place} at offset {offset} is invalid, cause: {cause}"
 
 
 def _end(why: str) -> None:
@@ -353,9 +253,7 @@ def _is_over(timeout_ms: int | None, since: float) -> bool:
     return timeout_ms is not None and time.monotonic() - since > timeout_ms / 1000
 
 
-def _print(message: Any, formatter: RecordFormatter | None, skip: bool) -> None:
-    if formatter is None:
-        return
+def _print(message: Any, formatter: RecordFormatter, skip: bool) -> None:
     kind, timestamp_ms = message.timestamp()
     record = Shown(
         message.partition(),
@@ -367,7 +265,7 @@ def _print(message: Any, formatter: RecordFormatter | None, skip: bool) -> None:
         message.headers() or (),
     )
     try:
-        sys.stdout.buffer.write(formatter.format(record))
+        sys.stdout.buffer.write(formatter(record))
     except CliError as error:
         if not skip:
             raise

@@ -1,40 +1,37 @@
 """`brokerd console-producer`: Kafka's kafka-console-producer.sh. A line is a record."""
 
-import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, TextIO
 
-from brokerd.cli import java_settings, librdkafka, signals
+from brokerd.cli import java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
-from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     has,
+    int32,
+    int64,
     read_properties,
     require,
     run,
     text_of,
 )
-from brokerd.cli.record_text import LineReader
+from brokerd.cli.record_text import Line, LineReader
+from brokerd.cli.signals import Ended, raise_ended
 
 _PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
-_SEPARATORS_BYTES = 1 << 20  # of a line that parses to a record of the longest kind
+_SEPARATORS_CHARS = 1 << 20  # of a line that parses to a record of the longest kind
 _IN_FLIGHT_S = 0.1
 _METADATA_S = 1.0
-_LEAST_RECORD_BYTES = 7
-_ANY = -1  # librdkafka chooses
 _MERGED = (
     ("linger.ms", "timeout", 1000),
     ("acks", "request-required-acks", -1),
     ("request.timeout.ms", "request-timeout-ms", 1500),
     ("retries", "message-send-max-retries", 3),
     ("retry.backoff.ms", "retry-backoff-ms", 100),
-    ("send.buffer.bytes", "socket-buffer-size", 102_400),
-    ("buffer.memory", "max-memory-bytes", 32 << 20),
     ("batch.size", "batch-size", 16_384),
     ("batch.size", "max-partition-memory-bytes", 16_384),
     ("metadata.max.age.ms", "metadata-expiry-ms", 300_000),
@@ -79,25 +76,36 @@ def _run(options: Options) -> int:
     reader = LineReader(properties | librdkafka.pairs(options.property))
     from confluent_kafka import Producer
 
-    settings = java_settings.producer(for_librdkafka(_settings(options)))
-    ours = {"partitioner": _PARTITIONER}
-    producer = librdkafka.make(Producer, options, ours, settings)
-    sticky = settings.settings.get("partitioner", _PARTITIONER) == _PARTITIONER
-    together = int(settings.settings["batch.size"]) if sticky else 0
-    sender = _Sender(producer, options, _FirstBatch(producer, options.topic, together))
-    most = int(settings.settings["message.max.bytes"]) + _SEPARATORS_BYTES
-    prompt = sys.stdin.isatty() and sys.stdout.isatty()
-    ending = signals.Ending()
-    read = signals.Input(sys.stdin.fileno(), ending)
+    settings = {"partitioner": _PARTITIONER} | java_settings.producer(
+        for_librdkafka(_settings(options))
+    )
+    producer = librdkafka.make(Producer, options, settings)
+    sender = _Sender(producer, options)
+    most = int(settings["message.max.bytes"]) + _SEPARATORS_CHARS
     try:
-        for number, text in enumerate(lines(read, most, cut=lambda: ending.now, prompt=prompt), 1):
-            if isinstance(text, LeftOut):
-                sender.refuse(f"Line {number} {text.value.format(most)} and is left out")
-            else:
-                sender.send(reader.parse(text, number))
-    finally:
+        raise_ended()
+        try:
+            _send_lines(sender, reader, most)
+        finally:
+            sender.flush()
+    except Ended as ended:
         sender.flush()
-    return ending.exit_code or int(sender.failed)
+        return ended.exit_code
+    return int(sender.failed)
+
+
+def _send_lines(sender: "_Sender", reader: LineReader, most: int) -> None:
+    """Raises CliError for a line that is no record, or if the input cannot be read."""
+    prompt = sys.stdin.isatty() and sys.stdout.isatty()
+    try:
+        with open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as given:
+            for number, line in enumerate(lines(given, most, prompt=prompt), 1):
+                if line is None:
+                    sender.refuse(f"Line {number} is longer than {most} characters and is left out")
+                else:
+                    sender.send(reader.parse(line, number))
+    except OSError as error:
+        raise CliError(f"The input cannot be read: {error.strerror}") from None
 
 
 def _settings(options: Options) -> dict[str, str]:
@@ -112,124 +120,50 @@ def _settings(options: Options) -> dict[str, str]:
     return librdkafka.merged({"client.id": "console-producer"} | properties, options, _MERGED)
 
 
-class LeftOut(Enum):
-    """Why a line is no record."""
-
-    TOO_LONG = "is longer than {} bytes"
-    NOT_WHOLE = "had not come to its end"
-
-
-def lines(
-    read: Callable[[], bytes], most: int, *, cut: Callable[[], bool], prompt: bool = False
-) -> Iterator[str | LeftOut]:
-    """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF; bytes
-    that are no UTF-8 come through unchanged. `read` gives piece by piece and at last an empty one;
-    whether the input was cut off there, `cut` says.
-
-    One of more than `most` bytes is left out, and what else there is of it is passed over as it
-    comes: no record is so long, and what comes from a pipe or a device may never end.
-    """
-    rest, passing, after_cr = b"", False, False
+def lines(given: TextIO, most: int, *, prompt: bool = False) -> Iterator[str | None]:
+    """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF. None
+    stands for one of more than `most` characters: no record is so long, and what comes from a pipe
+    or a device may never end."""
     while True:
         if prompt:
             print(">", end="", flush=True)
-        piece = read()
-        if not piece:
-            break
-        if after_cr:  # whose line has been handed out: it may be the last for long
-            piece = piece.removeprefix(b"\n")
-        after_cr = piece.endswith(b"\r")
-        *whole, last = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        for each in whole:
-            line, rest = rest + each, b""
-            if not passing:
-                yield _line(line, most)
-            passing = False
-        if passing:
-            continue
-        rest += last
-        if len(rest) > most:
-            yield LeftOut.TOO_LONG
-            rest, passing = b"", True
-    if rest:
-        yield LeftOut.NOT_WHOLE if cut() else _line(rest, most)
-
-
-def _line(data: bytes, most: int) -> str | LeftOut:
-    return LeftOut.TOO_LONG if len(data) > most else data.decode("utf-8", "surrogateescape")
-
-
-class _FirstBatch:
-    """Keeps the first records without keys in one partition, as many bytes as a batch holds.
-
-    Java's producer does so with every batch (KIP-794). librdkafka's does, too, but not with what is
-    queued before it has reached the leaders: all of a short input.
-    """
-
-    def __init__(self, producer: Any, topic: str, size_bytes: int) -> None:
-        self._producer = producer
-        self._topic = topic
-        self._left_bytes = size_bytes
-        self._chosen: int | None = None
-        self._refusal: Any = None  # what the broker says of the topic
-
-    def partition(self, line: Any) -> int:
-        """Of this record."""
-        if line.key is not None or self._left_bytes <= 0:
-            return _ANY
-        if self._chosen is None:
-            led = self._led()
-            self._chosen = random.choice(led) if led else _ANY
-        self._left_bytes -= len(line.value or b"") + _LEAST_RECORD_BYTES
-        return self._chosen
-
-    def _led(self) -> list[int]:
-        """The partitions that have a leader; none if no broker answers soon."""
-        from confluent_kafka import KafkaException
-
-        try:
-            topics = self._producer.list_topics(self._topic, _METADATA_S).topics
-        except KafkaException:
-            return []
-        topic = topics.get(self._topic)
-        if topic is None:
-            return []
-        self._refusal = topic.error
-        return [each.id for each in topic.partitions.values() if each.leader >= 0]
-
-    def cause(self, error: Any) -> Any:
-        """The broker's word where librdkafka only says that it does not know the topic."""
-        from confluent_kafka import KafkaError
-
-        return error if error.code() != KafkaError._UNKNOWN_TOPIC else self._refusal or error
+        text = rest = given.readline(most + 1)
+        if not text:
+            return
+        while len(rest) > most and not rest.endswith("\n"):
+            rest = given.readline(most + 1)
+        line = text.removesuffix("\n")
+        yield line if len(line) <= most else None
 
 
 class _Sender:
     """Sends and names what could not be sent."""
 
-    def __init__(self, producer: Any, options: Options, first: _FirstBatch) -> None:
+    def __init__(self, producer: Any, options: Options) -> None:
+        """Learns the topic's leaders: librdkafka keeps records without keys together in one
+        partition, as Kafka's producer does, only if it knows them."""
+        from confluent_kafka import KafkaException
+
         self._producer = producer
-        self._first = first
         self._topic = options.topic
         self._sync = options.sync
         self.failed = False
+        with suppress(KafkaException):  # no broker answers; each record says so
+            producer.list_topics(self._topic, _METADATA_S)
 
-    def send(self, line: Any) -> None:
-        """Raises CliError where the record cannot even be queued."""
+    def send(self, line: Line) -> None:
         from confluent_kafka import KafkaException
 
-        partition = self._first.partition(line)
         while True:
             try:
                 self._producer.produce(
-                    self._topic, line.value, line.key, partition, headers=line.headers,
-                    on_delivery=self._done,
-                )  # fmt: skip
+                    self._topic, line.value, line.key, headers=line.headers, on_delivery=self._done
+                )
                 break
             except BufferError:  # too much is under way
                 self._producer.poll(_IN_FLIGHT_S)
             except KafkaException as error:
-                self._done(self._first.cause(error.args[0]), line)
+                self._name_failed(error.args[0], line.key, line.value)
                 return
         if self._sync:
             self.flush()
@@ -248,14 +182,13 @@ class _Sender:
             pass
 
     def _done(self, error: Any, message: Any) -> None:
-        if error is None:
-            return
-        self.failed = True
-        key, value = (each() if callable(each) else each for each in (message.key, message.value))
-        print(
-            f"ERROR Error when sending message to topic {self._topic} with key: {_size(key)},"
-            f" value: {_size(value)} with error: {error.str()}",
-            file=sys.stderr,
+        if error is not None:
+            self._name_failed(error, message.key(), message.value())
+
+    def _name_failed(self, error: Any, key: bytes | None, value: bytes | None) -> None:
+        self.refuse(
+            f"Error when sending message to topic {self._topic} with key: {_size(key)},"
+            f" value: {_size(value)} with error: {error.str()}"
         )
 
 

@@ -1,6 +1,7 @@
 """`brokerd consumer-groups`: Kafka's kafka-consumer-groups.sh.
 
-As there, an error of the cluster is a line that begins with `Error:` on standard output.
+As there, an error of the cluster is a line that begins with `Error:` on standard output, and the
+exit code is 0.
 """
 
 import sys
@@ -9,8 +10,7 @@ from collections.abc import Sequence
 from brokerd.cli import admin, group_calls, group_lines, group_reset
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
-from brokerd.cli.group_offsets import export_lines, named_partitions
-from brokerd.cli.numbers import int64
+from brokerd.cli.group_offsets import export_lines
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -19,12 +19,13 @@ from brokerd.cli.options import (
     check_available,
     exclude,
     has,
+    int64,
     one_of,
+    run,
     text_of,
 )
-from brokerd.cli.options import run as run_command
-from brokerd.cli.words import as_java, refusal
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.config.values import words
+from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
@@ -35,7 +36,6 @@ _WHERE = {
     "state": ("describe", "list"), "type": ("list",),
 }  # fmt: skip
 """What an option may stand with."""
-_NOT_THERE = -1  # a topic's number of a partition where it has none
 
 
 def consumer_groups(arguments: Sequence[str]) -> int:
@@ -62,30 +62,20 @@ def consumer_groups(arguments: Sequence[str]) -> int:
     parser.optional("state", "With --describe or --list: the state.", "STATE,…")
     parser.optional("type", "With --list: the type.", "TYPE,…")
     group_reset.add_options(parser)
-    return run_command(parser, _run, arguments)
+    return run(parser, _run, arguments, _failed)
 
 
-def _run(options: Options) -> int:
-    action = _checked(options)
-    try:
-        with _connected(options) as client:
-            _ACTIONS[action](client, options)
-    except UsageError:
-        raise
-    except (CliError, KafkaError) as error:
-        _error(f"Executing consumer group command failed due to {error}")
+def _failed(error: Exception) -> int:
+    _error(f"Executing consumer group command failed due to {error}")
     return 0
 
 
-def _connected(options: Options) -> Client:
-    """Where the address or the time is none this is an error of the cluster, as with Kafka's.
-    CliError."""
+def _run(options: Options) -> None:
+    action = _checked(options)
     if options.timeout <= 0:
         raise CliError("--timeout must be more than 0")
-    try:
-        return admin.connect(options, options.timeout / 1000)
-    except UsageError as error:
-        raise CliError(str(error)) from None
+    with admin.connect(options, options.timeout / 1000) as client:
+        _ACTIONS[action](client, options)
 
 
 def _error(line: str) -> None:
@@ -114,8 +104,7 @@ def _checked(options: Options) -> str:
         group_reset.check_options(options, scoped)
     exclude(options, "group", "all-groups", "list")
     exclude(options, "topic", "list", "describe")
-    wanted = ", ".join(f"--{action}" for action in ACTIONS)
-    return one_of(options, ACTIONS, f"Command must include exactly one action: {wanted}")
+    return one_of(options, ACTIONS)
 
 
 def _check_describe(options: Options, scoped: bool) -> None:
@@ -131,25 +120,18 @@ def _check_describe(options: Options, scoped: bool) -> None:
 
 def _list(client: Client, options: Options) -> None:
     types, states = has(options, "type"), has(options, "state")
-    wanted_types = _words(text_of(options, "type"))
+    wanted_types = words(text_of(options, "type") or "")
     if any(each.lower() not in GROUP_TYPES for each in wanted_types):
         raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
     found = group_calls.list_groups(client, _states(text_of(options, "state")), wanted_types)
-    if types or states:
-        lines = group_lines.group_table(found, types=types, states=states)
-    else:
-        lines = [name for name, _, _ in found]
-    for line in lines:
+    table = group_lines.group_table(found, types=types, states=states)
+    for line in table if types or states else [name for name, _, _ in found]:
         print(line)
-
-
-def _words(text: str | None) -> list[str]:
-    return [each.strip() for each in (text or "").split(",") if each.strip()]
 
 
 def _states(text: str | None) -> list[str]:
     known = {each.lower(): each for each in group_lines.STATES}
-    wanted = [each.replace("_", "").lower() for each in _words(text)]
+    wanted = [each.replace("_", "").lower() for each in words(text or "")]
     if any(each not in known for each in wanted):
         states = ", ".join(group_lines.STATES)
         raise UsageError(f"Invalid state list '{text}'. Valid states are: {states}")
@@ -164,29 +146,21 @@ def group_names(client: Client, options: Options) -> list[str]:
 
 
 def _describe(client: Client, options: Options) -> None:
-    begun = False  # a line that the next table ends, for want of an end of its own
     for name in sorted(group_names(client, options)):
         group = group_calls.describe(client, name)
+        if group.state == "Dead":
+            _error(f"Consumer group '{name}' does not exist.")
+            continue
+        _name_state(group)
         if has(options, "members"):
-            _is_shown(group, len(group.members))  # Kafka prints the heads of an empty table, too
-            _print(group_lines.member_table(group, verbose=options.verbose))
+            print(*group_lines.member_table(group, verbose=options.verbose), sep="\n")
         elif has(options, "state"):
-            if _is_shown(group, 1):
-                _print(group_lines.state_table(group))
-        else:
-            rows = _offset_rows(client, group)
-            if _is_shown(group, len(rows)):
-                print("\n".join(group_lines.offset_table(rows)), end="")
-                begun = True
-            elif group.state == "Dead":
-                begun = False
-    if begun:
-        print()
+            print(*group_lines.state_table(group), sep="\n")
+        elif rows := _offset_rows(client, group):
+            print(*group_lines.offset_table(rows), sep="\n")
 
 
 def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
-    if group.state == "Dead":
-        return []
     committed = group_calls.committed(client, group.group_id)
     partitions = {*committed, *(each for member in group.members for each in member.assignment)}
     offsets = admin.list_offsets(client, dict.fromkeys(partitions, admin.LATEST))
@@ -194,21 +168,14 @@ def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
     return group_lines.offset_rows(group, committed, ends)
 
 
-def _is_shown(group: Group, rows: int) -> bool:
+def _name_state(group: Group) -> None:
     """Says first what there is to say of the group's state."""
     name = group.group_id
     sys.stdout.flush()
-    if group.state == "Dead":
-        _error(f"Consumer group '{name}' does not exist.")
-    elif group.state == "Empty":
+    if group.state == "Empty":
         print(f"\nConsumer group '{name}' has no active members.", file=sys.stderr)
     elif group.state in group_lines.REBALANCING:
         print(f"\nWarning: Consumer group '{name}' is rebalancing.", file=sys.stderr)
-    return group.state != "Dead" and rows > 0
-
-
-def _print(lines: Sequence[str]) -> None:
-    print("\n".join(lines))
 
 
 def _delete(client: Client, options: Options) -> None:
@@ -226,10 +193,7 @@ def _delete(client: Client, options: Options) -> None:
         return
     _error("Deletion of some consumer groups failed:")
     for name, why in failed.items():
-        print(
-            f"* Group '{name}' could not be deleted due to:"
-            f" java.util.concurrent.ExecutionException: {as_java(why)}"
-        )
+        print(f"* Group '{name}' could not be deleted due to: {why}")
     if deleted:
         shown = ", ".join(f"'{name}'" for name in deleted)
         print(f"\nThese consumer groups were deleted successfully: {shown}")
@@ -251,67 +215,21 @@ def _reset(client: Client, options: Options) -> None:
         if options.execute:
             group_calls.commit(client, name, plans[name])
     if options.export:
-        _print([*export_lines(plans, single=len(names) == 1), ""])
+        print(*export_lines(plans, single=len(names) == 1), "", sep="\n")
     else:
-        _print(group_lines.reset_table(plans))
+        print(*group_lines.reset_table(plans), sep="\n")
 
 
 def _delete_offsets(client: Client, options: Options) -> None:
     name = options.group[0]
-    results: dict[TopicPartition, str] = {}
-    partitions = _partitions(client, options.topic, results)
-    top = ErrorCode.NONE
-    try:
-        codes = group_calls.delete_offsets(client, name, partitions)
-    except KafkaError as error:
-        top = error.code
-        codes = dict.fromkeys(partitions, int(error.code))
-    for each, code in codes.items():
-        if code:
-            top = top or ErrorCode(code)
-            results[each] = f"Error: :{as_java(refusal(code))}"
-        else:
-            results[each] = "Successful"
-    _say_deleted(name, options.topic, top)
-    _print(group_lines.deleted_table(results))
-
-
-def _partitions(
-    client: Client, topics: Sequence[str], results: dict[TopicPartition, str]
-) -> list[TopicPartition]:
-    """The partitions that were named; a topic that is not there goes into `results`."""
-    partitions = [each for text in topics if ":" in text for each in named_partitions(text)]
-    for topic in (text for text in topics if ":" not in text):
-        try:
-            partitions += admin.partitions_of(admin.topics_named(client, [topic]))
-        except KafkaError as error:
-            results[topic, _NOT_THERE] = f"Error: :{as_java(error)}"
-    return list(dict.fromkeys(partitions))
-
-
-def _say_deleted(name: str, topics: Sequence[str], code: ErrorCode) -> None:
-    if code == ErrorCode.NONE:
-        topic_list = ", ".join(topics)
-        print(f"Request succeed for deleting offsets with topic {topic_list} group {name}")
-        return
-    said = {
-        ErrorCode.INVALID_GROUP_ID: f"'{name}' is not valid.",
-        ErrorCode.GROUP_ID_NOT_FOUND: f"'{name}' does not exist.",
-        ErrorCode.GROUP_AUTHORIZATION_FAILED: f"Access to '{name}' is not authorized.",
-        ErrorCode.NON_EMPTY_GROUP:
-            f"Deleting offsets of a consumer group '{name}' is forbidden if the group is not"
-            " empty.",
-    }  # fmt: skip
-    by_partition = "Encounter some partition level error, see the follow-up details:"
-    said |= dict.fromkeys(
-        (
-            ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
-            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        ),
-        by_partition,
-    )
-    _error(said.get(code, f"Encounter some unknown error: {code.name}"))
+    partitions = group_calls.named_partitions(client, options.topic)
+    codes = group_calls.delete_offsets(client, name, partitions)
+    if any(codes.values()):
+        _error("Encounter some partition level error, see the follow-up details:")
+    else:
+        topics = ", ".join(options.topic)
+        print(f"Request succeed for deleting offsets with topic {topics} group {name}")
+    print(*group_lines.deleted_table(codes), sep="\n")
 
 
 _ACTIONS = {

@@ -8,10 +8,7 @@ from brokerd.protocol.records import DELETE_HORIZON, BatchHeader, Record
 
 _CONTROL = struct.Struct(">hh")
 _END_TXN = struct.Struct(">hi")
-_CONTROL_TYPES = {
-    0: "ABORT", 1: "COMMIT", 2: "LEADER_CHANGE", 3: "SNAPSHOT_HEADER", 4: "SNAPSHOT_FOOTER",
-    5: "KRAFT_VERSION", 6: "KRAFT_VOTERS",
-}  # fmt: skip
+_CONTROL_TYPES = {0: "ABORT", 1: "COMMIT"}
 
 
 def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
@@ -23,12 +20,12 @@ def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
         f" lastSequence: {sequence_of(header, header.last_offset_delta)}"
         f" producerId: {header.producer_id} producerEpoch: {header.producer_epoch}"
         f" partitionLeaderEpoch: {header.leader_epoch}"
-        f" isTransactional: {java_bool(header.is_transactional)}"
-        f" isControl: {java_bool(header.is_control)} deleteHorizonMs: {optional_long(horizon)}"
+        f" isTransactional: {_boolean(header.is_transactional)}"
+        f" isControl: {_boolean(header.is_control)} deleteHorizonMs: {_optional(horizon)}"
         f" position: {position} {timestamp_type(header)}: {header.max_timestamp}"
         f" size: {header.size_bytes} magic: {header.magic}"
         f" compresscodec: {codec_name(header.codec)} crc: {header.crc}"
-        f" isvalid: {java_bool(valid)}"
+        f" isvalid: {_boolean(valid)}"
     )
 
 
@@ -69,7 +66,7 @@ def producer_line(producer_id: int, entry: ProducerEntry) -> str:
     line = (
         f"producerId: {producer_id} producerEpoch: {entry.epoch}"
         f" coordinatorEpoch: {entry.coordinator_epoch}"
-        f" currentTxnFirstOffset: {optional_long(first_offset)}"
+        f" currentTxnFirstOffset: {_optional(first_offset)}"
         f" lastTimestamp: {entry.last_timestamp_ms} "
     )
     for batch in entry.batches[:1]:
@@ -100,11 +97,11 @@ def timestamp_type(header: BatchHeader) -> str:
     return "LogAppendTime" if header.is_log_append_time else "CreateTime"
 
 
-def java_bool(value: bool) -> str:
-    return "true" if value else "false"
+def _boolean(value: bool) -> str:
+    return str(value).lower()
 
 
-def optional_long(value: int | None) -> str:
+def _optional(value: int | None) -> str:
     return "OptionalLong.empty" if value is None else f"OptionalLong[{value}]"
 
 

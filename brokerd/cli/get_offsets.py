@@ -5,9 +5,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin
-from brokerd.cli.java_text import fields, include_list
-from brokerd.cli.numbers import int32, int64
-from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
+from brokerd.cli.options import CliError, OptionParser, Options, has, int32, int64, run
+from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
 
@@ -31,26 +30,17 @@ def get_offsets(arguments: Sequence[str]) -> int:
         default="latest",
     )  # fmt: skip
     parser.flag("exclude-internal-topics", "Leave out internal topics.")
-    return run(parser, _run, arguments)
+    return run(parser, _run, arguments, _failed)
 
 
-def _run(options: Options) -> int:
-    options.bootstrap_server = options.bootstrap_server or options.broker_list
-    try:
-        lines = _lines(options)
-    except UsageError:
-        raise
-    except (CliError, KafkaError) as error:
-        raise CliError(f"Error occurred: {error}") from None
-    for line in lines:
-        print(line)
-    return 0
+def _failed(error: Exception) -> int:
+    print(f"Error occurred: {error}", file=sys.stderr)
+    return 1
 
 
-def _lines(options: Options) -> list[str]:
+def _run(options: Options) -> None:
     if has(options, "topic-partitions") and (has(options, "topic") or has(options, "partitions")):
-        raise CliError("--topic-partitions cannot be used with --topic or"
-                       " --partitions")  # fmt: skip
+        raise CliError("--topic-partitions cannot be used with --topic or --partitions")
     time, is_wanted = parse_time(options.time), _filter(options)
     with admin.connect(options) as client:
         topics = admin.all_topics(client, internal=not options.exclude_internal_topics)
@@ -58,7 +48,6 @@ def _lines(options: Options) -> list[str]:
         if not wanted:
             raise CliError("Could not match any topic-partitions with the specified filters")
         found = admin.list_offsets(client, dict.fromkeys(wanted, time))
-    lines = []
     for topic, index in sorted(wanted, key=lambda each: f"{each[0]}-{each[1]}"):
         offset = found[topic, index]
         if isinstance(offset, KafkaError):
@@ -67,8 +56,7 @@ def _lines(options: Options) -> list[str]:
                 file=sys.stderr,
             )
         elif offset >= 0:
-            lines.append(f"{topic}:{index}:{offset}")
-    return lines
+            print(f"{topic}:{index}:{offset}")
 
 
 def parse_time(text: str) -> int:
@@ -78,32 +66,26 @@ def parse_time(text: str) -> int:
     try:
         return int64(text)
     except ValueError:
-        raise CliError(
-            f"Malformed time argument {text}. Please use -1 or latest / -2 or"
-            " earliest / -3 or max-timestamp / -4 or earliest-local / -5 or latest-tiered, or a"
-            " specified long format timestamp"
-        ) from None
+        names = " / ".join(f"{number} or {name}" for name, number in _TIMES.items())
+        what = f"Please use {names}, or a specified long format timestamp"
+        raise CliError(f"Malformed time argument {text}. {what}") from None
 
 
 def _filter(options: Options) -> Filter:
     if options.topic_partitions:
-        rules = [parse_rule(each) for each in fields(options.topic_partitions, ",")]
+        rules = [parse_rule(each) for each in words(options.topic_partitions)]
         return lambda topic, index: any(rule(topic, index) for rule in rules)
-    pattern = include_list(options.topic if has(options, "topic") else ".*")
-    partitions = _partition_ids(options.partitions or "")
-    return lambda topic, index: (
-        pattern.fullmatch(topic) is not None and (not partitions or index in partitions)
-    )
-
-
-def _partition_ids(text: str) -> set[int]:
+    pattern = admin.topic_filter(options.topic if has(options, "topic") else ".*")
     try:
-        return {int32(each) for each in text.split(",") if each}
+        partitions = {int32(each) for each in words(options.partitions or "")}
     except ValueError:
         raise CliError(
             "--partitions expects a comma separated list of numeric partition ids,"
-            f" but received: {text}"
+            f" but received: {options.partitions}"
         ) from None
+    return lambda topic, index: (
+        pattern.fullmatch(topic) is not None and (not partitions or index in partitions)
+    )
 
 
 def parse_rule(text: str) -> Filter:
@@ -111,7 +93,7 @@ def parse_rule(text: str) -> Filter:
     match = _RULE.fullmatch(text)
     if match is None:
         raise CliError(f"Invalid rule specification: {text}")
-    pattern = include_list(match[1] or ".*")
+    pattern = admin.topic_filter(match[1] or ".*")
     try:
         low, high = int32(match[3] or "0"), int32(match[4] or str(INT32_MAX))
         if match[2]:

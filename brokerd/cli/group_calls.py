@@ -1,15 +1,15 @@
 """What consumer-groups asks of coordinators."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from brokerd.cli import admin, group_offsets
 from brokerd.cli import client as wire
 from brokerd.cli.client import Client
 from brokerd.cli.consumer_protocol import assigned_partitions
 from brokerd.cli.group_lines import Group, Member
 from brokerd.cli.words import check
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.topic_partition import TopicPartition
 
@@ -70,7 +70,7 @@ def describe(client: Client, group_id: str) -> Group:
 def _member(described: Any) -> Member:
     try:
         partitions = tuple(assigned_partitions(described.member_assignment))
-    except (KafkaError, IndexError):  # not a consumer's assignment
+    except ValueError:  # not a consumer's assignment
         partitions = ()
     instance_id = getattr(described, "group_instance_id", None) or ""
     return Member(
@@ -97,6 +97,14 @@ def committed(client: Client, group_id: str) -> dict[TopicPartition, int]:
     return at_coordinator(client, group_id, ask)
 
 
+def named_partitions(client: Client, texts: Sequence[str]) -> list[TopicPartition]:
+    """What `topic:0,1` or `topic` names. Raises UsageError, and KafkaError for a missing topic."""
+    named = [each for text in texts if ":" in text for each in group_offsets.named_partitions(text)]
+    whole = [text for text in texts if ":" not in text]
+    named += admin.partitions_of(admin.topics_named(client, whole))
+    return list(dict.fromkeys(named))
+
+
 def commit(client: Client, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
     """Sets offsets of a group without members. Raises KafkaError."""
 
@@ -106,20 +114,16 @@ def commit(client: Client, group_id: str, offsets: Mapping[TopicPartition, int])
             "generation_id_or_member_epoch": -1,
             "member_id": "",
             "group_instance_id": None,
-            "topics": _topics(
-                offsets,
-                lambda each: {
-                    "partition_index": each[1],
-                    "committed_offset": offsets[each],
-                    "committed_leader_epoch": -1,
-                    "committed_metadata": "",
-                },
-            ),
+            "topics": admin.by_topic(entries),
         }
         for topic in client.to(broker_id, ApiKey.OFFSET_COMMIT, request).topics:
             for each in topic.partitions:
                 check(int(each.error_code))
 
+    entries = {
+        each: {"committed_offset": offset, "committed_leader_epoch": -1, "committed_metadata": ""}
+        for each, offset in offsets.items()
+    }
     if offsets:
         at_coordinator(client, group_id, ask)
 
@@ -141,8 +145,7 @@ def delete_offsets(
     """The error code by partition. Raises KafkaError for the group."""
 
     def ask(broker_id: int) -> dict[TopicPartition, int]:
-        topics = _topics(partitions, lambda each: {"partition_index": each[1]})
-        request = {"group_id": group_id, "topics": topics}
+        request = {"group_id": group_id, "topics": admin.by_topic({each: {} for each in named})}
         answer = client.to(broker_id, ApiKey.OFFSET_DELETE, request)
         check(int(answer.error_code))
         return {
@@ -151,14 +154,5 @@ def delete_offsets(
             for each in topic.partitions
         }
 
-    partitions = list(partitions)
+    named = list(partitions)
     return at_coordinator(client, group_id, ask)
-
-
-def _topics(
-    partitions: Iterable[TopicPartition], entry: Callable[[TopicPartition], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for each in partitions:
-        topics[each[0]].append(entry(each))
-    return [{"name": name, "partitions": entries} for name, entries in topics.items()]

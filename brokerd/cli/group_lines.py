@@ -3,10 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
+from brokerd.cli.words import refusal
 from brokerd.topic_partition import TopicPartition
 
 MISSING = "-"
+_WIDTH = 15  # of a column, at least
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning",
           "Reconciling")  # fmt: skip
@@ -38,15 +41,22 @@ class Group:
 Row = tuple[str, ...]
 
 
-def group_table(rows: Sequence[tuple[str, str, str]], *, types: bool, states: bool) -> list[str]:
+def table(*rows: Sequence[str]) -> list[str]:
+    """The lines of a table, after an empty one: columns as wide as their longest text."""
+    widths = [max(_WIDTH, *map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "",
+        *(
+            " ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ),
+    ]
+
+
+def group_table(rows: Sequence[Row], *, types: bool, states: bool) -> list[str]:
     """The groups of --list with --state or --type."""
-    width = max((max(15, len(name)) for name, _, _ in rows), default=15) + 10
-    shown = [True, types, states]
-    lines = []
-    for row in (("GROUP", "TYPE", "STATE"), *rows):
-        first, *rest = (text for text, is_shown in zip(row, shown, strict=True) if is_shown)
-        lines.append(" ".join([first.ljust(width), *(text.ljust(20) for text in rest)]))
-    return lines
+    shown = (True, types, states)
+    return table(*(list(compress(row, shown)) for row in (("GROUP", "TYPE", "STATE"), *rows)))[1:]
 
 
 def offset_rows(group: Group, committed: Offsets, ends: Mapping[TopicPartition, int]) -> list[Row]:
@@ -81,41 +91,24 @@ def _partition_rows(
 
 
 def offset_table(rows: Sequence[Row]) -> list[str]:
-    """The table of --describe; an empty line goes before it."""
+    """The table of --describe."""
     head = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
             "CONSUMER-ID", "HOST", "CLIENT-ID")  # fmt: skip
-    group, topic, consumer, host = (
-        max((len(row[column]) for row in rows), default=0) for column in (0, 1, 6, 7)
-    )
-    widths = (group, topic, 10, 15, 15, 15, consumer, host, 0)
-    least = (15, 15, 10, 15, 15, 15, 15, 15, 0)
-    columns = [max(pair) for pair in zip(widths, least, strict=True)]
-    return ["", *(_columns(row, columns) for row in (head, *rows))]
+    return table(head, *rows)
 
 
 def member_table(group: Group, *, verbose: bool) -> list[str]:
     """The table of --describe --members."""
     with_instance = any(each.instance_id for each in group.members)
-    head = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
-    table = [head] + [
-        [group.group_id, each.member_id, each.instance_id, each.host, each.client_id,
-         str(len(each.assignment))]
+    head = ("GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS",
+            "ASSIGNMENT")  # fmt: skip
+    rows = [
+        (group.group_id, each.member_id, each.instance_id, each.host, each.client_id,
+         str(len(each.assignment)), _assignment_text(each.assignment))
         for each in group.members
     ]  # fmt: skip
-    last = ["ASSIGNMENT"] + [_assignment_text(each.assignment) for each in group.members]
-    least = (15, 15, 17, 15, 15, 15)
-    rows = table[1:]
-    widths = [
-        max(minimum, *(len(row[column]) for row in rows), 0) if column < 5 else minimum
-        for column, minimum in enumerate(least)
-    ]
-    if not with_instance:
-        table = [row[:2] + row[3:] for row in table]
-        widths = widths[:2] + widths[3:]
-    return [""] + [
-        _columns(row, widths) + " " + (text if verbose else "")
-        for row, text in zip(table, last, strict=True)
-    ]
+    shown = (True, True, with_instance, True, True, True, verbose)
+    return table(*(list(compress(row, shown)) for row in (head, *rows)))
 
 
 def _assignment_text(partitions: Sequence[TopicPartition]) -> str:
@@ -134,8 +127,7 @@ def state_table(group: Group) -> list[str]:
     row = (
         group.group_id, group.coordinator, group.assignor, group.state, str(len(group.members))
     )  # fmt: skip
-    widths = (max(25, len(group.coordinator)), 25, 20, 15, 0)
-    return ["", *(_columns(each, widths) for each in (head, row))]
+    return table(head, row)
 
 
 def reset_table(plans: Mapping[str, Offsets]) -> list[str]:
@@ -146,23 +138,16 @@ def reset_table(plans: Mapping[str, Offsets]) -> list[str]:
         for (topic, index), offset in sorted(plan.items())
     ]
     head = ("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
-    widths = (30, 30, 10, 15)
-    return ["", *(_columns(each, widths) for each in (head, *rows))] if plans else []
+    return table(head, *rows) if plans else []
 
 
-def deleted_table(results: Mapping[TopicPartition, str]) -> list[str]:
-    """The outcome of --delete-offsets by partition; -1 is a topic that is not there."""
+def deleted_table(codes: Mapping[TopicPartition, int]) -> list[str]:
+    """The outcome of --delete-offsets: the error code of each partition."""
     rows = [
-        (topic, str(index) if index >= 0 else "Not Provided", said)
-        for (topic, index), said in sorted(results.items())
+        (topic, str(index), f"Error: {refusal(code)}" if code else "Successful")
+        for (topic, index), code in sorted(codes.items())
     ]
-    widths = (30, 15, 15)
-    return ["", *(_columns(each, widths) for each in (("TOPIC", "PARTITION", "STATUS"), *rows))]
-
-
-def _columns(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Left-aligned columns; the last one is padded as well where its width says so."""
-    return " ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+    return table(("TOPIC", "PARTITION", "STATUS"), *rows)
 
 
 def _text(number: int | None) -> str:

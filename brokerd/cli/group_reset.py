@@ -10,12 +10,19 @@ from brokerd.cli.group_offsets import (
     Plan,
     duration_ms,
     moment_ms,
-    named_partitions,
     plans_of_file,
     within_range,
 )
-from brokerd.cli.numbers import int64
-from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, read_text
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    exclude,
+    has,
+    int64,
+    read_text,
+)
 from brokerd.topic_partition import TopicPartition
 
 SCENARIOS = (
@@ -43,14 +50,8 @@ def check_options(options: Options, scoped: bool) -> None:
     if options.dry_run and options.execute:
         raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
     if not options.dry_run and not options.execute:
-        print(
-            "WARN: No action will be performed as the --execute option is missing.In a future major"
-            " release, the default behavior of this command will be to prompt the user before"
-            " executing the reset rather than doing a dry run. You should add the --dry-run option"
-            " explicitly if you are scripting this command and want to keep the current default"
-            " behavior without prompting.",
-            file=sys.stderr,
-        )
+        missing = "WARN: No action will be performed as the --execute option is missing."
+        print(missing, file=sys.stderr)
     if not scoped:
         raise UsageError("Option [reset-offsets] takes one of these options: [all-groups], [group]")
     for each in SCENARIOS:
@@ -83,8 +84,7 @@ def plan(client: Client, options: Options, group: str) -> Plan:
     if options.to_current:
         committed = group_calls.committed(client, group)
         missing = _offsets(client, [each for each in partitions if each not in committed])
-        return {each: committed[each] if each in committed else missing[each]
-                for each in partitions}  # fmt: skip
+        return {each: (committed | missing)[each] for each in partitions}
     which = admin.EARLIEST if options.to_earliest else admin.LATEST
     return _offsets(client, partitions, which)
 
@@ -96,10 +96,7 @@ def _scope(client: Client, options: Options, group: str) -> list[TopicPartition]
         if has(options, "from-file"):
             return []
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
-    named = [each for text in options.topic if ":" in text for each in named_partitions(text)]
-    whole = [text for text in options.topic if ":" not in text]
-    named += admin.partitions_of(admin.topics_named(client, whole))
-    return list(dict.fromkeys(named))
+    return group_calls.named_partitions(client, options.topic)
 
 
 def _shifted(

@@ -5,10 +5,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from brokerd.cli.addresses import parse_addresses
+from brokerd.cli.addresses import bootstrap_addresses
 from brokerd.cli.client import name
-from brokerd.cli.java_settings import Translated
-from brokerd.cli.options import CliError, Options, UsageError, read_properties
+from brokerd.cli.options import CliError, Options, read_properties
 
 _NO_SUCH = re.compile(r'No such configuration property: "(.*)"', re.DOTALL)
 
@@ -26,11 +25,8 @@ def pairs(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def bootstrap(options: Options) -> str:
-    """The brokers of --bootstrap-server or --broker-list. Raises UsageError."""
-    text = options.bootstrap_server or getattr(options, "broker_list", None)
-    if not text:
-        raise UsageError('Missing required argument "[bootstrap-server]"')
-    return ",".join(map(name, parse_addresses(text)))
+    """The brokers that the options name. Raises UsageError."""
+    return ",".join(map(name, bootstrap_addresses(options)))
 
 
 def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
@@ -53,19 +49,20 @@ def merged(
     return found
 
 
-def make(kind: Any, options: Options, ours: Mapping[str, Any], translated: Translated) -> Any:
-    """A producer or consumer at the brokers of the command line, whatever a file names; `ours`
-    is used if no other is given. CliError for a setting that cannot be; those that nobody
-    knows are named and passed over, as by Kafka's clients."""
+def make(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
+    """A producer or consumer at the brokers of the command line, whatever a file names. CliError
+    for a setting that cannot be; those that librdkafka lacks are named and passed over."""
     from confluent_kafka import KafkaException
 
-    config = {"log_level": 0} | dict(ours) | translated.settings
+    config = {"log_level": 0, **settings}
     config |= {"bootstrap.servers": bootstrap(options), "error_cb": _Errors()}
-    unused = list(translated.unused)
+    unused = []
     while True:
         try:
             client = kind(config)
             break
+        except TypeError as error:  # what Python's binding takes is never a text
+            raise CliError(str(error)) from None
         except KafkaException as error:
             said = error.args[0].str().strip()
             unknown = _NO_SUCH.fullmatch(said)

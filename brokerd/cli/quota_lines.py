@@ -1,19 +1,15 @@
 """Quotas of users, clients and addresses: which are meant, which may change, and their lines, as
 Kafka's ConfigCommand has them. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from brokerd.cli.config_entities import CLIENTS, IPS, QUOTA_TYPES, USERS, Entities
-from brokerd.cli.java_hash_order import hash_map_order
+from brokerd.cli.config_entities import QUOTA_TYPES, USERS, Entities
 from brokerd.cli.options import CliError
 from brokerd.cli.scram import MECHANISMS
 from brokerd.config.values import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
-CLIENT_QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage",
-                 "controller_mutation_rate")  # fmt: skip
-IP_QUOTAS = ("connection_creation_rate",)
 _WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
 
 
@@ -37,38 +33,15 @@ def entity(entities: Entities) -> list[dict[str, str | None]]:
     ]
 
 
-def check_names(entities: Entities, added: Iterable[str], dropped: Iterable[str]) -> None:
-    """Raises CliError for a setting that these entities have not, or not with the others."""
-    if entities.kind == IPS:
-        unknown = [key for key in (*added, *dropped) if key not in IP_QUOTAS]
-        if unknown:
-            raise _unexpected("connection quota", "added", IPS, unknown)
-        return
-    is_user = entities.types == (USERS,)
-    allowed = (*CLIENT_QUOTAS, *MECHANISMS) if is_user else CLIENT_QUOTAS
-    what, kind = ("quota and SCRAM credential", USERS) if is_user else ("quota", CLIENTS)
-    for keys, done in ((added, "added"), (dropped, "deleted")):
-        unknown = [key for key in keys if key not in allowed]
-        if unknown:
-            raise _unexpected(what, done, kind, unknown)
-    kinds = {key in MECHANISMS for key in (*added, *dropped)}
-    if True in kinds and not entities.name:
-        raise CliError(
-            "The use of --entity-default or --user-defaults is not allowed with User SCRAM"
-            " Credentials using --bootstrap-server."
-        )
+def check_credentials(entities: Entities, names: Collection[str]) -> bool:
+    """Whether these settings are SCRAM credentials. Raises CliError if only some of them are, or
+    for others than those of one user."""
+    kinds = {name in MECHANISMS for name in names}
     if len(kinds) > 1:
-        raise CliError(
-            "Cannot alter both quota and SCRAM credential configs simultaneously for"
-            f" '{USERS}' using --bootstrap-server."
-        )
-
-
-def _unexpected(what: str, done: str, kind: str, unknown: Sequence[str]) -> CliError:
-    return CliError(
-        f"Only {what} configs can be {done} for '{kind}' using --bootstrap-server. Unexpected"
-        f" config names: {', '.join(unknown)}"
-    )
+        raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")
+    if True in kinds and (entities.types != (USERS,) or not entities.name):
+        raise CliError("SCRAM credentials are those of one user: name it by --user alone.")
+    return True in kinds
 
 
 def operations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[str, Any]]:
@@ -91,9 +64,5 @@ def quota_line(entry: Any) -> str:
         if kind in names
     )
     values = {each.key: each.value for each in entry.values}
-    values_text = ", ".join(f"{key}={java_double(values[key])}" for key in _in_order(values))
+    values_text = ", ".join(f"{key}={java_double(values[key])}" for key in sorted(values))
     return f"Quota configs for {who} are {values_text}"
-
-
-def _in_order(values: Mapping[str, float]) -> list[str]:
-    return hash_map_order(values, sized=True)

@@ -4,13 +4,10 @@ The properties are those of Kafka's LineMessageReader (`parse.key`, `key.separat
 DefaultMessageFormatter (`print.key`, `line.separator` …).
 """
 
-import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from brokerd.cli.java_text import split
 from brokerd.cli.options import CliError
 
 Headers = list[tuple[str, bytes | None]]
@@ -36,22 +33,16 @@ class LineReader:
         self._key_separator = properties.get("key.separator", "\t")
         self._delimiter = properties.get("headers.delimiter", "\t")
         self._between = properties.get("headers.separator", ",")
-        self._pairs = _compiled(self._between)
         self._header_key = properties.get("headers.key.separator", ":")
         self._null = properties.get("null.marker")
         self._check()
 
     def _check(self) -> None:
-        named = {
-            "headers.delimiter": self._delimiter,
-            "headers.separator": self._between,
-            "headers.key.separator": self._header_key,
-        }
-        pairs = [(a, b) for a in named for b in named if a < b and named[a] == named[b]]
-        marked = named | {"key.separator": self._key_separator}
-        pairs += [("null.marker", name) for name, text in marked.items() if text == self._null]
-        for first, second in pairs:
-            raise CliError(f"{first} and {second} may not be equal")
+        named = (self._delimiter, self._between, self._header_key)
+        if len(set(named)) < len(named) or self._null in (*named, self._key_separator):
+            raise CliError("The separators and null.marker may not be equal")
+        if not all((*named, self._key_separator)):
+            raise CliError("A separator may not be empty")
 
     def parse(self, text: str, number: int) -> Line:
         """The record of line `number`. Raises CliError where a separator is missing."""
@@ -70,7 +61,7 @@ class LineReader:
     def _cut(
         self, text: str, separator: str, what: str, number: int, line: str
     ) -> tuple[str | None, str]:
-        before, found, after = _partition(text, separator)
+        before, found, after = text.partition(separator)
         if found:
             return before, after
         if self._ignore_error:
@@ -79,35 +70,17 @@ class LineReader:
 
     def _headers(self, text: str, number: int) -> Headers:
         headers: Headers = []
-        for pair in split(self._pairs, text):
-            name, found, value = _partition(pair, self._header_key)
+        for pair in text.split(self._between):
+            name, found, value = pair.partition(self._header_key)
             if not found and not self._ignore_error:
                 raise CliError(
                     f"No header key separator found in pair '{pair}' on line number {number}"
-                )
-            if name == self._null:
-                raise CliError(
-                    f"Header keys should not be equal to the null marker '{self._null}' as they"
-                    " can't be null"
                 )
             headers.append((name, self._bytes(value) if found else None))
         return headers
 
     def _bytes(self, text: str) -> bytes | None:
         return None if text == self._null else text.encode("utf-8", "surrogateescape")
-
-
-def _compiled(pattern: str) -> "re.Pattern[str]":
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise CliError(f"headers.separator={pattern} is an invalid regex: {error}") from None
-
-
-def _partition(text: str, separator: str) -> tuple[str, bool, str]:
-    """What is before it, whether it is there, and what is behind; an empty one is at the front."""
-    at = text.find(separator)
-    return (text, False, "") if at < 0 else (text[:at], True, text[at + len(separator) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +96,8 @@ class Shown:
     headers: Sequence[tuple[str, bytes | None]]
 
 
-class RecordFormatter(Protocol):
-    """What console-consumer prints of a record."""
-
-    def format(self, record: Shown) -> bytes:
-        """All that is printed of it; raises CliError where it cannot be shown."""
+RecordFormatter = Callable[[Shown], bytes]
+"""All that console-consumer prints of a record; CliError where it cannot be shown."""
 
 
 class Formatter:

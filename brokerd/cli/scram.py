@@ -14,7 +14,7 @@ MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 """Kafka's names, and what stands for them in requests (ScramMechanism)."""
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
 """What Kafka's brokers take; where none are given they are the least."""
-_CREDENTIAL = re.compile(r"(?:iterations=(-?[0-9]*),)?password=(.*)")
+_CREDENTIAL = re.compile(r"(?:iterations=(-1|[0-9]{1,9}),)?password=(.*)")
 
 
 def alteration(
@@ -29,17 +29,13 @@ def alteration(
 
 def _upsertion(user: str, mechanism: str, text: str, salt: bytes) -> dict[str, Any]:
     found = _CREDENTIAL.fullmatch(text)
-    if found is None or found[1] in ("", "-"):
+    if found is None:
         raise CliError(f"Invalid credential property {mechanism}={text}")
     iterations = ITERATIONS_MIN if found[1] in (None, "-1") else int(found[1])
-    if iterations < ITERATIONS_MIN:
+    if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
         raise CliError(
-            f"Iterations {iterations} is less than the minimum {ITERATIONS_MIN} required for"
-            f" {mechanism}"
-        )
-    if iterations > ITERATIONS_MAX:
-        raise CliError(
-            f"Iterations {iterations} is more than the maximum {ITERATIONS_MAX} that brokers take"
+            f"Iterations {iterations} is not between {ITERATIONS_MIN} and {ITERATIONS_MAX}, which"
+            " brokers take"
         )
     return {
         "name": user,

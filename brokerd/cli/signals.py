@@ -1,12 +1,8 @@
 """The signals that end a command in good order, as Java's shutdown hooks take them."""
 
-import os
-import select
 import signal
+from collections.abc import Callable
 
-from brokerd.cli.options import CliError
-
-PIECE_BYTES = 1 << 16
 _EXIT_CODE = 128  # and the signal's number: of a shell, and of Java
 
 
@@ -18,48 +14,47 @@ def ending() -> tuple[signal.Signals, ...]:
     return (*always, signal.SIGHUP)
 
 
+class Ended(Exception):
+    """A signal came while the command waited."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__()
+        self.exit_code = exit_code
+
+
+def raise_ended() -> None:
+    """From now on a signal raises Ended."""
+
+    def end(exit_code: int) -> None:
+        raise Ended(exit_code)
+
+    _on_first(end)
+
+
 class Ending:
-    """Whether a signal came that ends the command; a second one ends the process at once."""
+    """Whether a signal came that ends the command."""
+
+    exit_code = 0
+    """Of the command: 0 where no signal came."""
 
     def __init__(self) -> None:
-        self._number: int | None = None
-        for number in ending():
-            signal.signal(number, self._end)
+        _on_first(self._end)
 
     @property
     def now(self) -> bool:
-        return self._number is not None
+        return self.exit_code != 0
 
-    @property
-    def exit_code(self) -> int:
-        """Of the command: 0 where no signal came."""
-        return 0 if self._number is None else _EXIT_CODE + self._number
+    def _end(self, exit_code: int) -> None:
+        self.exit_code = exit_code
 
-    def _end(self, number: int, _: object) -> None:
-        self._number = number
+
+def _on_first(end: Callable[[int], None]) -> None:
+    """Calls `end` with the exit code; a second signal ends the process at once."""
+
+    def handle(number: int, _: object) -> None:
         for each in ending():
             signal.signal(each, signal.SIG_DFL)
+        end(_EXIT_CODE + number)
 
-
-class Input:
-    """What comes from a descriptor until it ends, or a signal comes: also one that comes while
-    nothing is to be read."""
-
-    def __init__(self, fd: int, ending: Ending) -> None:
-        self._fd = fd
-        self._ending = ending
-        self._woken, wake = os.pipe()
-        os.set_blocking(wake, False)
-        signal.set_wakeup_fd(wake)
-
-    def __call__(self) -> bytes:
-        """The next piece; empty at the end. Raises CliError."""
-        if self._ending.now:
-            return b""
-        ready, _, _ = select.select([self._fd, self._woken], [], [])
-        if self._woken in ready:
-            return b""
-        try:
-            return os.read(self._fd, PIECE_BYTES)
-        except OSError as error:
-            raise CliError(f"The input cannot be read: {error.strerror}") from None
+    for each in ending():
+        signal.signal(each, handle)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from brokerd.cli import zookeeper
+from brokerd.cli.config_lines import check_held
 from brokerd.cli.options import CliError
 
 
@@ -63,9 +64,7 @@ class StoppedBroker:
         from brokerd.cluster.zookeeper import codecs, paths
         from brokerd.config.dynamic import check_each
 
-        unknown = [key for key in dropped if key not in self.held]
-        if unknown:
-            raise CliError(f"Invalid config(s): {','.join(unknown)}")
+        check_held(dropped, self.held)
         check_each(self._name, added)
         kept = {key: text for key, text in self.held.items() if key not in dropped}
         data = codecs.encode_config({**kept, **added})

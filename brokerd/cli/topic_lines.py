@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cli.java_hash_order import hash_map_order
 from brokerd.cluster.zookeeper.codecs import topic_id_text
 
 DEFAULT_CONFIG = 5
 """The source of a setting that nobody has set."""
+REPORTS = (
+    "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
+    "unavailable-partitions",
+)  # fmt: skip
+"""Options that show only some partitions; the last one those without a live leader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +25,13 @@ class Reassignment:
     removing: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """Which partitions are shown; none of them set = all."""
-
-    under_replicated: bool = False
-    unavailable: bool = False
-    under_min_isr: bool = False
-    at_min_isr: bool = False
-
-    @property
-    def any(self) -> bool:
-        return self.under_replicated or self.unavailable or self.under_min_isr or self.at_min_isr
-
-
 Reassignments = Mapping[int, Reassignment]
 
 
 def topic_line(topic: Any, configs: Sequence[Any], moving: Reassignments) -> str:
     """The first line of a topic; `topic` and `configs` are as their answers have them."""
-    values = {each.name: each.value for each in configs if each.config_source != DEFAULT_CONFIG}
-    order = hash_map_order(each.name for each in configs)
-    shown = ",".join(f"{name}={values[name]}" for name in order if name in values)
+    changed = [each for each in configs if each.config_source != DEFAULT_CONFIG]
+    shown = ",".join(sorted(f"{each.name}={each.value}" for each in changed))
     first = min(topic.partitions, key=lambda each: each.partition_index)
     topic_id = getattr(topic, "topic_id", None)
     identity = "" if topic_id in (None, UUID(int=0)) else f"\tTopicId: {topic_id_text(topic_id)}"
@@ -58,31 +47,32 @@ def has_overrides(configs: Sequence[Any]) -> bool:
 
 
 def partition_lines(
-    topic: Any, configs: Sequence[Any], moving: Reassignments, filters: Filters, live: set[int]
+    topic: Any, configs: Sequence[Any], moving: Reassignments, reports: set[str], live: set[int]
 ) -> list[str]:
-    """A line for each partition that the filters let through."""
+    """A line for each partition, or for those that one of the reports is about."""
     named = {each.name: each.value for each in configs}
     min_isr = int(named.get("min.insync.replicas") or 1)
     partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
     return [
         _partition_line(topic.name, each, moving.get(each.partition_index))
         for each in partitions
-        if not filters.any
-        or _is_wanted(each, moving.get(each.partition_index), min_isr, filters, live)
+        if not reports
+        or reports & _reports_of(each, moving.get(each.partition_index), min_isr, live)
     ]
 
 
-def _is_wanted(
-    partition: Any, moving: Reassignment | None, min_isr: int, filters: Filters, live: set[int]
-) -> bool:
+def _reports_of(
+    partition: Any, moving: Reassignment | None, min_isr: int, live: set[int]
+) -> set[str]:
     in_sync = len(partition.isr_nodes)
     led = partition.leader_id >= 0
-    return (
-        (filters.under_replicated and replication_factor(partition, moving) > in_sync)
-        or (filters.unavailable and (not led or partition.leader_id not in live))
-        or (filters.under_min_isr and (not led or in_sync < min_isr))
-        or (filters.at_min_isr and in_sync == min_isr)
+    applies = (
+        replication_factor(partition, moving) > in_sync,
+        not led or in_sync < min_isr,
+        in_sync == min_isr,
+        not led or partition.leader_id not in live,
     )
+    return {report for report, is_so in zip(REPORTS, applies, strict=True) if is_so}
 
 
 def _partition_line(name: str, partition: Any, moving: Reassignment | None) -> str:

@@ -10,8 +10,6 @@ from uuid import UUID
 
 from brokerd.cli import admin
 from brokerd.cli.client import Client
-from brokerd.cli.java_text import fields, include_list, uuid_of
-from brokerd.cli.numbers import int32
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -19,33 +17,29 @@ from brokerd.cli.options import (
     UsageError,
     exclude,
     has,
+    int32,
     one_of,
     require,
     run,
 )
 from brokerd.cli.topic_lines import (
-    Filters,
+    REPORTS,
     Reassignment,
     has_overrides,
     partition_lines,
     topic_line,
 )
 from brokerd.cli.words import check
-from brokerd.cluster.zookeeper.codecs import topic_id_text
-from brokerd.config.topic import check_topic_config
+from brokerd.cluster.zookeeper.codecs import parse_topic_id, topic_id_text
+from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey
 
 ACTIONS = ("list", "describe", "create", "alter", "delete")
 TIMEOUT_MS = 30_000
-SET, DELETE = 0, 1
 NO_ID = UUID(int=0)
 """Kafka's Uuid.ZERO_UUID: the topic is named otherwise."""
-_REPORTS = (
-    "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
-    "unavailable-partitions",
-)  # fmt: skip
 _WHERE = {
     "partitions": ("create", "alter"),
     "replication-factor": ("create",),
@@ -56,7 +50,7 @@ _WHERE = {
     "if-not-exists": ("create",),
     "exclude-internal": ("list", "describe"),
     "topics-with-overrides": ("describe",),
-} | dict.fromkeys(_REPORTS, ("describe",))
+} | dict.fromkeys(REPORTS, ("describe",))
 """Option → the actions that it goes with."""
 
 
@@ -65,14 +59,11 @@ def topics(arguments: Sequence[str]) -> int:
     parser = OptionParser("topics", "Create, delete, describe, or change a topic.")
     parser.bootstrap()
     parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
-    for action, text in (
-        ("list", "List all topics."),
-        ("create", "Create a topic."),
-        ("delete", "Delete topics."),
-        ("alter", "Add partitions."),
-        ("describe", "Show partitions and settings."),
-    ):
-        parser.flag(action, text)
+    parser.flag("list", "List all topics.")
+    parser.flag("create", "Create a topic.")
+    parser.flag("delete", "Delete topics.")
+    parser.flag("alter", "Add partitions.")
+    parser.flag("describe", "Show partitions and settings.")
     parser.option("topic", "The topic; a regular expression except with --create.", "TOPIC")
     parser.option("topic-id", "With --describe: the topic of this id.", "ID")
     parser.option("partitions", "How many; they only grow.", "N", int32)
@@ -84,38 +75,26 @@ def topics(arguments: Sequence[str]) -> int:
     parser.flag("if-not-exists", "A topic that is there is no error.")
     parser.flag("exclude-internal", "Leave out internal topics.")
     parser.flag("topics-with-overrides", "Only topics with settings of their own.")
-    parser.flag("under-replicated-partitions", "Only these.")
-    parser.flag("under-min-isr-partitions", "Only these.")
-    parser.flag("at-min-isr-partitions", "Only these.")
-    parser.flag("unavailable-partitions", "Only those without a live leader.")
-    parser.option(
-        "partition-size-limit-per-response",
-        "Taken and not needed: Metadata returns all.",
-        "N",
-        int32,
-    )
-    return run(parser, _run, arguments)
+    for report in REPORTS:
+        parser.flag(report, "Only these.")
+    limit = "Taken and not needed: Metadata returns all."
+    parser.option("partition-size-limit-per-response", limit, "N", int32)
+    return run(parser, _run, arguments, _failed)
 
 
-def _run(options: Options) -> int:
+def _failed(error: Exception) -> int:
+    print(f"Error while executing topic command : {error}")
+    return 1
+
+
+def _run(options: Options) -> None:
     action = _checked(options)
-    try:
-        with admin.connect(options) as client:
-            _ACTIONS[action](client, options)
-    except UsageError:
-        raise
-    except (CliError, KafkaError) as error:
-        print(f"Error while executing topic command : {error}")
-        return 1
-    return 0
+    with admin.connect(options) as client:
+        _ACTIONS[action](client, options)
 
 
 def _checked(options: Options) -> str:
-    *others, last = (f"--{action}" for action in ACTIONS)
-    message = f"Command must include exactly one action: {', '.join(others)} or {last}"
-    action = one_of(options, ACTIONS, message)
-    if not has(options, "zookeeper") and not has(options, "bootstrap-server"):
-        raise UsageError("--bootstrap-server must be specified")
+    action = one_of(options, ACTIONS)
     if action == "describe":
         if options.if_exists and not has(options, "topic") and not has(options, "topic-id"):
             raise UsageError("--topic or --topic-id is required to describe a topic")
@@ -123,8 +102,7 @@ def _checked(options: Options) -> str:
         require(options, "topic")
     for option, actions in _WHERE.items():
         exclude(options, option, *(each for each in ACTIONS if each not in actions))
-    for report in _REPORTS:
-        exclude(options, report, "topics-with-overrides")
+    exclude(options, "topics-with-overrides", *REPORTS)
     if action == "create":
         exclude(options, "replica-assignment", "partitions", "replication-factor")
     if action == "alter":
@@ -136,9 +114,8 @@ def _check_alter(options: Options) -> None:
     settings = has(options, "config") or has(options, "delete-config")
     if settings and not has(options, "zookeeper"):
         raise UsageError(
-            'Option combination "[[bootstrap-server], [config]]" can\'t be used with option'
-            ' "[alter]" (the kafka-configs CLI supports altering topic configs with a'
-            " --bootstrap-server option)"
+            "Option combination [bootstrap-server],[config] can't be used with option [alter]: use"
+            " kafka-configs"
         )
     if not settings:
         require(options, "partitions")
@@ -152,7 +129,7 @@ def _matching(client: Client, options: Options) -> list[str]:
     """The topics that the filter lets through; CliError where a topic was named and none is."""
     found = list(admin.all_topics(client, internal=not options.exclude_internal))
     if has(options, "topic"):
-        pattern = include_list(options.topic)
+        pattern = admin.topic_filter(options.topic)
         found = [each for each in found if pattern.fullmatch(each)]
     return found
 
@@ -164,19 +141,23 @@ def _existing(client: Client, options: Options) -> list[str]:
     return found
 
 
-def _of_id(client: Client, options: Options, wanted: UUID) -> list[str]:
-    """The topic of that id, if there is one; CliError where there has to be."""
+def _described(client: Client, options: Options) -> list[str]:
+    """The topics by their names, or the one of the id; CliError where there has to be one."""
+    try:
+        wanted = NO_ID if options.topic_id is None else parse_topic_id(options.topic_id)
+    except ValueError:
+        raise CliError(f"{options.topic_id} is not the id of a topic") from None
+    if wanted == NO_ID:
+        return _existing(client, options)
     topics = admin.all_topics(client, internal=not options.exclude_internal)
     found = [name for name, topic in topics.items() if getattr(topic, "topic_id", None) == wanted]
     if not found and not options.if_exists:
-        text = topic_id_text(wanted)
-        raise CliError(f"TopicId '{text}' does not exist as expected")
+        raise CliError(f"TopicId '{topic_id_text(wanted)}' does not exist as expected")
     return found
 
 
 def _create(client: Client, options: Options) -> None:
     assignment, settings = _assignment(options.replica_assignment), _settings(options.config)
-    check_topic_config(dict(settings))
     if "." in options.topic or "_" in options.topic:
         print(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore"
@@ -198,13 +179,8 @@ def _create(client: Client, options: Options) -> None:
         "configs": [{"name": key, "value": value} for key, value in settings],
     }
     request = {"topics": [topic], "timeout": TIMEOUT_MS, "validate_only": False}
-
-    def attempt() -> None:
-        for each in client.to_controller(ApiKey.CREATE_TOPICS, request).topics:
-            check(int(each.error_code), each.error_message)
-
     try:
-        client.retrying(attempt)
+        admin.change(client, ApiKey.CREATE_TOPICS, request, "topics")
     except KafkaError as error:
         if error.code == ErrorCode.TOPIC_ALREADY_EXISTS and options.if_not_exists:
             return
@@ -213,7 +189,7 @@ def _create(client: Client, options: Options) -> None:
 
 
 def _settings(given: list[str] | None) -> list[tuple[str, str]]:
-    pairs = [fields(each, "=") for each in given or ()]
+    pairs = [each.split("=") for each in given or ()]
     if any(len(pair) != 2 for pair in pairs):
         raise CliError(
             "requirement failed: Invalid topic config: all configs to be added must be in the"
@@ -225,15 +201,13 @@ def _settings(given: list[str] | None) -> list[tuple[str, str]]:
 def _assignment(text: str | None) -> list[list[int]]:
     """`1:2,2:3` as lists of broker ids. Raises CliError."""
     lists: list[list[int]] = []
-    for index, each in enumerate(fields(text, ",") if text else ()):
+    for index, each in enumerate(words(text or "")):
         try:
-            brokers = [int32(broker) for broker in fields(each, ":")]
+            brokers = [int32(broker) for broker in each.split(":")]
         except ValueError as error:
             raise CliError(f"{error}: {each} is not a list of broker ids, as 1:2:3") from None
-        duplicates = sorted({broker for broker in brokers if brokers.count(broker) > 1})
-        if duplicates:
-            numbers = ",".join(map(str, duplicates))
-            raise CliError(f"Partition replica lists may not contain duplicate entries: {numbers}")
+        if len(set(brokers)) < len(brokers):
+            raise CliError(f"Partition replica lists may not contain duplicate entries: {each}")
         lists.append(brokers)
         if len(brokers) != len(lists[0]):
             raise CliError(f"Partition {index} has different replication factor: {brokers}")
@@ -261,69 +235,50 @@ def _alter(client: Client, options: Options) -> None:
         for name in names
     ]
     request = {"topics": wanted, "timeout": TIMEOUT_MS, "validate_only": False}
-
-    def attempt() -> None:
-        for each in client.to_controller(ApiKey.CREATE_PARTITIONS, request).results:
-            check(int(each.error_code), each.error_message)
-
-    client.retrying(attempt)
-    if options.zookeeper:
-        print("Adding partitions succeeded!")
+    admin.change(client, ApiKey.CREATE_PARTITIONS, request, "results")
 
 
 def _alter_settings(client: Client, options: Options, names: list[str]) -> None:
-    changes: list[tuple[str, int, str | None]] = []
-    changes += [(key, SET, value) for key, value in _settings(options.config)]
-    changes += [(key, DELETE, None) for key in options.delete_config or ()]
-    for name in names if changes else ():
-        admin.alter_configs(client, admin.TOPIC, name, changes)
+    added, dropped = dict(_settings(options.config)), options.delete_config or ()
+    for name in names if added or dropped else ():
+        admin.alter_configs(client, admin.TOPIC, name, added, dropped)
         print(f"Updated config for topic {name}.")
 
 
 def _delete(client: Client, options: Options) -> None:
     names = _existing(client, options)
     request = {"topic_names": names, "timeout": TIMEOUT_MS}
-
-    def attempt() -> None:
-        for each in client.to_controller(ApiKey.DELETE_TOPICS, request).responses:
-            check(int(each.error_code), getattr(each, "error_message", None))
-
     if names:
-        client.retrying(attempt)
-    for name in names if options.zookeeper else ():
-        print(f"Topic {name} is marked for deletion.")
+        admin.change(client, ApiKey.DELETE_TOPICS, request, "responses")
 
 
 def _describe(client: Client, options: Options) -> None:
-    wanted = NO_ID if options.topic_id is None else uuid_of(options.topic_id)
-    names = _existing(client, options) if wanted == NO_ID else _of_id(client, options, wanted)
+    names = _described(client, options)
     found = admin.topics_named(client, names)
     configs = admin.describe_configs(client, admin.TOPIC, names)
     moving = _reassignments(client)
     live = set(client.brokers)
-    filters = Filters(
-        under_replicated=options.under_replicated_partitions,
-        unavailable=options.unavailable_partitions,
-        under_min_isr=options.under_min_isr_partitions,
-        at_min_isr=options.at_min_isr_partitions,
-    )
+    reports = {report for report in REPORTS if has(options, report)}
     for name in names:
         topic, settings = found[name], configs[name]
-        if not filters.any and (not options.topics_with_overrides or has_overrides(settings)):
+        if not reports and (not options.topics_with_overrides or has_overrides(settings)):
             print(topic_line(topic, settings, moving[name]))
         if not options.topics_with_overrides:
-            for line in partition_lines(topic, settings, moving[name], filters, live):
+            for line in partition_lines(topic, settings, moving[name], reports, live):
                 print(line)
 
 
 def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
     """What is being moved; nothing where the brokers do not know."""
     moving: dict[str, dict[int, Reassignment]] = defaultdict(dict)
-    if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
-        return moving
     request = {"timeout": TIMEOUT_MS, "topics": None}
     api = ApiKey.LIST_PARTITION_REASSIGNMENTS
-    answer = client.retrying(lambda: client.to_controller(api, request))
+    try:
+        answer = client.retrying(lambda: client.to_controller(api, request))
+    except KafkaError as error:
+        if error.code == ErrorCode.UNSUPPORTED_VERSION:
+            return moving
+        raise
     check(int(answer.error_code), answer.error_message)
     for topic in answer.topics:
         for each in topic.partitions:

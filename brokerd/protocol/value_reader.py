@@ -49,7 +49,10 @@ class ValueReader:
         """Null reads as empty."""
         return self.nullable_string() or ""
 
+    def nullable_bytes(self) -> bytes | None:
+        size = self.int32()
+        return None if size == -1 else self._take(size)
+
     def bytes(self) -> bytes:
         """Null reads as empty."""
-        size = self.int32()
-        return b"" if size == -1 else self._take(size)
+        return self.nullable_bytes() or b""

@@ -47,7 +47,6 @@ def test_types_and_names_are_read_in_order(given, types, names) -> None:
         (options(names=[""], topic="t"), "--entity-{type,name,default} should not be used"),
         (options(broker="one"), "The entity name for brokers must be a valid integer broker id"),
         (options(["broker-loggers"], ["x"]), "The entity name for broker-loggers must be a valid"),
-        (options(ip="!!!"), "The entity name for ips must be a valid IP or resolvable host, but"),
     ],
 )
 def test_what_cannot_be_meant_is_said(given, said: str) -> None:

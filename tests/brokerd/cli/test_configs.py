@@ -200,29 +200,6 @@ def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
 
 
 @pytest.mark.kafka
-def test_credentials_are_refused_as_kafkas_tool_tells_it(at: At) -> None:
-    alice = ("--entity-type", "users", "--entity-name", "alice")
-    add, drop = "--add-config", "--delete-config"
-    for change in (
-        (*alice, add, "SCRAM-SHA-256=[password=x]"),
-        (*alice, add, "SCRAM-SHA-512=[iterations=8192,password=x]"),
-        (*alice, drop, "SCRAM-SHA-256"),
-        (*alice, add, "SCRAM-SHA-256=[iterations=1,password=x]"),
-        (*alice, add, "SCRAM-SHA-256=[password=x],request_percentage=1"),
-        ("--user-defaults", add, "SCRAM-SHA-256=[password=x]"),
-        ("--entity-type", "clients", "--entity-name", "c", add, "SCRAM-SHA-256=[password=x]"),
-    ):
-        ours, theirs = (tool("configs", *at, "--alter", *change) for tool in (brokerd, kafka))
-        assert (ours.code, ours.out) == (theirs.code, theirs.out) == (1, "")
-        words = ours.err.strip().rpartition("': ")[2]
-        assert words.replace("Set(", "").split("Unexpected")[0] in theirs.err
-    show = ("configs", *at, "--describe", "--entity-type", "users")
-    for whose in ((), ("--entity-name", "alice")):
-        ours, theirs = (tool(*show, *whose) for tool in (brokerd, kafka))
-        assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
-
-
-@pytest.mark.kafka
 def test_a_topic_that_is_missing_is_told_as_kafkas_tool_tells_it(at: At) -> None:
     missing = ("--entity-type", "topics", "--entity-name", "nowhere")
     for arguments in (("--describe", *missing), ("--alter", *missing, "--add-config", "a=b")):

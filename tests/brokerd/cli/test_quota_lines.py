@@ -6,11 +6,10 @@ import pytest
 
 from brokerd.cli.config_entities import Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.quota_lines import check_names, components, entity, operations, quota_line
+from brokerd.cli.quota_lines import check_credentials, components, entity, operations, quota_line
 
 USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
 EVERY = Entities(("users",), ("",))
-IP = Entities(("ips",), ("::1",))
 BOTH = Entities(("users", "clients"), ("ada", ""))
 
 
@@ -51,21 +50,18 @@ def test_a_type_without_a_name_means_all_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entities", "added", "dropped", "said"),
+    ("entities", "names", "said"),
     [
-        (USER, ["nope"], [], "Only quota and SCRAM credential configs can be added for 'users'"),
-        (USER, [], ["nope"], "Only quota and SCRAM credential configs can be deleted for 'users'"),
-        (CLIENT, ["SCRAM-SHA-256"], [], "Only quota configs can be added for 'clients' using"),
-        (BOTH, [], ["a", "b"], "Only quota configs can be deleted for 'clients' using"),
-        (IP, ["producer_byte_rate"], [], "Only connection quota configs can be added for 'ips'"),
-        (EVERY, ["SCRAM-SHA-256"], [], "The use of --entity-default or --user-defaults is not"),
-        (USER, ["SCRAM-SHA-256"], ["request_percentage"], "Cannot alter both quota and SCRAM"),
+        (CLIENT, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
+        (EVERY, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
+        (USER, ["SCRAM-SHA-256", "request_percentage"], "Cannot alter both quota and SCRAM"),
     ],
 )
-def test_what_is_no_quota_is_said(entities, added, dropped, said: str) -> None:
-    with pytest.raises(CliError) as refused:
-        check_names(entities, added, dropped)
-    assert str(refused.value).startswith(said)
+def test_credentials_stand_alone(entities: Entities, names: list[str], said: str) -> None:
+    with pytest.raises(CliError, match=said):
+        check_credentials(entities, names)
+    assert check_credentials(USER, names[:1])
+    assert not check_credentials(entities, ["request_percentage"])
 
 
 def test_quotas_are_numbers() -> None:

@@ -23,9 +23,10 @@ def differences(
 ) -> dict[str, tuple[object, object]]:
     """By line: what `brokerd` says and what Apache Kafka's tool says, where that is not the same.
 
-    Kafka's tools take topics, partitions and members out of hash maps, so lines are sorted (or with
-    `words` all words: some tables of 3.9 lack the ends of their lines). Java's names and stacks of
-    exceptions are passed over, and where it has written down an Option instead of what is in it.
+    Kafka's tools take topics, partitions and settings out of hash maps, so lines are sorted (or
+    with `words` all words: some tables of 3.9 lack the ends of their lines). Java's names and
+    stacks of exceptions are passed over, and where it has written down an Option instead of what is
+    in it.
     """
     found: dict[str, tuple[object, object]] = {}
     for arguments in lines:
@@ -47,4 +48,4 @@ def _plain(text: str, words: bool) -> list[str]:
     text = re.sub(r"(?m)^ \([\w.]+\)\n?", "", text)
     text = re.sub(r"Optional\[(\w+)\]", r"\1", text)
     text = re.sub(r"(?:\b(?:java|org)\.[\w.]+Exception: )+", "", text)
-    return text.split() if words else text.splitlines()
+    return re.findall(r"[^\s,]+", text) if words else text.splitlines()
