@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from brokerd.cluster.admin.configs import ConfigAdmin
 from brokerd.cluster.admin.producer_id_blocks import claim_block
-from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.admin.topics import TopicAdmin
 from brokerd.cluster.controller.controller_election import Mandate, find_or_stand
 from brokerd.cluster.controller.service import ControllerService
@@ -29,7 +28,6 @@ from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import acls, bulk_reads, offline_replicas, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
-from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -94,7 +92,7 @@ class ClusterClient:
             was_cleanly_stopped=settings.stopped_cleanly,
         )  # fmt: skip
         self.registration = Registration(zookeeper, settings, self._flag)
-        self._topics = TopicAdmin(
+        self.topics = TopicAdmin(
             zookeeper, settings, self.image, self._progress, lambda: self._service
         )
         self.new_partition_wait = NewPartitionWait(zookeeper, self.image)
@@ -365,46 +363,6 @@ class ClusterClient:
             self._service = None
             self._mandate = None
         self._flag("controller")
-
-    # -- administration ------------------------------------------------------------------------
-
-    async def create_topics(
-        self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
-    ) -> dict[str, CreatedTopic | KafkaError]:
-        """Creates topics; the answer per name. Only on the controller (elsewhere
-        NOT_CONTROLLER)."""
-        return await self._topics.create(topics, timeout_ms, validate_only)
-
-    async def delete_topics(
-        self, names: Sequence[str], *, timeout_ms: int
-    ) -> dict[str, KafkaError | None]:
-        """Deletes topics; the answer per name (None = done). Only on the controller."""
-        return await self._topics.delete(names, timeout_ms)
-
-    def check_deletion(self) -> None:
-        """Raises what no topic can be deleted for here: NOT_CONTROLLER,
-        TOPIC_DELETION_DISABLED."""
-        self._topics.check_deletion()
-
-    async def create_partitions(
-        self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
-    ) -> dict[str, KafkaError | None]:
-        """Grows topics; the answer per name (None = done). Only on the controller."""
-        return await self._topics.grow(growths, timeout_ms, validate_only)
-
-    async def renew_epochs(
-        self, partitions: Collection[TopicPartition], timeout_ms: int
-    ) -> dict[TopicPartition, KafkaError]:
-        """Has the leaders of these partitions go on under a new leader epoch; the partitions of
-        which that is not known in time. Only on the controller (elsewhere NOT_CONTROLLER)."""
-        return await self._topics.renew_epochs(partitions, timeout_ms)
-
-    async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
-        done for one that exists. `__consumer_offsets` gets its own partition count and compact
-        policy. On any broker. Raises KafkaError (bad name, no live broker,
-        LEADER_NOT_AVAILABLE)."""
-        await self._topics.auto_create(name)
 
     async def next_producer_id_block(self) -> tuple[int, int]:
         """Claims a block of 1,000 producer ids: (first, last), both inclusive."""

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
-from brokerd.cluster.admin.topics import unreachable
+from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import paths
 from brokerd.cluster.zookeeper.codecs import (

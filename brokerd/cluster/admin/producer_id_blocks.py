@@ -6,7 +6,7 @@ unknown and the block is simply given up: ids are plenty.
 
 from kazoo.exceptions import BadVersionError
 
-from brokerd.cluster.admin.topics import unreachable
+from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.zookeeper import paths
 from brokerd.cluster.zookeeper.codecs import (
     ProducerIdBlock,

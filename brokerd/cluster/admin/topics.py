@@ -12,11 +12,16 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
-from typing import TypeVar
 from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
+from brokerd.cluster.admin.outcomes import (
+    CONCURRENT_MAX,
+    as_kafka_error,
+    side_by_side,
+    unreachable,
+)
 from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.admin.topic_plans import (
     TopicPlan,
@@ -24,7 +29,7 @@ from brokerd.cluster.admin.topic_plans import (
     plan_creation,
     plan_growth,
 )
-from brokerd.cluster.controller.service import ControllerService, DeposedError
+from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
@@ -40,23 +45,10 @@ from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 ATTEMPTS_MAX = 5
-CONCURRENT_MAX = 32
 AUTO_CREATE_TIMEOUT_S = 5.0
 OTHERS_TIMEOUT_S = 1.0
 """How long an answer waits for brokers other than this one to have heard of the change."""
-
-
-def unreachable(error: Exception) -> KafkaError:
-    """The answer to a client when ZooKeeper was lost in the middle of its request."""
-    logger.debug("ZooKeeper was not reachable during a request: %r", error)
-    return KafkaError(
-        ErrorCode.REQUEST_TIMED_OUT,
-        "ZooKeeper is not reachable from this broker: whether the change was made is unknown, "
-        "try again later",
-    )
 
 
 class TopicAdmin:
@@ -87,8 +79,10 @@ class TopicAdmin:
     # -- create --------------------------------------------------------------------------------
 
     async def create(
-        self, topics: Sequence[NewTopic], timeout_ms: int, validate_only: bool
+        self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
+        """Creates topics; the answer per name. Only on the controller (elsewhere
+        NOT_CONTROLLER)."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
 
@@ -105,7 +99,7 @@ class TopicAdmin:
             return plan.created()
 
         results = dict(
-            zip((topic.name for topic in topics), await _side_by_side(one, topics), strict=True)
+            zip((topic.name for topic in topics), await side_by_side(one, topics), strict=True)
         )
         sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
         if sizes and not validate_only:
@@ -186,7 +180,8 @@ class TopicAdmin:
     async def renew_epochs(
         self, partitions: Collection[TopicPartition], timeout_ms: int
     ) -> dict[TopicPartition, KafkaError]:
-        """See ClusterClient.renew_epochs."""
+        """Has the leaders of these partitions go on under a new leader epoch; the partitions of
+        which that is not known in time. Only on the controller (elsewhere NOT_CONTROLLER)."""
         before = {key: state for key in partitions if (state := self._image.partition(*key))}
         led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
         if not led:
@@ -211,7 +206,10 @@ class TopicAdmin:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
 
     async def auto_create(self, name: str) -> None:
-        """See ClusterClient.auto_create. Callers for the same name share one attempt."""
+        """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
+        done for one that exists. `__consumer_offsets` gets its own partition count and compact
+        policy. On any broker; callers for the same name share one attempt. Raises KafkaError (bad
+        name, no live broker, LEADER_NOT_AVAILABLE)."""
         task = self._creating.get(name)
         if task is None:
             task = asyncio.ensure_future(self._auto_create(name))
@@ -252,19 +250,22 @@ class TopicAdmin:
 
     # -- delete --------------------------------------------------------------------------------
 
-    async def delete(self, names: Sequence[str], timeout_ms: int) -> dict[str, KafkaError | None]:
+    async def delete(
+        self, names: Sequence[str], *, timeout_ms: int
+    ) -> dict[str, KafkaError | None]:
+        """Deletes topics; the answer per name (None = done). Only on the controller."""
         unique = dict.fromkeys(names)
         try:
             present = await self._deletable(unique)
         except (KafkaError, *DISCONNECTED) as error:
-            return dict.fromkeys(unique, _as_kafka_error(error))
+            return dict.fromkeys(unique, as_kafka_error(error))
         results: dict[str, KafkaError | None] = {}
 
         def refuse(name: str) -> None:
             results[name] = _unknown(name)
 
         await in_turns(unique, refuse)
-        results |= zip(present, await _side_by_side(self._mark, present), strict=True)
+        results |= zip(present, await side_by_side(self._mark, present), strict=True)
         marked = [name for name in present if results[name] is None]
 
         def is_deleted(name: str) -> bool:
@@ -276,7 +277,8 @@ class TopicAdmin:
         return results
 
     def check_deletion(self) -> None:
-        """See ClusterClient.check_deletion."""
+        """Raises what no topic can be deleted for here: NOT_CONTROLLER,
+        TOPIC_DELETION_DISABLED."""
         self._controller()
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
@@ -314,8 +316,9 @@ class TopicAdmin:
     # -- grow ----------------------------------------------------------------------------------
 
     async def grow(
-        self, growths: Sequence[NewPartitions], timeout_ms: int, validate_only: bool
+        self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, KafkaError | None]:
+        """Grows topics; the answer per name (None = done). Only on the controller."""
         twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
 
         async def one(growth: NewPartitions) -> None:
@@ -324,7 +327,7 @@ class TopicAdmin:
             await self._grow_one(growth, service, validate_only)
 
         names = (growth.topic for growth in growths)
-        results = dict(zip(names, await _side_by_side(one, growths), strict=True))
+        results = dict(zip(names, await side_by_side(one, growths), strict=True))
         if not validate_only:
             sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
             for name in await self._not_ready(sizes, timeout_ms / 1000):
@@ -372,29 +375,3 @@ def _check_named_once(name: str, twice: Container[str]) -> None:
     if name in twice:
         message = f"Topic '{name}' is named more than once in the request."
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-
-
-async def _side_by_side(
-    one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
-) -> list[Answer | KafkaError]:
-    """The answer to each item, in order; CONCURRENT_MAX are under way at a time."""
-
-    async def answer(item: Item) -> Answer | KafkaError:
-        try:
-            return await one(item)
-        except (KafkaError, DeposedError, *DISCONNECTED) as error:
-            return _as_kafka_error(error)
-
-    answers: list[Answer | KafkaError] = []
-    for start in range(0, len(items), CONCURRENT_MAX):
-        run = items[start : start + CONCURRENT_MAX]
-        answers += await asyncio.gather(*(answer(item) for item in run))
-    return answers
-
-
-def _as_kafka_error(error: Exception) -> KafkaError:
-    if isinstance(error, KafkaError):
-        return error
-    if isinstance(error, DeposedError):
-        return KafkaError(ErrorCode.NOT_CONTROLLER, "This broker is not the controller any more.")
-    return unreachable(error)

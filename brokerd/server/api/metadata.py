@@ -83,7 +83,7 @@ async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -
     for start in range(0, len(missing), CREATED_AT_ONCE):
         names = missing[start : start + CREATED_AT_ONCE]
         created = await asyncio.gather(
-            *(broker.cluster.auto_create(name) for name in names), return_exceptions=True
+            *(broker.cluster.topics.auto_create(name) for name in names), return_exceptions=True
         )
         for name, outcome in zip(names, created, strict=True):
             if isinstance(outcome, BaseException):

@@ -38,7 +38,7 @@ async def alter_partition_reassignments(
     await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
     accepted = [key for key, error in outcomes.items() if error is None]
     timeout_ms = milliseconds(request.timeout)
-    outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
+    outcomes |= await broker.cluster.topics.renew_epochs(accepted, timeout_ms)
     topics: dict[str, list[Fields]] = {}
 
     def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:

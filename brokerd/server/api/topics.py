@@ -30,7 +30,7 @@ async def create_topics(broker: Broker, context: RequestContext, request: Any) -
     """Topics by count or by assignment. A name that is asked for twice is answered twice."""
     wanted: list[NewTopic] = []
     await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
-    results = await broker.cluster.create_topics(
+    results = await broker.cluster.topics.create(
         wanted,
         timeout_ms=_ms(request.timeout),
         validate_only=getattr(request, "validate_only", False),
@@ -117,7 +117,7 @@ async def delete_topics(broker: Broker, context: RequestContext, request: Any) -
     if refusal is None:
         rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
         names = dict.fromkeys(name for name, _ in rows if name is not None)
-        results = await broker.cluster.delete_topics(list(names), timeout_ms=_ms(request.timeout))
+        results = await broker.cluster.topics.delete(list(names), timeout_ms=_ms(request.timeout))
     responses: list[bytes] = []
 
     def add(row: tuple[str | None, UUID | None]) -> None:
@@ -138,7 +138,7 @@ def _deletion_refused(
 ) -> KafkaError | None:
     """The answer for every topic of the request, where nothing is deleted at all."""
     try:
-        broker.cluster.check_deletion()
+        broker.cluster.topics.check_deletion()
     except KafkaError as error:
         is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
         if is_disabled and context.api_version < DISABLED_FROM:
@@ -185,7 +185,7 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
         rows.append({"name": name, "error_code": code, "error_message": message})
 
     await in_turns(request.topics, note)
-    results = await broker.cluster.create_partitions(
+    results = await broker.cluster.topics.grow(
         growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
     )
     await in_turns(results.items(), answer)

@@ -249,7 +249,7 @@ class GroupService:
             if OFFSETS_TOPIC in self._cluster.image.topics:
                 return
             try:
-                await self._cluster.auto_create(OFFSETS_TOPIC)
+                await self._cluster.topics.auto_create(OFFSETS_TOPIC)
             except KafkaError as error:
                 raise KafkaError(
                     ErrorCode.COORDINATOR_NOT_AVAILABLE,

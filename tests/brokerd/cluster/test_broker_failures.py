@@ -32,7 +32,7 @@ async def members(zookeeper: ZooKeeper, tmp_path: Path) -> AsyncIterator[Members
 
 async def _topic(member: Member, name: str = "t", partitions: int = 4) -> None:
     topics = [NewTopic(name=name, partitions=partitions)]
-    result = (await member.client.create_topics(topics, timeout_ms=10_000))[name]
+    result = (await member.client.topics.create(topics, timeout_ms=10_000))[name]
     assert not isinstance(result, KafkaError)
 
 
@@ -84,7 +84,7 @@ async def test_another_broker_becomes_controller_and_serves(members: Members) ->
     await members.until(lambda: any(m.client.is_controller for m in started if m is not old))
     assert members.controller().client.image.controller_epoch == 2
     await _topic(members.controller(), "later")
-    results = await members.controller().client.delete_topics(["later"], timeout_ms=10_000)
+    results = await members.controller().client.topics.delete(["later"], timeout_ms=10_000)
     assert results == {"later": None}
 
 
@@ -125,7 +125,7 @@ async def test_new_epochs_that_are_asked_for_while_the_controller_reads_anew_are
     service = only.client._service
     assert service is not None
     service.reconnected()
-    assert await only.client.renew_epochs([("t", 0)], timeout_ms=10_000) == {}
+    assert await only.client.topics.renew_epochs([("t", 0)], timeout_ms=10_000) == {}
     assert [epoch for _, epoch, _ in _shown(only)] == [1, 0]
 
 
@@ -136,7 +136,7 @@ async def test_new_epochs_that_cannot_be_written_are_given_when_all_has_been_rea
     await _topic(only, partitions=2)
     path = "/brokers/topics/t/partitions/1/state"
     members.kazoo.set(path, json.dumps(members.node(path)).encode())  # the version is another one
-    assert await only.client.renew_epochs([("t", 0), ("t", 1)], timeout_ms=10_000) == {}
+    assert await only.client.topics.renew_epochs([("t", 0), ("t", 1)], timeout_ms=10_000) == {}
     assert [epoch for _, epoch, _ in _shown(only)] == [1, 1]
 
 
@@ -206,7 +206,7 @@ async def test_a_broker_hears_at_its_return_what_was_deleted_while_it_was_away(
     await _topic(members.controller(), partitions=2)
     away, other = (first, second) if second.client.is_controller else (second, first)
     await members.stop(away)
-    await other.client.delete_topics(["t"], timeout_ms=100)
+    await other.client.topics.delete(["t"], timeout_ms=100)
     assert members.kazoo.exists("/brokers/topics/t") is not None
     (back,) = await members.start(away.settings.broker_id)
     deleted = [key for delta in back.deltas for key in delta.deleted]
@@ -310,7 +310,7 @@ async def test_brokers_outlive_an_outage_of_zookeeper(tmp_path: Path) -> None:
             await asyncio.to_thread(own.kill)
             await members.until(lambda: first.client.disconnected_since_ms is not None)
             assert len(_shown(first)) == 4
-            results = await members.controller().client.create_topics(
+            results = await members.controller().client.topics.create(
                 [NewTopic(name="u")], timeout_ms=1_000
             )
             error = results["u"]

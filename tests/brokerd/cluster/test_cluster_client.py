@@ -24,7 +24,7 @@ async def members(zookeeper: ZooKeeper, tmp_path: Path) -> AsyncIterator[Members
 
 
 async def _create(member: Member, *topics: NewTopic, **options):
-    return await member.client.create_topics(topics, timeout_ms=10_000, **options)
+    return await member.client.topics.create(topics, timeout_ms=10_000, **options)
 
 
 def _code(result: object) -> ErrorCode | None:
@@ -109,11 +109,11 @@ async def test_validation_alone_writes_nothing(members: Members) -> None:
 
 async def test_any_broker_creates_a_topic_by_itself_and_once(members: Members) -> None:
     started = await members.start(1, 2, default_partitions=3)
-    await asyncio.gather(*(m.client.auto_create("t") for m in started for _ in range(5)))
+    await asyncio.gather(*(m.client.topics.auto_create("t") for m in started for _ in range(5)))
     for member in started:
         await members.until(lambda m=member: len(_leaders(m, "t")) == 3)
     with pytest.raises(KafkaError) as refused:
-        await started[0].client.auto_create("no/topic")
+        await started[0].client.topics.auto_create("no/topic")
     assert refused.value.code is ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
@@ -122,7 +122,9 @@ async def test_of_names_that_collide_one_is_created_where_both_are_asked_for(
 ) -> None:
     (only,) = await members.start(1)
     both = await asyncio.gather(
-        only.client.auto_create("a.b"), only.client.auto_create("a_b"), return_exceptions=True
+        only.client.topics.auto_create("a.b"),
+        only.client.topics.auto_create("a_b"),
+        return_exceptions=True,
     )
     made, refused = both
     assert made is None
@@ -133,7 +135,7 @@ async def test_of_names_that_collide_one_is_created_where_both_are_asked_for(
 
 async def test_the_offsets_topic_is_compacted_and_spread(members: Members) -> None:
     _, second = await members.start(1, 2)
-    await second.client.auto_create("__consumer_offsets")
+    await second.client.topics.auto_create("__consumer_offsets")
     leaders = list(_leaders(second, "__consumer_offsets").values())
     assert (leaders.count(1), leaders.count(2)) == (25, 25)
     config = second.client.image.topics["__consumer_offsets"].config
@@ -145,7 +147,7 @@ async def test_a_deleted_topic_is_stopped_everywhere_and_then_gone(members: Memb
     await _create(members.controller(), NewTopic(name="t", partitions=4))
     controller = members.controller().client
     no_topics = ["unknown", "", ".", "..", "a/b", "a\x00b", "a" * 300]
-    results = await controller.delete_topics(["t", *no_topics], timeout_ms=10_000)
+    results = await controller.topics.delete(["t", *no_topics], timeout_ms=10_000)
     assert results["t"] is None
     for name in no_topics:
         assert _code(results[name]) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -178,7 +180,7 @@ async def test_many_names_that_no_topic_has_are_looked_up_together(
     monkeypatch.setattr(ZooKeeperClient, "exists", counted)
     unknown = [f"unknown-{number}" for number in range(1_000)]
     asked = [*unknown, "unheard-of", "a/b", "t"]
-    results = await only.client.delete_topics(asked, timeout_ms=10_000)
+    results = await only.client.topics.delete(asked, timeout_ms=10_000)
     assert list(results) == asked
     assert [name for name in asked if results[name] is None] == ["unheard-of", "t"]
     refused = {_code(error) for error in results.values() if error}
@@ -192,7 +194,7 @@ async def test_a_deletion_waits_for_the_broker_that_is_away_but_who_asked_does_n
     first, second = await members.start(1, 2)
     await _create(first, NewTopic(name="t", partitions=2))
     await members.stop(second)
-    results = await first.client.delete_topics(["t"], timeout_ms=20_000)
+    results = await first.client.topics.delete(["t"], timeout_ms=20_000)
     assert results == {"t": None}
     assert "t" not in first.client.image.topics
     assert members.kazoo.exists("/brokers/topics/t")
@@ -206,7 +208,7 @@ async def test_a_deletion_waits_for_the_broker_that_is_away_but_who_asked_does_n
 async def test_deletion_can_be_switched_off(members: Members) -> None:
     (only,) = await members.start(1, delete_topics=False)
     await _create(only, NewTopic(name="t"))
-    results = await only.client.delete_topics(["t"], timeout_ms=1_000)
+    results = await only.client.topics.delete(["t"], timeout_ms=1_000)
     assert _code(results["t"]) is ErrorCode.TOPIC_DELETION_DISABLED
     members.kazoo.create("/admin/delete_topics/t")
     await members.until(lambda: members.kazoo.exists("/admin/delete_topics/t") is None)
@@ -234,7 +236,7 @@ async def test_a_deletion_that_was_begun_is_finished_though_none_may_begin_now(
     first, second = await members.start(1, 2)
     await _create(first, NewTopic(name="t", partitions=2))
     await members.stop(second)
-    await first.client.delete_topics(["t"], timeout_ms=200)
+    await first.client.topics.delete(["t"], timeout_ms=200)
     await members.stop(first)
     back = await members.start(1, 2, delete_topics=False)
     await members.until(lambda: members.kazoo.exists("/brokers/topics/t") is None)
@@ -247,13 +249,13 @@ async def test_a_topic_grows(members: Members) -> None:
     await _create(members.controller(), NewTopic(name="t", partitions=2))
     controller = members.controller().client
     grown = [NewPartitions(topic="t", total=5)]
-    validated = await controller.create_partitions(grown, timeout_ms=10_000, validate_only=True)
+    validated = await controller.topics.grow(grown, timeout_ms=10_000, validate_only=True)
     assert validated == {"t": None}
     assert len(members.node("/brokers/topics/t")["partitions"]) == 2
-    assert await controller.create_partitions(grown, timeout_ms=10_000) == {"t": None}
+    assert await controller.topics.grow(grown, timeout_ms=10_000) == {"t": None}
     for member in started:
         assert sorted(_leaders(member, "t")) == [0, 1, 2, 3, 4]
-    results = await controller.create_partitions(
+    results = await controller.topics.grow(
         [NewPartitions(topic="t", total=5), NewPartitions(topic="no", total=5)], timeout_ms=1_000
     )
     assert _code(results["t"]) is ErrorCode.INVALID_PARTITIONS

@@ -36,6 +36,7 @@ class HandCluster:
         self.refusal: KafkaError | None = None
         self.created: list[str] = []
         self._broker = broker
+        self.topics = self
 
     async def auto_create(self, name: str) -> None:
         await asyncio.sleep(0)
@@ -130,7 +131,7 @@ class GroupBroker:
                 await asyncio.sleep(0.001)
 
     async def with_offsets_topic(self) -> "GroupBroker":
-        await self.cluster.auto_create(OFFSETS_TOPIC)
+        await self.cluster.topics.auto_create(OFFSETS_TOPIC)
         await self.ready()
         return self
 

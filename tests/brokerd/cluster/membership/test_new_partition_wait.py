@@ -26,7 +26,7 @@ def taken_up(member: Member, topic: str) -> set[int]:
 async def test_a_topic_is_ready_when_a_slow_leader_has_taken_it_up(members: Members) -> None:
     first, second = await members.start(1, 2, default_partitions=2)
     second.may_apply.clear()
-    await first.client.auto_create("t")
+    await first.client.topics.auto_create("t")
     assert first.client.new_partition_wait.is_awaited("t")
     asyncio.get_running_loop().call_later(0.1, second.may_apply.set)
     await first.client.new_partition_wait.wait(["t"])
@@ -39,12 +39,10 @@ async def test_a_topic_is_ready_when_a_slow_leader_has_taken_it_up(members: Memb
 
 async def test_partitions_that_were_added_are_waited_for_too(members: Members) -> None:
     first, second = await members.start(1, 2)
-    await first.client.auto_create("t")
+    await first.client.topics.auto_create("t")
     await first.client.new_partition_wait.wait(["t"])
     growth = NewPartitions(topic="t", total=4)
-    assert await members.controller().client.create_partitions([growth], timeout_ms=10_000) == {
-        "t": None
-    }
+    assert await members.controller().client.topics.grow([growth], timeout_ms=10_000) == {"t": None}
     await first.client.new_partition_wait.wait(["t"])
     assert taken_up(second, "t") == {0, 1, 2, 3}
 
@@ -55,7 +53,7 @@ async def test_a_leader_that_never_comes_is_waited_for_once(
     monkeypatch.setattr(new_partition_wait, "TIMEOUT_S", 0.2)
     first, second = await members.start(1, 2, default_partitions=2)
     second.may_apply.clear()
-    await first.client.auto_create("t")
+    await first.client.topics.auto_create("t")
     await first.client.new_partition_wait.wait(["t"])
     assert taken_up(second, "t") == set()
     assert not first.client.new_partition_wait.is_awaited("t")

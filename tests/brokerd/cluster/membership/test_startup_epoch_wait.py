@@ -42,7 +42,7 @@ async def one_left_its_topic(members: Members, monkeypatch: pytest.MonkeyPatch) 
     for constant in ("TIMEOUT_S", "OWN_TIMEOUT_S"):
         monkeypatch.setattr(cluster_client, constant, 1e9)
     (alone,) = await members.start(1, default_partitions=3)
-    await alone.client.auto_create("t")
+    await alone.client.topics.auto_create("t")
     await members.stop(alone)
 
 
@@ -85,7 +85,7 @@ async def test_a_broker_that_was_stopped_cleanly_starts_with_the_epochs_it_had(
 async def started_under_a_controller_that_does_nothing(members: Members) -> Member:
     """A broker with two partitions of `t`."""
     (alone,) = await members.start(1, default_partitions=2)
-    await alone.client.auto_create("t")
+    await alone.client.topics.auto_create("t")
     await members.stop(alone)
     members.kazoo.create(
         "/controller", b'{"version":2,"brokerid":9,"timestamp":"1"}', ephemeral=True

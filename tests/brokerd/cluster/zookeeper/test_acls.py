@@ -36,7 +36,7 @@ async def test_brokers_alone_write_and_the_world_reads_what_is_not_sensitive(
 ) -> None:
     one = member(connect, secured_zookeeper, tmp_path)
     await one.begin()
-    await one.client.create_topics([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
+    await one.client.topics.create([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
     found = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     sensitive = {path for path, of in found.items() if of == {"sasl:broker": 31}}
     assert sensitive == {"/config/users", "/config/brokers"}
@@ -68,7 +68,7 @@ async def test_nodes_from_before_are_closed_by_the_first_broker_that_sets_acls(
 ) -> None:
     before = member(connect, secured_zookeeper, tmp_path, set_acl=False)
     await before.begin()
-    await before.client.create_topics([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
+    await before.client.topics.create([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
     await before.client.stop()
     open_nodes = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     assert all(of == {"world:anyone": 31} for of in open_nodes.values())
@@ -162,7 +162,7 @@ async def test_a_broker_shows_its_credentials_again_to_a_server_that_was_away(
                 while one.client.connects < count or not one.client.is_controller:
                     await asyncio.sleep(0.05)
         topic = NewTopic(name="t", partitions=1)
-        made = await one.client.create_topics([topic], timeout_ms=10_000)
+        made = await one.client.topics.create([topic], timeout_ms=10_000)
         assert isinstance(made["t"], CreatedTopic)
         await one.client.stop()
 

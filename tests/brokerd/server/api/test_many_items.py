@@ -45,7 +45,9 @@ async def renewed(*_: Any) -> dict[Any, KafkaError]:
 
 BROKER: Any = SimpleNamespace(
     cluster=SimpleNamespace(
-        is_controller=True, image=MetadataImage(), create_partitions=grown, renew_epochs=renewed
+        is_controller=True,
+        image=MetadataImage(),
+        topics=SimpleNamespace(grow=grown, renew_epochs=renewed),
     ),
     groups=in_groups(),
     logs=SimpleNamespace(dirs=SimpleNamespace(paths=[])),

@@ -86,7 +86,8 @@ async def test_that_topics_cannot_be_deleted_is_told_as_the_client_knows_it(
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)
 
     cluster = SimpleNamespace(
-        check_deletion=check_deletion, image=SimpleNamespace(topic_ids={}, topics={})
+        topics=SimpleNamespace(check_deletion=check_deletion),
+        image=SimpleNamespace(topic_ids={}, topics={}),
     )
     broker: Any = SimpleNamespace(cluster=cluster)
     context: Any = SimpleNamespace(api_version=version)
@@ -204,7 +205,7 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
 class _Administration:
     """A cluster where every topic can be made, without a wait."""
 
-    async def create_topics(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
+    async def create(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
         return {
             each.name: CreatedTopic(
                 name=each.name,
@@ -234,7 +235,9 @@ async def test_a_long_creation_is_answered_in_turns_and_settings_are_told_once(
     request = SimpleNamespace(topics=wanted, timeout=timedelta(0), validate_only=False)
     static = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
     settings = SimpleNamespace(now=BrokerSettings(static=static))
-    broker: Any = SimpleNamespace(cluster=_Administration(), settings=settings)
+    broker: Any = SimpleNamespace(
+        cluster=SimpleNamespace(topics=_Administration()), settings=settings
+    )
     context: Any = SimpleNamespace(api_version=7)
     order: list[str] = []
 

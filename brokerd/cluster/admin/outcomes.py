@@ -1,0 +1,53 @@
+"""What becomes of the items of a request: each gets its own answer, or the KafkaError for it."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from brokerd.cluster.controller.service import DeposedError
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED
+from brokerd.errors import ErrorCode, KafkaError
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+CONCURRENT_MAX = 32
+
+
+def unreachable(error: Exception) -> KafkaError:
+    """The answer to a client when ZooKeeper was lost in the middle of its request."""
+    logger.debug("ZooKeeper was not reachable during a request: %r", error)
+    return KafkaError(
+        ErrorCode.REQUEST_TIMED_OUT,
+        "ZooKeeper is not reachable from this broker: whether the change was made is unknown, "
+        "try again later",
+    )
+
+
+def as_kafka_error(error: Exception) -> KafkaError:
+    """The answer for an error of the cluster or of ZooKeeper."""
+    if isinstance(error, KafkaError):
+        return error
+    if isinstance(error, DeposedError):
+        return KafkaError(ErrorCode.NOT_CONTROLLER, "This broker is not the controller any more.")
+    return unreachable(error)
+
+
+async def side_by_side(
+    one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
+) -> list[Answer | KafkaError]:
+    """The answer to each item, in order; CONCURRENT_MAX are under way at a time."""
+
+    async def answer(item: Item) -> Answer | KafkaError:
+        try:
+            return await one(item)
+        except (KafkaError, DeposedError, *DISCONNECTED) as error:
+            return as_kafka_error(error)
+
+    answers: list[Answer | KafkaError] = []
+    for start in range(0, len(items), CONCURRENT_MAX):
+        run = items[start : start + CONCURRENT_MAX]
+        answers += await asyncio.gather(*(answer(item) for item in run))
+    return answers
