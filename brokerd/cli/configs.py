@@ -220,10 +220,12 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
         _describe_quotas(client, entities)
         return
     kind = entities.kind
-    names = [entities.name]
-    if entities.name is None:  # '' is the default of all brokers
-        brokers = [*map(str, sorted(client.brokers)), ""]
-        names = list(admin.all_topics(client)) if kind == TOPICS else brokers
+    if entities.name is not None:
+        names = [entities.name]
+    elif kind == TOPICS:
+        names = list(admin.all_topics(client))
+    else:  # '' is the default of all brokers
+        names = [*map(str, sorted(client.brokers)), ""]
     for each in names:
         print(config_lines.heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
