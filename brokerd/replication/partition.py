@@ -66,6 +66,8 @@ class Follower:
 class Partition:
     """See the module. `listeners` are called when log end, high watermark or leadership moved, in
     the order in which they came; a dict, as thousands of long polls come and go.
+    `generation` goes up with each change of its leader, in-sync replicas or settings, and when it
+    leaves this broker: what was derived from them before is void.
 
     Brokers do not fetch from each other yet: nothing but tests calls `propose_isr`, `record_fetch`,
     `append_fetched` and `truncate_after`, which replication will.
@@ -73,9 +75,9 @@ class Partition:
 
     __slots__ = (
         "_flush", "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
-        "failed_fetches", "failed_produces", "fetches", "high_watermark", "index", "is_leader",
-        "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces", "state",
-        "synced_to", "topic",
+        "failed_fetches", "failed_produces", "fetches", "generation", "high_watermark", "index",
+        "is_leader", "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces",
+        "state", "synced_to", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +89,7 @@ class Partition:
         self.log = log
         self.state: PartitionState | None = None
         self.is_leader = False
+        self.generation = 0
         self.leader_epoch = NO_EPOCH
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
         self.log.high_watermark = self.high_watermark
@@ -123,6 +126,7 @@ class Partition:
             self._follow_replicas(state, now_ms)
         self.state = state
         self.is_leader = leads
+        self.generation += 1
         self.leader_epoch = state.leader_epoch
         self._leader_high_watermark = UNKNOWN_OFFSET
         self._maximal_isr = frozenset(state.isr)
@@ -143,6 +147,7 @@ class Partition:
     def resign(self) -> None:
         """Lead no more, whatever the last state said (the registration was lost, say)."""
         self.is_leader = False
+        self.generation += 1
         self._notify()
 
     def leave(self) -> None:
@@ -331,6 +336,11 @@ class Partition:
         self.log.high_watermark = self.high_watermark
         self._notify()
         return True
+
+    def reconfigured(self) -> None:
+        """The settings of its log are others."""
+        self.generation += 1
+        self.reconsider()
 
     def reconsider(self) -> None:
         """flush.messages is waited for no more, or the settings are others."""

@@ -154,7 +154,7 @@ class ReplicaManager:
         """Have a partition obey other settings, from its next append on, if it is still here."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
-            partition.reconsider()
+            partition.reconfigured()
 
     def tick(self, now_ms: int) -> bool:
         """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a

@@ -69,11 +69,7 @@ FROZEN_FROM = 200
 
 
 class Broker:
-    """One broker on the running event loop. Handlers reach everything through its attributes.
-
-    `generation` goes up with every change of partitions or settings: what was derived from them
-    before is void.
-    """
+    """One broker on the running event loop. Handlers reach everything through its attributes."""
 
     config: BrokerConfig
     logs: LogManager
@@ -109,7 +105,6 @@ class Broker:
         self.network = Network(config)
         self.pending_reads = PendingReads()
         self.appends = AppendQueues(self.clock, self.network.buffers, self.pending_reads)
-        self.generation = 0
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
         self.admin_port = 0
@@ -284,7 +279,6 @@ class Broker:
     def _take_failed(self) -> None:
         """Log directories whose disks have failed go offline; without any the broker ends."""
         for failed in self.logs.take_failed():
-            self.generation += 1
             self.replicas.take_offline(failed.partitions, failed.reason)
         self.cluster.report_offline(self.replicas.offline)
         try:
@@ -297,7 +291,6 @@ class Broker:
     async def _on_change(self, delta: ImageDelta) -> None:
         """Making a log takes half a millisecond, so many are made in turns; until its own is, a
         client of a new partition gets an error with which it looks for the leader again."""
-        self.generation += 1
         self.metadata.changed(delta)
         if delta.broker_configs:
             await self.settings.take_over(self.cluster.image.broker_configs)
@@ -315,7 +308,6 @@ class Broker:
         if len(delta.partitions) > FROZEN_FROM:
             gc.freeze()  # they stay, too
         await in_turns(self._new_configs(kept), self._reconfigure)
-        self.generation += 1
         self.groups.on_delta(delta)
         self.cluster.report_offline(self.replicas.offline)
 
@@ -335,15 +327,12 @@ class Broker:
                     yield partition, config
 
     def _reconfigure(self, each: tuple[Partition, LogConfig]) -> None:
-        self.generation += 1
         self.replicas.reconfigure(*each)
 
     def _delete(self, key: TopicPartition) -> None:
-        self.generation += 1
         self.replicas.apply_states((), [key])
 
     def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
-        self.generation += 1
         if self.is_ready:
             self._add_leader_event(state)
         try:

@@ -158,7 +158,7 @@ class Router:
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
-                if memo and memo.serve(self._broker, connection, buffer, position, frame_end):
+                if memo and memo.serve(connection, buffer, position, frame_end):
                     self.times.others.append(FETCH)
                 else:
                     self._serve(connection, view[position + 4 : frame_end])

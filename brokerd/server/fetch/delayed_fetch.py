@@ -87,7 +87,9 @@ def serve_fetch(
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
         if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
-            connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
+            connection.fetch_memo = memo_of(
+                broker.config.fetch_max_bytes, header, request, attempt.partitions[0], frame
+            )
     else:
         late = DelayedFetch(broker, connection, header, request, fetch)
         late.delay(attempt, request.max_wait_ms / 1000)

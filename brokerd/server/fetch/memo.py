@@ -20,7 +20,6 @@ from brokerd.protocol.fetch_response import ResponseTemplate
 if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
     from brokerd.server.network.connection import Connection
 
 FRAME_HEAD_BYTES = 12
@@ -37,19 +36,20 @@ _PROBE = 0x0123456789ABCDEF
 
 
 class FetchMemo:
-    """What a request that is like the last one needs no second look at.
+    """What a request that is like the last one needs no second look at, for one generation of the
+    partition: that it is led here, under the epoch that the client names, and is read from.
 
     Positions count from the beginning of a frame, its size included.
     """
 
     __slots__ = (
-        "committed", "frame_bytes", "generation", "header", "leader_epoch", "max_bytes",
-        "min_bytes", "misses", "offset_at", "partition", "prefix", "suffix", "template", "version",
+        "committed", "frame_bytes", "generation", "header", "max_bytes", "min_bytes", "misses",
+        "offset_at", "partition", "prefix", "suffix", "template", "version",
     )  # fmt: skip
 
     def __init__(
         self,
-        broker: Broker,
+        fetch_max_bytes: int,
         header: RequestHeader,
         request: FetchRequest,
         partition: Partition,
@@ -64,30 +64,22 @@ class FetchMemo:
         self.offset_at = offset_at
         self.prefix = frame[FRAME_HEAD_BYTES:offset_at]
         self.suffix = frame[offset_at + _OFFSET_BYTES :]
-        self.generation = broker.generation
+        self.generation = partition.generation
         self.partition = partition
-        self.leader_epoch = wanted.leader_epoch
         self.committed = request.isolation_level == READ_COMMITTED
-        most_bytes = min(request.max_bytes, broker.config.fetch_max_bytes)
+        most_bytes = min(request.max_bytes, fetch_max_bytes)
         self.min_bytes = min(request.min_bytes, most_bytes)
         self.max_bytes = max(min(wanted.max_bytes, most_bytes), 0)
         self.template = ResponseTemplate(
             header.api_version, wanted.topic, wanted.topic_id, wanted.partition
         )
 
-    def serve(
-        self,
-        broker: Broker,
-        connection: Connection,
-        buffer: bytearray,
-        position: int,
-        end: int,
-    ) -> bool:
+    def serve(self, connection: Connection, buffer: bytearray, position: int, end: int) -> bool:
         """Answers the frame `buffer[position:end]`; False if it has to go the general way."""
         offset_at = position + self.offset_at
         if (
             end - position != self.frame_bytes
-            or self.generation != broker.generation
+            or self.generation != self.partition.generation
             or not buffer.startswith(self.version, position + _VERSION_AT)
             or not buffer.startswith(self.prefix, position + FRAME_HEAD_BYTES)
             or not buffer.startswith(self.suffix, offset_at + _OFFSET_BYTES)
@@ -109,8 +101,6 @@ class FetchMemo:
     def _answer(self, connection: Connection, offset: int, correlation_id: int) -> bool:
         partition = self.partition
         log = partition.log
-        if not partition.is_leader or self.leader_epoch not in (-1, partition.leader_epoch):
-            return False
         stable = partition.last_stable_offset
         up_to = stable if self.committed else partition.high_watermark
         if not log.is_loaded or not log.log_start_offset <= offset < up_to:
@@ -141,7 +131,7 @@ class FetchMemo:
 
 
 def memo_of(
-    broker: Broker,
+    fetch_max_bytes: int,
     header: RequestHeader,
     request: FetchRequest,
     partition: Partition,
@@ -169,7 +159,7 @@ def memo_of(
             view = memoryview(probed)[_SIZE_BYTES:]
             other = decode_fetch(view, header.body_position, header.api_version)
             if other.partitions == [wanted._replace(offset=_PROBE)] and _same(other, request):
-                return FetchMemo(broker, header, request, partition, whole, at)
+                return FetchMemo(fetch_max_bytes, header, request, partition, whole, at)
         _OFFSET.pack_into(probed, at, wanted.offset)
         at = whole.find(_OFFSET.pack(wanted.offset), at + 1)
     return None

@@ -89,7 +89,7 @@ class ProduceBatcher:
         Returns the position behind the last one, and how many they were.
         """
         memo: Any = connection.produce_memo
-        while memo is not None and memo.generation == self._broker.generation:
+        while memo is not None and memo.generation == memo.partition.generation:
             if memo.opens:
                 self._require_own(connection)  # what it appends is not looked up before
             batches = self._dirty.get(memo.partition)
@@ -170,8 +170,7 @@ class ProduceBatcher:
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
-                bytes(frame[8 : request.prefix_end]), header.api_version,
-                self._broker.generation, request, partition,
+                bytes(frame[8 : request.prefix_end]), header.api_version, request, partition,
                 opens_batches(self._broker.config, partition.log.config),
             )  # fmt: skip
             self._memos.add(memo, frame)

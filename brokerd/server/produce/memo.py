@@ -22,6 +22,8 @@ fields more) is looked at anew each time."""
 MEMOS_MAX = 10_000
 """So many are kept for all connections together, which with the longest names take 35 MB;
 besides, each connection has one."""
+SWEEP_MIN = 64
+"""Fewer are not looked through for those that are void."""
 _LEGACY_SIZE = Struct(">i")
 _PREFIX_AT, _VERSION_AT = 12, 6
 _NAME_AT, _FLEXIBLE_NAME_AT = 20, 17
@@ -50,8 +52,8 @@ _unpack_prefix = _Prefixes()
 class ProduceMemo:
     """A request for one partition up to its records: client, acks, topic, partition, and the reply.
 
-    Good for one generation of the broker's partitions: any change of states or settings ends it, so
-    that leadership, in-sync replicas and limits need no check of their own per request.
+    Good for one generation of the partition: any change of its state or settings ends it, so that
+    leadership, in-sync replicas and limits need no check of their own per request.
     """
 
     __slots__ = (
@@ -63,7 +65,6 @@ class ProduceMemo:
         self,
         prefix: bytes,
         version: int,
-        generation: int,
         request: ProduceRequest,
         partition: Partition,
         opens: bool,
@@ -72,7 +73,7 @@ class ProduceMemo:
         self.prefix = prefix
         self.records_at = 12 + len(prefix)
         self.version = version
-        self.generation = generation
+        self.generation = partition.generation
         self.flexible = is_flexible(ApiKey.PRODUCE, version)
         self.acks = request.acks
         self.timeout_ms = request.timeout_ms
@@ -129,19 +130,28 @@ class ProduceMemo:
 class ProduceMemos:
     """The memos of all connections: a client that writes to many partitions comes back to each."""
 
-    __slots__ = ("_by_prefix", "_generation")
+    __slots__ = ("_by_prefix", "_sweep_at")
 
     def __init__(self) -> None:
         self._by_prefix: dict[bytes, ProduceMemo] = {}
-        self._generation = -1
+        self._sweep_at = SWEEP_MIN
 
     def add(self, memo: ProduceMemo, frame: memoryview) -> None:
-        """Keeps a memo of `frame`, which is without its size; those of another generation go."""
-        if memo.generation != self._generation or len(self._by_prefix) >= MEMOS_MAX:
-            self._generation = memo.generation
-            self._by_prefix.clear()
+        """Keeps a memo of `frame`, which is without its size. Of those that are void, which hold
+        their partitions, there are never many more than of others."""
+        if len(self._by_prefix) >= self._sweep_at:
+            self._sweep()
         if _prefix_bytes(frame, _VERSION_AT - 4, len(frame)) == len(memo.prefix):
             self._by_prefix[memo.prefix] = memo
+
+    def _sweep(self) -> None:
+        kept = {
+            prefix: memo
+            for prefix, memo in self._by_prefix.items()
+            if memo.generation == memo.partition.generation
+        }
+        self._by_prefix = kept if len(kept) < MEMOS_MAX else {}
+        self._sweep_at = min(max(2 * len(kept), SWEEP_MIN), MEMOS_MAX)
 
     def find(
         self, last: ProduceMemo, buffer: bytearray, position: int, end: int

@@ -125,14 +125,11 @@ async def test_partitions_that_take_up_another_config_leave_others_their_turn(
     broker.replicas.asked.clear()
     changing = asyncio.ensure_future(broker._on_change(ImageDelta(topics_configs=names)))
     seen = set()
-    generations = set()
     while not changing.done():
         await asyncio.sleep(0)
         settings = broker.replicas.settings
         seen.add(sum(settings[name].retention_ms == 6 for name in names))
-        generations.add(broker.generation)
     assert seen >= {1, 2, 3, 4, 5}
-    assert len(generations) >= 5, "what is remembered of a partition is looked up again"
     assert "other" not in broker.replicas.asked
 
 

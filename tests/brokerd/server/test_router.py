@@ -80,7 +80,7 @@ class Bench:
         config, metrics, clock = parse(text), BrokerMetrics(), SystemClock()
         self.network = Network(config)
         self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
+            metrics=metrics, times=RequestTimes(metrics, 1.0), config=config,
             clock=clock, appends=AppendQueues(clock, self.network.buffers, PendingReads()),
             leader_of=self._leads_nothing,
         )  # fmt: skip

@@ -45,7 +45,7 @@ class Bench:
         self.network = Network(config)
         pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
         broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, config=config, generation=0, clock=clock,
+            metrics=metrics, times=times, config=config, clock=clock,
             appends=AppendQueues(clock, self.network.buffers, pending_reads),
             pending_reads=pending_reads, leader_of=self._leader_of,
             fetch_sessions=FetchSessions(10, lambda: 5), purgatory=Purgatory(times),

@@ -1,5 +1,6 @@
 """A repeated Fetch by its memo: answered at once, or left to the general way with nothing held."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,8 +44,6 @@ class Bench:
         log.load()
         self.partition = Partition("t", 0, 1, log)
         self.partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
-        config = SimpleNamespace(fetch_max_bytes=1 << 20)
-        self.broker: Any = SimpleNamespace(generation=1, config=config)
         nowhere: Any = None
         self.connection: Any = SimpleNamespace(
             output=OutputQueue(nowhere, LoopTimes()), fetch_memo=None, last_header=None
@@ -55,13 +54,13 @@ class Bench:
         view = memoryview(whole)[4:]
         header = parse_header(view)
         request = decode_fetch(view, header.body_position, VERSION)
-        made = memo_of(self.broker, header, request, self.partition, view)
+        made = memo_of(1 << 20, header, request, self.partition, view)
         assert made is not None
         return made
 
     def serves(self, memo: FetchMemo, offset: int, **changes: Any) -> bool:
         asked = frame(offset, **changes)
-        return memo.serve(self.broker, self.connection, asked, 0, len(asked))
+        return memo.serve(self.connection, asked, 0, len(asked))
 
     @property
     def pins(self) -> int:
@@ -125,6 +124,14 @@ def test_where_there_are_no_records_the_general_way_says_so(bench: Bench, offset
 def test_a_request_of_another_kind_is_no_repetition(bench: Bench) -> None:
     memo = bench.memo()
     assert not bench.serves(memo, 0, max_wait=7)
-    bench.broker.generation += 1
+    assert bench.connection.output.unsent == 0
+
+
+@pytest.mark.parametrize("change", [Partition.reconfigured, Partition.leave])
+def test_a_partition_with_other_settings_or_that_has_gone_is_looked_up_again(
+    bench: Bench, change: Callable[[Partition], None]
+) -> None:
+    memo = bench.memo()
+    change(bench.partition)
     assert not bench.serves(memo, 0)
     assert bench.connection.output.unsent == 0

@@ -45,7 +45,7 @@ class Bench:
         self.broker: Any = SimpleNamespace(
             metrics=metrics, times=times, clock=ManualClock(), purgatory=Purgatory(times),
             config=SimpleNamespace(fetch_max_bytes=1 << 20), leader_of=self._leader_of,
-            pending_reads=PendingReads(), fetch_sessions=FetchSessions(0, lambda: 1), generation=0,
+            pending_reads=PendingReads(), fetch_sessions=FetchSessions(0, lambda: 1),
             cluster=SimpleNamespace(image=None),
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.produce.batcher import ProduceBatcher
-from brokerd.server.produce.memo import MEMO_MAX_BYTES, MEMOS_MAX, ProduceMemos
+from brokerd.server.produce.memo import MEMO_MAX_BYTES, MEMOS_MAX, SWEEP_MIN, ProduceMemos
 from tests.brokerd.replication.support import replica, state
 
 SEGMENT_BYTES = 4096
@@ -41,17 +41,18 @@ class Served:
         partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
         self.metrics = BrokerMetrics()
         broker: Any = SimpleNamespace(
-            appends=SimpleNamespace(by_partition={}), generation=1, clock=ManualClock(),
+            appends=SimpleNamespace(by_partition={}), clock=ManualClock(),
             config=parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"), metrics=self.metrics,
             leader_of=self._leader_of,
         )  # fmt: skip
-        self._partition = partition
+        self.partition = partition
         self._round = ProduceBatcher(broker)
+        self.memos = self._round._memos
         self.looked_up = 0  # Produces that were not recognised
 
     def _leader_of(self, topic: str, index: int) -> Any:
         self.looked_up += 1
-        return self._partition
+        return self.partition
 
     def produce(self, connection: Any, frame: bytearray) -> None:
         received = bytearray(frame)  # the log writes offsets into it
@@ -142,6 +143,28 @@ def test_the_memos_of_all_connections_take_no_more_than_is_said(
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken < 35_000_000 / 10
+
+
+def test_another_partition_that_changes_leaves_what_is_known_of_this_one(tmp_path: Path) -> None:
+    directories = [tmp_path / "one", tmp_path / "another"]
+    for each in directories:
+        each.mkdir()
+    served = [Served(each) for each in directories]
+    connections = [connected(), connected()]
+    for _ in range(2):
+        for each, connection in zip(served, connections, strict=True):
+            each.produce(connection, frame(10)[0])
+        served[1].partition.apply(state(2, 1, replicas=(1, 2), isr=(1,)), 0)
+    assert [each.looked_up for each in served] == [1, 2]
+
+
+def test_of_memos_that_are_void_no_more_are_kept_than_of_others(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    memos = served.memos
+    for number in range(10 * SWEEP_MIN):
+        served.partition.reconfigured()
+        served.produce(connected(), frame(10, f"client-{number}")[0])
+        assert len(memos._by_prefix) <= SWEEP_MIN + 1
 
 
 @pytest.mark.parametrize("cut_at", range(8, 40))

@@ -78,7 +78,7 @@ class Bench:
         self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None), PendingReads())
         times = RequestTimes(metrics, 60.0)
         self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, config=CONFIG, generation=0, clock=clock,
+            metrics=metrics, times=times, config=CONFIG, clock=clock,
             appends=self.appends, purgatory=Purgatory(times), leader_of=self._leader_of,
             replicas=SimpleNamespace(offline=(), get=lambda *_: None),
         )  # fmt: skip
