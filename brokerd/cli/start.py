@@ -19,7 +19,6 @@ from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.jaas import JaasError
 from brokerd.security.tls import TlsError, problems_of
-from brokerd.server.api.table import HANDLERS
 from brokerd.server.broker import Broker
 from brokerd.server.network.listeners import BindError
 from brokerd.server.network.selector import TimedSelector
@@ -111,7 +110,7 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
     loop = asyncio.get_running_loop()
     for number in signals.ending():
         loop.add_signal_handler(number, end, 0)
-    broker = Broker(config, HANDLERS, fatal, loop_times=times)
+    broker = Broker(config, fatal, loop_times=times)
     try:
         starting = asyncio.ensure_future(broker.start())
         await asyncio.wait((starting, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -128,9 +127,10 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
 
 
 def _say_ready(broker: Broker) -> None:
-    listeners = ", ".join(str(each) for each in broker.config.advertised_listeners.values())
+    config = broker.settings.config
+    listeners = ", ".join(str(each) for each in config.advertised_listeners.values())
     print(
-        f"brokerd {broker.config.broker_id} is ready: {listeners},"
+        f"brokerd {config.broker_id} is ready: {listeners},"
         f" admin http://127.0.0.1:{broker.admin_port}",
         flush=True,
     )

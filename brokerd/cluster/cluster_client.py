@@ -28,6 +28,7 @@ from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import acls, bulk_reads, offline_replicas, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -102,6 +103,11 @@ class ClusterClient:
     def is_controller(self) -> bool:
         """Whether this broker is the elected controller."""
         return self._service is not None
+
+    def require_controller(self) -> None:
+        """Raises KafkaError(NOT_CONTROLLER) on every other broker."""
+        if not self.is_controller:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
 
     # -- life ----------------------------------------------------------------------------------
 

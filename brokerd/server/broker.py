@@ -15,17 +15,16 @@ import gc
 import logging
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.cluster_client import ClusterClient
-from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
+from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
-from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.all_log_dirs import LogDirs
@@ -34,14 +33,11 @@ from brokerd.log.manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
 from brokerd.metrics import BrokerMetrics, LoopTimes
-from brokerd.replication.epochs import check_current_epoch
-from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
-from brokerd.replication.state import PartitionState
 from brokerd.security import admin_token, jaas
+from brokerd.server import wiring
 from brokerd.server.admin_http.events import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
-from brokerd.server.admin_http.pages import pages
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.background.disk_worker import DiskWorker
@@ -52,46 +48,42 @@ from brokerd.server.coordinator.group_service import GroupService
 from brokerd.server.coordinator.producer_id_source import ProducerIdSource
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
+from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listeners import BindError
 from brokerd.server.network.network import Network
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.requests.context import Handler
 from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
-from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
 FINISH_TIMEOUT_S = 2.0
-FROZEN_FROM = 200
 
 
 class Broker:
-    """One broker on the running event loop. Handlers reach everything through its attributes."""
+    """One broker on the running event loop. What its handlers get of it: `wiring`."""
 
-    config: BrokerConfig
     logs: LogManager
     replicas: ReplicaManager
     cleaner: LogCleanerManager
     cluster: ClusterClient
     groups: GroupService
+    led: LedPartitions
     log_starts: LogStartSaves
     metadata: MetadataCache
     producer_expiry: ProducerExpiry
     producer_ids: ProducerIdSource
-    settings: LiveSettings
+    publisher: MetadataPublisher
 
     def __init__(
         self,
         config: BrokerConfig,
-        handlers: dict[int, Handler],
         on_fatal: Callable[[Exception], None],
         clock: Clock | None = None,
         loop_times: LoopTimes | None = None,
     ) -> None:
-        self.config = config
         self.clock = clock or SystemClock()
         self.metrics = BrokerMetrics(loop_times)
         self.times = RequestTimes(self.metrics, config.brokerd_slow_request_ms / 1000)
@@ -103,6 +95,7 @@ class Broker:
             lambda: self.cluster.image.names_by_id,
         )
         self.network = Network(config)
+        self.settings = LiveSettings(config, self.network, self._reconfigure)
         self.pending_reads = PendingReads()
         self.appends = AppendQueues(self.clock, self.network.buffers, self.pending_reads)
         self.started_at_ms = self.clock.now_ms()
@@ -111,7 +104,7 @@ class Broker:
         self._on_fatal = on_fatal
         self._disk = DiskWorker(self.metrics.flushes_s)
         self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
-        self._router = Router(self, handlers)
+        self._router: Router | None = None
         self._admin: AdminServer | None = None
         self._scheduler: Scheduler | None = None
 
@@ -119,7 +112,6 @@ class Broker:
 
     async def start(self) -> None:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
-        self.settings = LiveSettings(self, self.config, self._cleaner_workers)
         await self.settings.try_listeners()
         await self._open_logs()
         self._make_parts()
@@ -133,18 +125,19 @@ class Broker:
         self._scheduler = Scheduler(self.clock, self._scheduled_tasks(), self.metrics.loop_lag_s)
         self._scheduler.start()
         await self.cluster.wait_for_startup_epochs()
+        self._router = wiring.router(self)
         self.network.accept(self._router)
         self.is_ready = True
 
     def _make_parts(self) -> None:
         """Those that need the logs."""
+        config = self.settings.config
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
             self.logs.all,
-            self.config.producer_id_expiration_ms,
-            self.config.producer_id_expiration_check_interval_ms,
+            config.producer_id_expiration_ms,
+            config.producer_id_expiration_check_interval_ms,
         )
-        config = self.config
         self.replicas = ReplicaManager(
             self.logs,
             config.broker_id,
@@ -158,12 +151,22 @@ class Broker:
         self.groups = GroupService(
             config, self.clock, self.replicas, self.cluster, self.pending_reads
         )
+        self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
+        self.publisher = MetadataPublisher(
+            cluster=self.cluster,
+            events=self.events,
+            groups=self.groups,
+            is_ready=lambda: self.is_ready,
+            metadata=self.metadata,
+            replicas=self.replicas,
+            settings=self.settings,
+        )
 
     async def _open_logs(self) -> None:
         """Lock, connect, load: what is recovered obeys the settings of its topic, as in Kafka."""
-        config = self.config
+        config = self.settings.config
         dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
         logs = LogManager(
             dirs,
@@ -182,7 +185,7 @@ class Broker:
         try:
             self.cluster = ClusterClient(
                 _cluster_settings(config, dirs),
-                asyncio.get_running_loop(), self._on_change, self._on_fatal,
+                asyncio.get_running_loop(), self._publish, self._on_fatal,
             )  # fmt: skip
             await self.cluster.connect()
             configs = await self._configs_of(await asyncio.to_thread(logs.to_recover))
@@ -198,9 +201,9 @@ class Broker:
         return self.settings.log_configs(*await self.cluster.configs_before_start(sorted(topics)))
 
     async def _start_admin(self) -> None:
-        config = self.config
+        config = self.settings.config
         path = config.brokerd_admin_token_file or f"{self.logs.dirs.live[0].path}/admin.token"
-        self._admin = AdminServer(pages(self), admin_token.load_or_create(Path(path)))
+        self._admin = AdminServer(wiring.admin_pages(self), admin_token.load_or_create(Path(path)))
         try:
             self.admin_port = await self._admin.start(config.brokerd_admin_port)
         except OSError as error:
@@ -209,7 +212,7 @@ class Broker:
 
     def _scheduled_tasks(self) -> list[tuple[Task, int]]:
         """Each with how often it is due, in ms; those of a second look themselves."""
-        config, tasks = self.config, self.logs.tasks
+        config, tasks = self.settings.config, self.logs.tasks
         checkpoints_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,
             config.log_flush_start_offset_checkpoint_interval_ms,
@@ -236,7 +239,8 @@ class Broker:
             await self.groups.stop()
         if hasattr(self, "cluster"):
             await self.cluster.stop()
-        await self._router.finish_tasks(FINISH_TIMEOUT_S)
+        if self._router is not None:
+            await self._router.finish_tasks(FINISH_TIMEOUT_S)
         await self.appends.drain(FINISH_TIMEOUT_S)
         await self.pending_reads.stop()
         self.network.close()
@@ -252,26 +256,18 @@ class Broker:
             await self._disk.drain()
         self._disk.close()
 
-    # ---- what handlers ask
+    # ---- what changes while it runs
 
-    def leader_of(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
-        """The partition that this broker leads; KafkaError where it does not.
+    async def _publish(self, delta: ImageDelta) -> None:
+        await self.publisher.publish(delta)
 
-        `leader_epoch` is what the client believes; -1 believes anything.
-        """
-        partition = self.replicas.get(topic, index)
-        if partition is None:
-            if self.cluster.image.partition(topic, index) is not None:
-                reason = self.replicas.offline.get((topic, index))
-                if reason is not None:
-                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
-                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{index} is elsewhere")
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
-        partition.require_leader()
-        check_current_epoch(leader_epoch, partition.leader_epoch)
-        return partition
-
-    # ---- disks that fail
+    def _reconfigure(self, config: BrokerConfig) -> None:
+        """The parts that keep a copy of settings."""
+        self.network.reconfigure(config)
+        self.producer_expiry.expiration_ms = config.producer_id_expiration_ms
+        self._cleaner_workers.limit = config.log_cleaner_threads
+        self.cleaner.backoff_ms = config.log_cleaner_backoff_ms
+        self.cleaner.limits = cleaner_limits(config)
 
     def _plan_take_failed(self) -> None:
         asyncio.get_running_loop().call_soon(self._take_failed)
@@ -285,74 +281,6 @@ class Broker:
             self.logs.dirs.require_one()
         except LogDirError as error:
             self._on_fatal(error)
-
-    # ---- what the cluster reports
-
-    async def _on_change(self, delta: ImageDelta) -> None:
-        """Making a log takes half a millisecond, so many are made in turns; until its own is, a
-        client of a new partition gets an error with which it looks for the leader again."""
-        self.metadata.changed(delta)
-        if delta.broker_configs:
-            await self.settings.take_over(self.cluster.image.broker_configs)
-        changed = {state.topic for state in delta.partitions}
-        known = self.cluster.image.topics
-        configs = {
-            name: self.settings.topic_config_of_new(known[name])
-            for name in changed
-            if name in known
-        }
-        self.settings.forget_topics({topic for topic, _ in delta.deleted})
-        await in_turns(delta.deleted, self._delete)
-        kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
-        await in_turns(delta.partitions, lambda state: self._apply(state, configs))
-        if len(delta.partitions) > FROZEN_FROM:
-            gc.freeze()  # they stay, too
-        await in_turns(self._new_configs(kept), self._reconfigure)
-        self.groups.on_delta(delta)
-        self.cluster.report_offline(self.replicas.offline)
-
-    def _has_logs(self, topic: TopicInfo) -> bool:
-        return any(self.replicas.get(topic.name, index) for index in topic.partitions)
-
-    def _new_configs(self, names: Iterable[str]) -> Iterator[tuple[Partition, LogConfig]]:
-        """The partitions of these topics that are here, with what they are to obey."""
-        for name in names:
-            topic = self.cluster.image.topics.get(name)
-            config = self.settings.topic_config(topic) if topic else None
-            if topic is None or config is None:
-                continue
-            for index in tuple(topic.partitions):
-                partition = self.replicas.get(name, index)
-                if partition is not None:
-                    yield partition, config
-
-    def _reconfigure(self, each: tuple[Partition, LogConfig]) -> None:
-        self.replicas.reconfigure(*each)
-
-    def _delete(self, key: TopicPartition) -> None:
-        self.replicas.apply_states((), [key])
-
-    def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
-        if self.is_ready:
-            self._add_leader_event(state)
-        try:
-            self.replicas.apply_states([state], (), configs)
-        except Exception:
-            # One partition's trouble must not keep this broker from taking up the others.
-            logger.exception("%s-%d could not be taken up", state.topic, state.partition)
-
-    def _add_leader_event(self, state: PartitionState) -> None:
-        """An event if this broker gains or loses the partition's leadership."""
-        partition = self.replicas.get(state.topic, state.partition)
-        was_leader = partition is not None and partition.is_leader
-        if was_leader != (state.leader == self.config.broker_id):
-            detail = {
-                "topic": state.topic,
-                "partition": state.partition,
-                "leader": state.leader,
-                "leader_epoch": state.leader_epoch,
-            }
-            self.events.add("leader", detail)
 
 
 def _flush_interval_ms(config: BrokerConfig) -> int:

@@ -1,7 +1,7 @@
 """Applies changes of a broker's settings while it runs.
 
-`now` has the source of each setting, `Broker.config` the current values. Code that reads
-`Broker.config` each time needs nothing here; the rest is notified.
+`now` has the source of each setting, `config` the current values. Code that reads `config` each
+time needs nothing else; parts that keep a copy are notified (`on_change`).
 """
 
 from __future__ import annotations
@@ -20,17 +20,14 @@ from brokerd.limits import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.listeners import BindError
-from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from brokerd.cluster.metadata_image import TopicInfo
+    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
     from brokerd.config.broker import BrokerConfig
     from brokerd.config.tls import TlsSettings
-    from brokerd.replication.partition import Partition
-    from brokerd.server.background.cleaner_workers import CleanerWorkers
-    from brokerd.server.broker import Broker
+    from brokerd.server.network.network import Network
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +35,13 @@ logger = logging.getLogger(__name__)
 class LiveSettings:
     """See the module. `static` is what the properties file says."""
 
-    def __init__(self, broker: Broker, static: BrokerConfig, workers: CleanerWorkers) -> None:
+    def __init__(
+        self, static: BrokerConfig, network: Network, on_change: Callable[[BrokerConfig], None]
+    ) -> None:
         self.now = BrokerSettings(static=static)
-        self._broker = broker
-        self._workers = workers
+        self.config = static
+        self._network = network
+        self._on_change = on_change
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
         self._logged: dict[str, str] = {}
@@ -51,7 +51,7 @@ class LiveSettings:
         """Opens the listeners of the file, whose ports are this broker's while it reads its logs.
         Those that cannot be opened may be others by what is set in ZooKeeper."""
         try:
-            await self._broker.network.open(self.now.static)
+            await self._network.open(self.now.static)
         except BindError as error:
             logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
 
@@ -60,28 +60,23 @@ class LiveSettings:
         if self._not_open is not None:
             raise self._not_open
 
-    async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
+    async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> bool:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
-        ZooKeeper. A value that makes no sense is logged and passed over. So
-        are listeners that cannot be opened; for those of the file there is `require_listeners`."""
-        broker = self._broker
+        ZooKeeper; whether values are others now. A value that makes no sense is logged and passed
+        over. So are listeners that cannot be opened; for those of the file there is
+        `require_listeners`."""
         self.now = self._with(configs)
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
         self._log_left_out()
         config = await self._open(config)
-        broker.cluster.registration.advertise(endpoints(config))
-        if config == broker.config:
-            return
+        if config == self.config:
+            return False
         logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
-        broker.config = config
-        broker.network.reconfigure(config)
-        broker.producer_expiry.expiration_ms = config.producer_id_expiration_ms
-        self._workers.limit = config.log_cleaner_threads
-        broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
-        broker.cleaner.limits = cleaner_limits(config)
-        await self._reconfigure_topics()
+        self.config = config
+        self._on_change(config)
+        return True
 
     def _with(self, configs: Mapping[str, Mapping[str, str]]) -> BrokerSettings:
         own = configs.get(str(self.now.static.broker_id), {})
@@ -104,12 +99,12 @@ class LiveSettings:
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
         """Has the listeners open that can be; those of the file keep the broker from starting, one
         that was added while it ran is left as it is, or closed."""
-        broker, static = self._broker, self.now.static
+        static = self.now.static
         of_file = {"", *(each.name for each in static.listeners)}
         failed: set[str] = set()
         while True:
             try:
-                config = await broker.network.open(config)
+                config = await self._network.open(config)
                 self._not_open = None
                 return config
             except (BindError, TlsError) as error:
@@ -117,14 +112,14 @@ class LiveSettings:
                 if name in of_file:
                     self._not_open = error
                     logger.error("the listeners and their stores stay as they are: %s", error)
-                    return config.with_listeners_of(broker.config)
-                config = with_listener_of(config, static if name in failed else broker.config, name)
+                    return config.with_listeners_of(self.config)
+                config = with_listener_of(config, static if name in failed else self.config, name)
                 failed.add(name)
                 self._log_not_open(error)
 
     def _log_not_open(self, error: Exception) -> None:
         static = self.now.static
-        at = self._broker.config.advertised_listeners[static.inter_broker_listener_name]
+        at = self.config.advertised_listeners[static.inter_broker_listener_name]
         logger.error(
             "%s. This listener was set while the broker ran, and is tried again with the next"
             " change of its settings. Make it possible, or have those of the file: brokerd configs"
@@ -143,23 +138,6 @@ class LiveSettings:
             )  # fmt: skip
         self._left_out = names
 
-    async def _reconfigure_topics(self) -> None:
-        broker = self._broker
-        known = broker.cluster.image.topics
-        made: dict[str, LogConfig | None] = {}
-
-        def reconfigure(partition: Partition) -> None:
-            info = known.get(partition.topic)
-            if info is None:
-                return
-            if partition.topic not in made:
-                made[partition.topic] = self.topic_config(info)
-            config = made[partition.topic]
-            if config is not None:
-                broker.replicas.reconfigure(partition, config)
-
-        await in_turns(broker.replicas.all(), reconfigure)
-
     def forget_topics(self, names: Iterable[str]) -> None:
         """They were deleted: for new ones with their names it is logged again."""
         for name in names:
@@ -169,7 +147,7 @@ class LiveSettings:
         """What the logs of a topic are to obey; None where somebody wrote into ZooKeeper what makes
         no sense: then they go on with what they have."""
         try:
-            config = LogConfig.from_properties(self._broker.config.raw, info.config)
+            config = LogConfig.from_properties(self.config.raw, info.config)
         except ValueError as error:
             if self._logged.get(info.name) != str(error):
                 self._logged[info.name] = str(error)
@@ -185,7 +163,73 @@ class LiveSettings:
         """The same for a log that has no settings yet: the broker's value stands for each of the
         topic's that makes no sense."""
         config = self.topic_config(info)
-        return config or LogConfig.from_sound_properties(self._broker.config.raw, info.config)
+        return config or LogConfig.from_sound_properties(self.config.raw, info.config)
+
+    async def check_listeners(
+        self, config: BrokerConfig, named: Collection[str] | None, image: MetadataImage
+    ) -> None:
+        """Opens, to see whether it can be done, the addresses of listeners that would be others,
+        and their stores. `named` are the settings that somebody wants for this broker, None for all
+        brokers. Raises KafkaError(INVALID_REQUEST), or INVALID_CONFIG for a store that is to
+        stay."""
+        config = self._without_those_away(config)
+        self._check_endpoints(config, image)
+        try:
+            await self._network.listeners.check(config)
+        except BindError as error:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+        of_file = {each.name for each in self.now.static.listeners}
+        for name, wanted in config.tls.items():
+            if wanted != self.config.tls.get(name):
+                await self._check_store(wanted, ErrorCode.INVALID_REQUEST)
+            elif named is not None:
+                is_named = any(tls_key_of_listener(each)[0] == name for each in named)
+                if is_named or name in of_file:
+                    code = ErrorCode.INVALID_CONFIG
+                    await self._check_store(wanted, code, may_be_gone=not is_named)
+
+    def _without_those_away(self, config: BrokerConfig) -> BrokerConfig:
+        """Without listeners that were set before and could not be opened, as long as they stay as
+        they are: they keep nobody from changing something else."""
+        held = self.now.effective()[0]
+        before = {each.name: each for each in held.listeners}
+        opened = {each.name for each in self.config.listeners}
+        for each in config.listeners:
+            name = each.name
+            is_same = before.get(name) == each and held.tls.get(name) == config.tls.get(name)
+            if is_same and name not in opened:
+                config = with_listener_of(config, self.config, name)
+        return config
+
+    def _check_endpoints(self, config: BrokerConfig, image: MetadataImage) -> None:
+        """No two brokers are at one address (KafkaServer.createBrokerInfo)."""
+        now = {(each.host, each.port) for each in self.config.advertised_listeners.values()}
+        for each in config.advertised_listeners.values():
+            place = each.host, each.port
+            if place in now:
+                continue
+            for other in image.brokers.values():
+                if other.id != config.broker_id and place in other.endpoints.values():
+                    raise KafkaError(
+                        ErrorCode.INVALID_REQUEST,
+                        f"advertised.listeners: {each} is already registered by broker {other.id}",
+                    )
+
+    async def _check_store(
+        self, wanted: TlsSettings, code: ErrorCode, *, may_be_gone: bool = False
+    ) -> None:
+        """As Kafka, which opens a file that was written anew at each change for this broker. The
+        answer says nothing of what lies at a path."""
+        try:
+            await self._network.listeners.check_store(wanted)
+        except StoreError as error:
+            if may_be_gone and isinstance(error, StoreGoneError):
+                return
+            logger.warning("a change of listeners was refused: %s", error)
+            message = f"{error.setting}: the store could not be loaded; the broker's log says why"
+            raise KafkaError(code, message) from error
+        except TlsError as error:
+            raise KafkaError(code, str(error)) from error
 
 
 def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
@@ -196,75 +240,6 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
         )
         for each in config.advertised_listeners.values()
     )
-
-
-async def check_listeners(
-    config: BrokerConfig, broker: Broker, named: Collection[str] | None
-) -> None:
-    """Opens, to see whether it can be done, the addresses of listeners that would be others, and
-    their stores. `named` are the settings that somebody wants for this broker, None for all
-    brokers. Raises KafkaError(INVALID_REQUEST), or INVALID_CONFIG for a store that is to stay."""
-    config = _without_those_away(config, broker)
-    _check_endpoints(config, broker)
-    try:
-        await broker.network.listeners.check(config)
-    except BindError as error:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
-    of_file = {each.name for each in broker.settings.now.static.listeners}
-    for name, wanted in config.tls.items():
-        if wanted != broker.config.tls.get(name):
-            await _check_store(wanted, ErrorCode.INVALID_REQUEST, broker)
-        elif named is not None:
-            is_named = any(tls_key_of_listener(each)[0] == name for each in named)
-            if is_named or name in of_file:
-                code = ErrorCode.INVALID_CONFIG
-                await _check_store(wanted, code, broker, may_be_gone=not is_named)
-
-
-def _without_those_away(config: BrokerConfig, broker: Broker) -> BrokerConfig:
-    """Without listeners that were set before and could not be opened, as long as they stay as they
-    are: they keep nobody from changing something else."""
-    held = broker.settings.now.effective()[0]
-    before = {each.name: each for each in held.listeners}
-    opened = {each.name for each in broker.config.listeners}
-    for each in config.listeners:
-        name = each.name
-        is_same = before.get(name) == each and held.tls.get(name) == config.tls.get(name)
-        if is_same and name not in opened:
-            config = with_listener_of(config, broker.config, name)
-    return config
-
-
-def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
-    """No two brokers are at one address (KafkaServer.createBrokerInfo)."""
-    now = {(each.host, each.port) for each in broker.config.advertised_listeners.values()}
-    for each in config.advertised_listeners.values():
-        place = each.host, each.port
-        if place in now:
-            continue
-        for other in broker.cluster.image.brokers.values():
-            if other.id != config.broker_id and place in other.endpoints.values():
-                raise KafkaError(
-                    ErrorCode.INVALID_REQUEST,
-                    f"advertised.listeners: {each} is already registered by broker {other.id}",
-                )
-
-
-async def _check_store(
-    wanted: TlsSettings, code: ErrorCode, broker: Broker, *, may_be_gone: bool = False
-) -> None:
-    """As Kafka, which opens a file that was written anew at each change for this broker. The answer
-    says nothing of what lies at a path."""
-    try:
-        await broker.network.listeners.check_store(wanted)
-    except StoreError as error:
-        if may_be_gone and isinstance(error, StoreGoneError):
-            return
-        logger.warning("a change of listeners was refused: %s", error)
-        message = f"{error.setting}: the store could not be loaded; the broker's log says why"
-        raise KafkaError(code, message) from error
-    except TlsError as error:
-        raise KafkaError(code, str(error)) from error
 
 
 def _live(settings: BrokerSettings) -> set[str]:

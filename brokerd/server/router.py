@@ -32,11 +32,9 @@ from brokerd.protocol.framing import (
 )
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.metadata import refused_api_versions
-from brokerd.server.fetch.delayed_fetch import serve_fetch, serve_large_fetch
 from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
-from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.produce.responses import refuse_old_produce
 from brokerd.server.requests.codec import (
     as_kafka_error,
@@ -49,10 +47,11 @@ from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
+    from brokerd.server.fetch.delayed_fetch import FetchHandler
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot, UnreadableError
-    from brokerd.server.requests.request_times import Since
+    from brokerd.server.produce.batcher import ProduceBatcher
+    from brokerd.server.requests.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)
 
@@ -76,16 +75,27 @@ LARGE_BYTES = 1 << 15
 class Router:
     """Serves the frames of every connection of one broker."""
 
-    def __init__(self, broker: Broker, handlers: dict[int, Handler]) -> None:
-        self.metrics = broker.metrics
-        self.times = broker.times
-        self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
+    def __init__(
+        self,
+        times: RequestTimes,
+        produces: ProduceBatcher,
+        fetches: FetchHandler,
+        handlers: dict[int, Handler],
+        on_unreadable: Callable[[OSError], None],
+        request_bytes_max: int,
+    ) -> None:
+        """`request_bytes_max` is socket.request.max.bytes; `on_unreadable` gets what could not be
+        read of a log when its records were sent."""
+        self.metrics = times.metrics
+        self.times = times
+        self.frame_bytes_max = request_bytes_max + 4
         # no more than a frame may have: what is too large is then never whole in one receive
         self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)
-        self._broker = broker
+        self._on_unreadable = on_unreadable
         self._handlers = handlers
-        self._batcher = ProduceBatcher(broker)
-        self.tick = LoopTick(broker.metrics.loop, broker.times, self._batcher)
+        self._fetches = fetches
+        self._batcher = produces
+        self.tick = LoopTick(times.metrics.loop, times, produces)
         self._batcher.commit_tick = self.tick.commit
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -227,7 +237,7 @@ class Router:
             self._serve_large(connection, context, header, frame)
         elif key == ApiKey.FETCH:
             try:
-                serve_fetch(self._broker, connection, header, frame)
+                self._fetches.serve(connection, header, frame)
             except KafkaError as error:
                 connection.end(str(error))
         else:
@@ -242,7 +252,7 @@ class Router:
             connection.end(str(error))
             return
         try:
-            answer = self._handlers[context.api_key](self._broker, context, request)
+            answer = self._handlers[context.api_key](context, request)
             if not inspect.isawaitable(answer):
                 connection.output.add_parts([reply_frame(context, answer)])
                 return
@@ -302,7 +312,7 @@ class Router:
                     answer = self._answer(context, request)
                     await self._finish(connection, slot, context, request, answer, since, True)
                     return
-                await serve_large_fetch(self._broker, connection, header, request, slot, since)
+                await self._fetches.serve_large(connection, header, request, slot, since)
                 connection.tasks_open -= 1
                 connection.unmute_if_done()
         except Exception:  # no memory, or no thread: its reply will never come, nor any behind it
@@ -310,7 +320,7 @@ class Router:
             connection.close("an unexpected error in the broker")
 
     async def _answer(self, context: RequestContext, request: Any) -> Any:
-        answer = self._handlers[context.api_key](self._broker, context, request)
+        answer = self._handlers[context.api_key](context, request)
         return await answer if inspect.isawaitable(answer) else answer
 
     async def _finish(
@@ -367,7 +377,7 @@ class Router:
         """A file of a log could not be read while a reply was sent: as for any other read, its log
         directory goes offline. The reply has begun, so only its end can be sent."""
         self.metrics.errors[FETCH, int(ErrorCode.KAFKA_STORAGE_ERROR)] += 1
-        self._broker.logs.disk_failed(error)
+        self._on_unreadable(error)
 
     async def finish_tasks(self, timeout_s: float) -> None:
         """Gives handlers under way a moment to answer, then cancels them."""

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,14 +23,20 @@ from brokerd.protocol.compression import codec_name
 from brokerd.server.admin_http.broker_metrics import resident_bytes
 from brokerd.server.admin_http.exposition import CONTENT_TYPE
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
-from brokerd.server.admin_http.prometheus import render
 
 if TYPE_CHECKING:
+    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
     from brokerd.log.inspection import BatchInfo
     from brokerd.log.io.open_files import FileRange
+    from brokerd.log.manager import LogManager
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
+    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.server.admin_http.events import EventRing
+    from brokerd.server.admin_http.prometheus import PrometheusPage
+    from brokerd.server.background.pending_reads import PendingReads
+    from brokerd.server.network.network import Network
 
 Result = TypeVar("Result")
 SLICE = 500
@@ -54,65 +61,71 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def pages(broker: Broker) -> dict[str, Page]:
-    """The table of pages for one broker."""
-    admin = AdminPages(broker)
-    return {
-        "/healthz": admin.healthz,
-        "/readyz": admin.readyz,
-        "/metrics": admin.metrics,
-        "/v1/broker": admin.broker,
-        "/v1/partitions": admin.partitions,
-        "/v1/segments": admin.segments,
-        "/v1/segments/index": admin.index,
-        "/v1/segments/batches": admin.batches,
-        "/v1/segments/compression": admin.compression,
-        "/v1/events": admin.events,
-        "/v1/compaction": admin.compaction,
-    }
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdminPages:
     """The pages, each from a query to an answer."""
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    broker_id: int
+    cleaner: LogCleanerManager
+    cluster: ClusterClient
+    event_ring: EventRing
+    is_ready: Callable[[], bool]
+    logs: LogManager
+    network: Network
+    pending_reads: PendingReads
+    prometheus: PrometheusPage
+    replicas: ReplicaManager
+    started_at_ms: int
+
+    def table(self) -> dict[str, Page]:
+        return {
+            "/healthz": self.healthz,
+            "/readyz": self.readyz,
+            "/metrics": self.metrics,
+            "/v1/broker": self.broker,
+            "/v1/partitions": self.partitions,
+            "/v1/segments": self.segments,
+            "/v1/segments/index": self.index,
+            "/v1/segments/batches": self.batches,
+            "/v1/segments/compression": self.compression,
+            "/v1/events": self.events,
+            "/v1/compaction": self.compaction,
+        }
 
     def healthz(self, query: Query) -> Answer:
         return json_answer({"status": "ok"})
 
     def readyz(self, query: Query) -> Answer:
-        if not self._broker.is_ready:
+        if not self.is_ready():
             return problem(503, "the broker is starting or stopping")
         return json_answer({"status": "ready"})
 
     def metrics(self, query: Query) -> Answer:
         by_partition = bool(query.number("partitions", 0))
-        return Answer(200, render(self._broker, by_partition=by_partition), CONTENT_TYPE)
+        return Answer(200, self.prometheus.render(by_partition=by_partition), CONTENT_TYPE)
 
     def broker(self, query: Query) -> Answer:
-        broker = self._broker
-        led = broker.replicas.all()
+        led = self.replicas.all()
         return json_answer(
             {
-                "broker_id": broker.config.broker_id,
-                "controller_id": broker.cluster.image.controller_id,
-                "started_at_ms": broker.started_at_ms,
+                "broker_id": self.broker_id,
+                "controller_id": self.cluster.image.controller_id,
+                "started_at_ms": self.started_at_ms,
                 "bytes_in": sum(each.bytes_in for each in led),
                 "bytes_out": sum(each.bytes_out for each in led),
                 "messages_in": sum(each.messages_in for each in led),
-                "requests": broker.metrics.requests,
-                "connections": len(broker.network.connections),
+                "requests": self.prometheus.metrics.requests,
+                "connections": len(self.network.connections),
                 "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
-                "log_dirs": _spaces(log_dir.path for log_dir in broker.logs.dirs.live),
-                "offline_log_dirs": broker.logs.dirs.offline,
+                "log_dirs": _spaces(log_dir.path for log_dir in self.logs.dirs.live),
+                "offline_log_dirs": self.logs.dirs.offline,
             }
         )
 
     async def partitions(self, query: Query) -> Answer:
-        everything: Sequence[Partition] = list(self._broker.replicas.all())
-        dirs = self._broker.logs.dirs
+        everything: Sequence[Partition] = list(self.replicas.all())
+        dirs = self.logs.dirs
         number_of = {path: number for number, path in enumerate(dirs.paths)}
 
         def log_dir(partition: Partition) -> int:
@@ -166,7 +179,7 @@ class AdminPages:
             try:
                 return look(may_block=False)
             except NotInPageCache as error:
-                await self._broker.pending_reads.load([error.pending_read], lambda: True)
+                await self.pending_reads.load([error.pending_read], lambda: True)
         return look(may_block=True)
 
     async def index(self, query: Query) -> Answer:
@@ -211,13 +224,13 @@ class AdminPages:
         return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
 
     def events(self, query: Query) -> Answer:
-        events = self._broker.events.after(
+        events = self.event_ring.after(
             query.number("after", 0), _limit(query, 100, EVENT_LIMIT_MAX)
         )
         return json_answer({"events": [each._asdict() for each in events]})
 
     def compaction(self, query: Query) -> Answer:
-        cleaner = self._broker.cleaner
+        cleaner = self.cleaner
         return json_answer(
             {
                 "rounds": cleaner.metrics.rounds,
@@ -255,7 +268,7 @@ class AdminPages:
         return self._partition_of(query.text("topic"), query.number("partition"))
 
     def _partition_of(self, topic: str, index: int) -> Partition:
-        partition = self._broker.replicas.get(topic, index)
+        partition = self.replicas.get(topic, index)
         if partition is None:
             raise KafkaError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{index} is not on this broker"

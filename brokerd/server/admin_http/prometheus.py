@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
@@ -21,7 +22,10 @@ from brokerd.server.admin_http.partition_counts import (
 from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.metrics import BrokerMetrics
+    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.server.coordinator.group_service import GroupService
 
 PIECE_CHARS = 1 << 16
 
@@ -60,24 +64,54 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 )  # fmt: skip
 
 
-async def render(broker: Broker, *, by_partition: bool) -> AsyncIterator[str]:
-    """All of it, in pieces."""
-    counts, cluster = PartitionCounts(broker.replicas), ClusterCounts()
-    await in_turns(counts.everything, counts.take)
-    if broker.cluster.is_controller:
-        await in_turns(list(broker.cluster.image.topics.values()), cluster.take)
-    groups = broker_metrics.GroupCounts()
-    await in_turns(list(broker.groups.shards()), groups.take)
-    files = await asyncio.to_thread(broker_metrics.open_files)
-    parts = [
-        broker_metrics.lines(broker, counts, cluster, groups, files),
-        _topics(broker, counts, with_sizes=not by_partition),
-    ]
-    if by_partition:
-        parts.append(_partitions(counts.everything))
-    for part in parts:
-        async for piece in _pieces(part):
-            yield piece
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrometheusPage:
+    """See the module."""
+
+    cluster: ClusterClient
+    figures: broker_metrics.BrokerFigures
+    groups: GroupService
+    metrics: BrokerMetrics
+    replicas: ReplicaManager
+
+    async def render(self, *, by_partition: bool) -> AsyncIterator[str]:
+        """All of it, in pieces."""
+        counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
+        await in_turns(counts.everything, counts.take)
+        if self.cluster.is_controller:
+            await in_turns(list(self.cluster.image.topics.values()), cluster.take)
+        groups = broker_metrics.GroupCounts()
+        await in_turns(list(self.groups.shards()), groups.take)
+        files = await asyncio.to_thread(broker_metrics.open_files)
+        parts = [
+            self.figures.lines(counts, cluster, groups, files),
+            self._topics(counts, with_sizes=not by_partition),
+        ]
+        if by_partition:
+            parts.append(_partitions(counts.everything))
+        for part in parts:
+            async for piece in _pieces(part):
+                yield piece
+
+    def _topics(self, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
+        """Kafka counts all topics together under the same names, without a label."""
+        metrics = self.metrics
+        total = list(counts.total)
+        total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
+        total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
+        for place, (name, text) in enumerate(_TRAFFIC):
+            name = _TOPIC_METRICS + name
+            yield head(name, "counter", text)
+            yield f"{name} {total[place]}\n"
+            for topic, sums in counts.traffic.items():
+                yield f"{name}{counts.labels[topic]} {sums[place]}\n"
+        if with_sizes and counts.sizes:
+            yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
+            for topic, size_bytes in counts.sizes.items():
+                yield f"{_LOG_SIZE}{counts.labels[topic]} {size_bytes}\n"
+        name = _TOPIC_METRICS + "bytesrejected_total"
+        yield from family(name, "counter", "Bytes of records refused because they are too large.",
+                          [({}, metrics.rejected_bytes)])  # fmt: skip
 
 
 async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
@@ -96,27 +130,6 @@ async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
             ends_s = now_s() + TURN_S
     if piece:
         yield "".join(piece)
-
-
-def _topics(broker: Broker, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
-    """Kafka counts all topics together under the same names, without a label."""
-    metrics = broker.metrics
-    total = list(counts.total)
-    total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
-    total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
-    for place, (name, text) in enumerate(_TRAFFIC):
-        name = _TOPIC_METRICS + name
-        yield head(name, "counter", text)
-        yield f"{name} {total[place]}\n"
-        for topic, sums in counts.traffic.items():
-            yield f"{name}{counts.labels[topic]} {sums[place]}\n"
-    if with_sizes and counts.sizes:
-        yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
-        for topic, size_bytes in counts.sizes.items():
-            yield f"{_LOG_SIZE}{counts.labels[topic]} {size_bytes}\n"
-    name = _TOPIC_METRICS + "bytesrejected_total"
-    yield from family(name, "counter", "Bytes of records refused because they are too large.",
-                      [({}, metrics.rejected_bytes)])  # fmt: skip
 
 
 def _partitions(partitions: list[Partition]) -> Iterator[str]:

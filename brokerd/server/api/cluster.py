@@ -4,6 +4,7 @@ of its own disks."""
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode
@@ -15,74 +16,138 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
+    from brokerd.cluster.metadata_image import MetadataImage
+    from brokerd.log.manager import LogManager
     from brokerd.log.partition_log import PartitionLog
-    from brokerd.server.broker import Broker
 
 BROKERS, CONTROLLERS = 1, 2
 _PARTITIONS = ("results", "topics", "partitions")
 
 
-def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """The live brokers by their endpoints on the listener that the request came in on."""
-    endpoint_type = getattr(request, "endpoint_type", BROKERS)
-    if endpoint_type != BROKERS:
-        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
-        if endpoint_type == CONTROLLERS:
-            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
-        return {"error_code": int(code), "error_message": "This endpoint describes brokers only."}
-    image = broker.cluster.image
-    brokers = []
-    for broker_id, info in sorted(image.brokers.items()):
-        endpoint = info.endpoints.get(context.listener)
-        if endpoint is None:
-            continue
-        brokers.append(
-            {"broker_id": broker_id, "host": endpoint[0], "port": endpoint[1], "rack": info.rack}
-        )
-    asked = request.include_cluster_authorized_operations
-    return {
-        "error_code": 0,
-        "error_message": None,
-        "endpoint_type": BROKERS,
-        "cluster_id": image.cluster_id,
-        "controller_id": image.controller_id,
-        "brokers": brokers,
-        "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
-    }
+@dataclass(frozen=True, slots=True)
+class ClusterHandlers:
+    """See the module."""
 
+    image: MetadataImage
+    logs: LogManager
 
-async def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each log directory with its disk's space and the sizes of the partitions asked for (all if
-    none are named)."""
-    wanted = None
-    if request.topics is not None:
-        wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
-    sizes: dict[str, dict[str, list[bytes]]] = {path: {} for path in broker.logs.dirs.paths}
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.DESCRIBE_CLUSTER: self.describe_cluster,
+            ApiKey.DESCRIBE_LOG_DIRS: self.describe_log_dirs,
+            ApiKey.ALTER_REPLICA_LOG_DIRS: self.alter_replica_log_dirs,
+        }
 
-    def add(log: PartitionLog) -> None:
-        if wanted is not None and (log.topic, log.partition) not in wanted:
-            return
-        directory = broker.logs.directory_of(log.topic, log.partition)
-        if directory in sizes:
-            row = encode_item(
-                ApiKey.DESCRIBE_LOG_DIRS, context.api_version, _PARTITIONS,
+    def describe_cluster(self, context: RequestContext, request: Any) -> Fields:
+        """The live brokers by their endpoints on the listener that the request came in on."""
+        endpoint_type = getattr(request, "endpoint_type", BROKERS)
+        if endpoint_type != BROKERS:
+            code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+            if endpoint_type == CONTROLLERS:
+                code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+            return {
+                "error_code": int(code),
+                "error_message": "This endpoint describes brokers only.",
+            }
+        image = self.image
+        brokers = []
+        for broker_id, info in sorted(image.brokers.items()):
+            endpoint = info.endpoints.get(context.listener)
+            if endpoint is None:
+                continue
+            brokers.append(
                 {
-                    "partition_index": log.partition,
-                    "partition_size": log.size_bytes,
-                    "offset_lag": 0,
-                    "is_future_key": False,
-                },
-            )  # fmt: skip
-            sizes[directory].setdefault(log.topic, []).append(row)
+                    "broker_id": broker_id,
+                    "host": endpoint[0],
+                    "port": endpoint[1],
+                    "rack": info.rack,
+                }
+            )
+        asked = request.include_cluster_authorized_operations
+        return {
+            "error_code": 0,
+            "error_message": None,
+            "endpoint_type": BROKERS,
+            "cluster_id": image.cluster_id,
+            "controller_id": image.controller_id,
+            "brokers": brokers,
+            "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
+        }
 
-    await in_turns(broker.logs.all(), add)
-    return {
-        "error_code": 0,
-        "results": [
-            _directory(path, topics, is_offline=path in broker.logs.dirs.offline)
-            for path, topics in sizes.items()
-        ],
-    }
+    async def describe_log_dirs(self, context: RequestContext, request: Any) -> Fields:
+        """Each log directory with its disk's space and the sizes of the partitions asked for (all
+        if none are named)."""
+        wanted = None
+        if request.topics is not None:
+            wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
+        sizes: dict[str, dict[str, list[bytes]]] = {path: {} for path in self.logs.dirs.paths}
+
+        def add(log: PartitionLog) -> None:
+            if wanted is not None and (log.topic, log.partition) not in wanted:
+                return
+            directory = self.logs.directory_of(log.topic, log.partition)
+            if directory in sizes:
+                row = encode_item(
+                    ApiKey.DESCRIBE_LOG_DIRS, context.api_version, _PARTITIONS,
+                    {
+                        "partition_index": log.partition,
+                        "partition_size": log.size_bytes,
+                        "offset_lag": 0,
+                        "is_future_key": False,
+                    },
+                )  # fmt: skip
+                sizes[directory].setdefault(log.topic, []).append(row)
+
+        await in_turns(self.logs.all(), add)
+        return {
+            "error_code": 0,
+            "results": [
+                _directory(path, topics, is_offline=path in self.logs.dirs.offline)
+                for path, topics in sizes.items()
+            ],
+        }
+
+    async def alter_replica_log_dirs(self, context: RequestContext, request: Any) -> Fields:
+        """A replica is where it is asked to be, or an error: none is moved between disks yet. Of
+        one that is named twice the last path counts."""
+        paths: dict[TopicPartition, str] = {}
+        by_topic: dict[str, list[Fields]] = {}
+
+        def note(asked: tuple[str, int, str]) -> None:
+            topic, index, path = asked
+            paths[topic, index] = path
+
+        def answer(asked: tuple[TopicPartition, str]) -> None:
+            (topic, index), path = asked
+            error = self._move(topic, index, path)
+            by_topic.setdefault(topic, []).append(
+                {"partition_index": index, "error_code": int(error)}
+            )
+
+        rows = (
+            (topic.name, int(index), directory.path)
+            for directory in request.dirs
+            for topic in directory.topics
+            for index in topic.partitions
+        )
+        await in_turns(rows, note)
+        await in_turns(paths.items(), answer)
+        return {
+            "results": [
+                {"topic_name": topic, "partitions": each} for topic, each in by_topic.items()
+            ]
+        }
+
+    def _move(self, topic: str, index: int, path: str) -> ErrorCode:
+        dirs = self.logs.dirs
+        if path not in dirs.paths:
+            return ErrorCode.LOG_DIR_NOT_FOUND
+        if path in dirs.offline or (topic, index) in dirs.lost:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        present = self.logs.directory_of(topic, index)
+        if present is None:
+            return ErrorCode.REPLICA_NOT_AVAILABLE
+        return ErrorCode.NONE if path == present else ErrorCode.UNSUPPORTED_VERSION
 
 
 def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -> Fields:
@@ -102,50 +167,3 @@ def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -
     else:
         result.update(total_bytes=usage.total, usable_bytes=usage.free)
     return result
-
-
-async def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """A replica is where it is asked to be, or an error: none is moved between disks yet. Of one
-    that is named twice the last path counts."""
-    paths: dict[TopicPartition, str] = {}
-    by_topic: dict[str, list[Fields]] = {}
-
-    def note(asked: tuple[str, int, str]) -> None:
-        topic, index, path = asked
-        paths[topic, index] = path
-
-    def answer(asked: tuple[TopicPartition, str]) -> None:
-        (topic, index), path = asked
-        error = _move(broker, topic, index, path)
-        by_topic.setdefault(topic, []).append({"partition_index": index, "error_code": int(error)})
-
-    rows = (
-        (topic.name, int(index), directory.path)
-        for directory in request.dirs
-        for topic in directory.topics
-        for index in topic.partitions
-    )
-    await in_turns(rows, note)
-    await in_turns(paths.items(), answer)
-    return {
-        "results": [{"topic_name": topic, "partitions": each} for topic, each in by_topic.items()]
-    }
-
-
-def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:
-    dirs = broker.logs.dirs
-    if path not in dirs.paths:
-        return ErrorCode.LOG_DIR_NOT_FOUND
-    if path in dirs.offline or (topic, index) in dirs.lost:
-        return ErrorCode.KAFKA_STORAGE_ERROR
-    present = broker.logs.directory_of(topic, index)
-    if present is None:
-        return ErrorCode.REPLICA_NOT_AVAILABLE
-    return ErrorCode.NONE if path == present else ErrorCode.UNSUPPORTED_VERSION
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.DESCRIBE_CLUSTER: describe_cluster,
-    ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs,
-    ApiKey.ALTER_REPLICA_LOG_DIRS: alter_replica_log_dirs,
-}

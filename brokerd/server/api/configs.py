@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +30,13 @@ from brokerd.server.api.config_entries import (
     topic_entries,
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
-from brokerd.server.live_settings import check_listeners
 from brokerd.server.requests.context import Fields, Handler, RequestContext
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.cluster.admin.configs import ConfigUpdate
-    from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
+    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
+    from brokerd.server.live_settings import LiveSettings
 
 TOPIC = 2
 BROKER = 4
@@ -45,60 +45,177 @@ _OPERATIONS = {int(operation): operation for operation in ConfigOperation}
 Held = Mapping[str, str]
 
 
-async def describe_configs(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """The settings of each resource; synonyms and words only where they are asked for. A resource
-    takes half a millisecond, so many are described, and encoded, in turns."""
-    results: list[bytes] = []
-    encode = item_encoder(context.api_key, context.api_version, ("results",))
-    await in_turns(
-        request.resources,
-        lambda resource: results.append(encode(_result(broker, request, resource))),
-    )
-    return {"results": results}
+@dataclass(frozen=True, slots=True)
+class ConfigHandlers:
+    """See the module."""
 
+    image: MetadataImage
+    configs: ConfigAdmin
+    settings: LiveSettings
 
-def _result(broker: Broker, request: Any, resource: Any) -> Fields:
-    result: Fields = {
-        "resource_type": resource.resource_type,
-        "resource_name": resource.resource_name,
-        "error_code": 0,
-        "error_message": "",
-        "configs": [],
-    }
-    try:
-        result["configs"] = [_shown(e, request) for e in _describe(broker, resource)]
-    except KafkaError as error:
-        result.update(error_code=int(error.code), error_message=error.message)
-    return result
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.DESCRIBE_CONFIGS: self.describe_configs,
+            ApiKey.INCREMENTAL_ALTER_CONFIGS: self.incremental_alter_configs,
+            ApiKey.ALTER_CONFIGS: self.alter_configs,
+        }
 
+    async def describe_configs(self, context: RequestContext, request: Any) -> Fields:
+        """The settings of each resource; synonyms and words only where they are asked for. A
+        resource takes half a millisecond, so many are described, and encoded, in turns."""
+        results: list[bytes] = []
+        encode = item_encoder(context.api_key, context.api_version, ("results",))
+        await in_turns(
+            request.resources,
+            lambda resource: results.append(encode(self._result(request, resource))),
+        )
+        return {"results": results}
 
-def _describe(broker: Broker, resource: Any) -> list[Entry]:
-    kind, name, wanted = (
-        resource.resource_type,
-        resource.resource_name,
-        resource.configuration_keys or None,  # none at all: every one
-    )
-    settings = broker.settings.now
-    if kind == TOPIC:
-        check_topic_name(name)
-        return topic_entries(_topic(broker, name).config, settings, wanted)
-    if kind == BROKER:
-        if name == "":
-            return default_entries(settings, wanted)
-        _check_broker(broker, name)
-        return broker_entries(settings, wanted)
-    if kind == BROKER_LOGGER:
-        _check_logger(broker, name)
-        return logger_entries(wanted)
-    raise _unsupported(kind)
+    def _result(self, request: Any, resource: Any) -> Fields:
+        result: Fields = {
+            "resource_type": resource.resource_type,
+            "resource_name": resource.resource_name,
+            "error_code": 0,
+            "error_message": "",
+            "configs": [],
+        }
+        try:
+            result["configs"] = [_shown(e, request) for e in self._describe(resource)]
+        except KafkaError as error:
+            result.update(error_code=int(error.code), error_message=error.message)
+        return result
 
+    def _describe(self, resource: Any) -> list[Entry]:
+        kind, name, wanted = (
+            resource.resource_type,
+            resource.resource_name,
+            resource.configuration_keys or None,  # none at all: every one
+        )
+        settings = self.settings.now
+        if kind == TOPIC:
+            check_topic_name(name)
+            return topic_entries(self._topic(name).config, settings, wanted)
+        if kind == BROKER:
+            if name == "":
+                return default_entries(settings, wanted)
+            self._check_broker(name)
+            return broker_entries(settings, wanted)
+        if kind == BROKER_LOGGER:
+            self._check_logger(name)
+            return logger_entries(wanted)
+        raise _unsupported(kind)
 
-def _topic(broker: Broker, name: str) -> TopicInfo:
-    info = broker.cluster.image.topics.get(name)
-    if info is None:
-        message = f"Topic '{name}' is unknown."
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    return info
+    def _topic(self, name: str) -> TopicInfo:
+        info = self.image.topics.get(name)
+        if info is None:
+            message = f"Topic '{name}' is unknown."
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        return info
+
+    async def incremental_alter_configs(self, context: RequestContext, request: Any) -> Fields:
+        """Each resource's changes, all of them or none."""
+
+        async def alter(resource: Any) -> None:
+            name = resource.resource_name
+            changes = [_change(config) for config in resource.configs]
+            if resource.resource_type == TOPIC:
+                wanted = partial(apply_changes, changes=changes, broker=self.settings.config.raw)
+                await self._write(request, f"topics/{name}", wanted)
+            elif resource.resource_type == BROKER:
+                wanted = partial(apply_operations, changes=changes, list_default=_list_default)
+                await self._write_broker(request, resource, wanted)
+            else:
+                change_levels(changes, validate_only=request.validate_only)
+
+        return await self._alter_each(request, alter)
+
+    async def alter_configs(self, context: RequestContext, request: Any) -> Fields:
+        """Each resource's config as a whole; what is not named goes back to its default."""
+
+        async def alter(resource: Any) -> None:
+            name = resource.resource_name
+            if resource.resource_type == BROKER_LOGGER:
+                raise _unsupported(BROKER_LOGGER)
+            config = {config.name: config.value for config in resource.configs}
+            if resource.resource_type == TOPIC:
+                check_topic_config(config, self.settings.config.raw)
+                await self._write(request, f"topics/{name}", lambda _: config)
+            else:
+                await self._write_broker(request, resource, lambda _: config)
+
+        return await self._alter_each(request, alter)
+
+    async def _write_broker(
+        self, request: Any, resource: Any, update: Callable[[Held], dict[str, str]]
+    ) -> None:
+        """Of this broker, or of all."""
+        name = str(self.settings.config.broker_id) if resource.resource_name else ""
+        named = {each.name for each in resource.configs} if name else None
+
+        async def wanted(held: Held) -> dict[str, str]:
+            config = update(held)
+            after = check_change(self.settings.now, name, held, config)
+            await self.settings.check_listeners(after, named, self.image)
+            return config
+
+        await self._write(request, f"brokers/{name or DEFAULT_NAME}", wanted)
+
+    async def _write(self, request: Any, entity: str, update: ConfigUpdate) -> None:
+        await self.configs.alter(entity, update, validate_only=request.validate_only)
+
+    async def _alter_each(self, request: Any, alter: Callable[[Any], Awaitable[None]]) -> Fields:
+        counts = Counter((each.resource_type, each.resource_name) for each in request.resources)
+        responses: list[Fields] = []
+
+        async def answer(resource: Any) -> None:
+            code, message = ErrorCode.NONE, None
+            try:
+                if counts[resource.resource_type, resource.resource_name] > 1:
+                    twice = "Each resource must appear at most once in a request."
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, twice)
+                _check_settings(resource.configs)
+                self._check_alterable(resource)
+                await alter(resource)
+            except KafkaError as error:
+                code, message = error.code, error.message
+            responses.append(
+                {
+                    "resource_type": resource.resource_type,
+                    "resource_name": resource.resource_name,
+                    "error_code": int(code),
+                    "error_message": message,
+                }
+            )
+
+        await in_turns_awaited(request.resources, answer)
+        return {"responses": responses}
+
+    def _check_alterable(self, resource: Any) -> None:
+        kind, name = resource.resource_type, resource.resource_name
+        if kind == TOPIC:
+            if not name:
+                message = "Default topic resources are not allowed."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+            self._topic(name)
+        elif kind == BROKER:
+            if name != "":
+                self._check_broker(name)
+        elif kind == BROKER_LOGGER:
+            self._check_logger(name)
+        else:
+            raise _unsupported(kind)
+
+    def _check_broker(self, name: str) -> None:
+        own = self.settings.config.broker_id
+        if not _is_number(name, own):
+            message = f"Unexpected broker id, expected {own} or empty string, but received {name}"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+    def _check_logger(self, name: str) -> None:
+        own = self.settings.config.broker_id
+        if not _is_number(name, own):
+            message = f"Unexpected broker id, expected {own}, but received {name}"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _shown(entry: Entry, request: Any) -> Entry:
@@ -109,96 +226,9 @@ def _shown(entry: Entry, request: Any) -> Entry:
     return entry
 
 
-async def incremental_alter_configs(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields:
-    """Each resource's changes, all of them or none."""
-
-    async def alter(resource: Any) -> None:
-        name = resource.resource_name
-        changes = [_change(config) for config in resource.configs]
-        if resource.resource_type == TOPIC:
-            wanted = partial(apply_changes, changes=changes, broker=broker.config.raw)
-            await _write(broker, request, f"topics/{name}", wanted)
-        elif resource.resource_type == BROKER:
-            wanted = partial(apply_operations, changes=changes, list_default=_list_default)
-            await _write_broker(broker, request, resource, wanted)
-        else:
-            change_levels(changes, validate_only=request.validate_only)
-
-    return await _alter_each(broker, request, alter)
-
-
-async def alter_configs(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each resource's config as a whole; what is not named goes back to its default."""
-
-    async def alter(resource: Any) -> None:
-        name = resource.resource_name
-        if resource.resource_type == BROKER_LOGGER:
-            raise _unsupported(BROKER_LOGGER)
-        config = {config.name: config.value for config in resource.configs}
-        if resource.resource_type == TOPIC:
-            check_topic_config(config, broker.config.raw)
-            await _write(broker, request, f"topics/{name}", lambda _: config)
-        else:
-            await _write_broker(broker, request, resource, lambda _: config)
-
-    return await _alter_each(broker, request, alter)
-
-
-async def _write_broker(
-    broker: Broker, request: Any, resource: Any, update: Callable[[Held], dict[str, str]]
-) -> None:
-    """Of this broker, or of all."""
-    name = str(broker.config.broker_id) if resource.resource_name else ""
-    named = {each.name for each in resource.configs} if name else None
-
-    async def wanted(held: Held) -> dict[str, str]:
-        config = update(held)
-        after = check_change(broker.settings.now, name, held, config)
-        await check_listeners(after, broker, named)
-        return config
-
-    await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
-
-
-async def _write(broker: Broker, request: Any, entity: str, update: ConfigUpdate) -> None:
-    await broker.cluster.configs.alter(entity, update, validate_only=request.validate_only)
-
-
 def _list_default(name: str) -> str | None:
     known = known_setting(name)
     return default_text(name) or "" if known and known.type is ConfigType.LIST else None
-
-
-async def _alter_each(
-    broker: Broker, request: Any, alter: Callable[[Any], Awaitable[None]]
-) -> Fields:
-    counts = Counter((each.resource_type, each.resource_name) for each in request.resources)
-    responses: list[Fields] = []
-
-    async def answer(resource: Any) -> None:
-        code, message = ErrorCode.NONE, None
-        try:
-            if counts[resource.resource_type, resource.resource_name] > 1:
-                twice = "Each resource must appear at most once in a request."
-                raise KafkaError(ErrorCode.INVALID_REQUEST, twice)
-            _check_settings(resource.configs)
-            _check_alterable(broker, resource)
-            await alter(resource)
-        except KafkaError as error:
-            code, message = error.code, error.message
-        responses.append(
-            {
-                "resource_type": resource.resource_type,
-                "resource_name": resource.resource_name,
-                "error_code": int(code),
-                "error_message": message,
-            }
-        )
-
-    await in_turns_awaited(request.resources, answer)
-    return {"responses": responses}
 
 
 def _check_settings(configs: Sequence[Any]) -> None:
@@ -216,42 +246,12 @@ def _check_settings(configs: Sequence[Any]) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _check_alterable(broker: Broker, resource: Any) -> None:
-    kind, name = resource.resource_type, resource.resource_name
-    if kind == TOPIC:
-        if not name:
-            message = "Default topic resources are not allowed."
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        _topic(broker, name)
-    elif kind == BROKER:
-        if name != "":
-            _check_broker(broker, name)
-    elif kind == BROKER_LOGGER:
-        _check_logger(broker, name)
-    else:
-        raise _unsupported(kind)
-
-
 def _change(config: Any) -> ConfigChange:
     operation = _OPERATIONS.get(config.config_operation)
     if operation is None:
         message = f"Unknown config operation {config.config_operation} for {config.name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     return ConfigChange(name=config.name, operation=operation, value=config.value)
-
-
-def _check_broker(broker: Broker, name: str) -> None:
-    own = broker.config.broker_id
-    if not _is_number(name, own):
-        message = f"Unexpected broker id, expected {own} or empty string, but received {name}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-
-
-def _check_logger(broker: Broker, name: str) -> None:
-    own = broker.config.broker_id
-    if not _is_number(name, own):
-        message = f"Unexpected broker id, expected {own}, but received {name}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _is_number(name: str, number: int) -> bool:
@@ -262,10 +262,3 @@ def _is_number(name: str, number: int) -> bool:
 
 def _unsupported(resource_type: int) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type {resource_type}.")
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.DESCRIBE_CONFIGS: describe_configs,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs,
-    ApiKey.ALTER_CONFIGS: alter_configs,
-}

@@ -6,6 +6,7 @@ What Kafka refuses (ZkAdminManager) is refused with its error and words; what it
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -16,11 +17,13 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.cluster_client import ClusterClient
+
 
 _MECHANISMS = (1, 2)
 _ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384
 _NO_NAME = "Username must not be empty"
+_DESCRIBED_TWICE = "Cannot describe SCRAM credentials for the same user twice in a single request: "
 _TWICE = "A user credential cannot be altered twice in the same request"
 _NOT_THERE = "Attempt to delete a user credential that does not exist"
 _NOT_YET = (
@@ -29,44 +32,50 @@ _NOT_YET = (
 )
 
 
-async def describe_user_scram_credentials(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields:
-    """Of all users: none. Of those asked for: that they have none."""
-    results: list[Fields] = []
+@dataclass(frozen=True, slots=True)
+class CredentialHandlers:
+    """See the module."""
 
-    def answer(counted: tuple[str, int]) -> None:
-        name, number = counted
-        code, message = ErrorCode.RESOURCE_NOT_FOUND, _NO_NAME
-        if name and number > 1:
-            code = ErrorCode.DUPLICATE_RESOURCE
-            message = (
-                f"Cannot describe SCRAM credentials for the same user twice in a single request: "
-                f"{name}"
-            )
-        elif name:
-            message = f"Attempt to describe a user credential that does not exist: {name}"
-        results.append(_result(name, KafkaError(code, message)))
+    cluster: ClusterClient
 
-    counts = Counter(user.name for user in request.users or ())
-    await in_turns(counts.items(), answer)
-    return {"error_code": 0, "error_message": None, "results": results}
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.describe_user_scram_credentials,
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.alter_user_scram_credentials,
+        }
 
+    async def describe_user_scram_credentials(
+        self, context: RequestContext, request: Any
+    ) -> Fields:
+        """Of all users: none. Of those asked for: that they have none."""
+        results: list[Fields] = []
 
-async def alter_user_scram_credentials(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields:
-    """There is nothing to delete, and nothing can be set: a user gets the first error."""
-    changes = (*request.deletions, *request.upsertions)
-    errors: dict[str, KafkaError] = {}
-    if broker.cluster.is_controller:
-        await _find_errors(errors, changes, request.deletions)
-    else:
-        error = KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
-        errors = dict.fromkeys((each.name for each in changes), error)
-    results: list[Fields] = []
-    await in_turns(errors.items(), lambda error: results.append(_result(*error)))
-    return {"results": results}
+        def answer(counted: tuple[str, int]) -> None:
+            name, number = counted
+            code, message = ErrorCode.RESOURCE_NOT_FOUND, _NO_NAME
+            if name and number > 1:
+                code = ErrorCode.DUPLICATE_RESOURCE
+                message = _DESCRIBED_TWICE + name
+            elif name:
+                message = f"Attempt to describe a user credential that does not exist: {name}"
+            results.append(_result(name, KafkaError(code, message)))
+
+        counts = Counter(user.name for user in request.users or ())
+        await in_turns(counts.items(), answer)
+        return {"error_code": 0, "error_message": None, "results": results}
+
+    async def alter_user_scram_credentials(self, context: RequestContext, request: Any) -> Fields:
+        """There is nothing to delete, and nothing can be set: a user gets the first error."""
+        changes = (*request.deletions, *request.upsertions)
+        errors: dict[str, KafkaError] = {}
+        try:
+            self.cluster.require_controller()
+            await _find_errors(errors, changes, request.deletions)
+        except KafkaError as error:
+            errors = dict.fromkeys((each.name for each in changes), error.alone())
+        results: list[Fields] = []
+        await in_turns(errors.items(), lambda error: results.append(_result(*error)))
+        return {"results": results}
 
 
 async def _find_errors(
@@ -108,9 +117,3 @@ def _malformed(change: Any) -> KafkaError | None:
 
 def _result(user: str, error: KafkaError) -> Fields:
     return {"user": user, "error_code": int(error.code), "error_message": str(error)}
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: describe_user_scram_credentials,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: alter_user_scram_credentials,
-}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
@@ -20,20 +21,33 @@ from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
     from brokerd.log.partition_log import PartitionLog
-    from brokerd.server.broker import Broker
+    from brokerd.server.background.log_start_saves import LogStartSaves
+    from brokerd.server.background.pending_reads import PendingReads
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 NO_LOW_WATERMARK = -1
 
 
-async def delete_records(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each partition for itself; one write to disk, or two, serves them all."""
-    deletions = _Deletions(broker)
-    await in_turns(_asked(request), deletions.note)
-    await broker.pending_reads.load_logs(deletions.logs)
-    await in_turns(deletions.wanted.items(), deletions.delete)
-    await in_turns_awaited(deletions.deleted, deletions.answer)
-    topics = deletions.topics
-    return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
+@dataclass(frozen=True, slots=True)
+class DeleteRecordsHandler:
+    """See the module."""
+
+    led: LedPartitions
+    log_starts: LogStartSaves
+    pending_reads: PendingReads
+
+    def table(self) -> dict[ApiKey, Handler]:
+        return {ApiKey.DELETE_RECORDS: self.delete_records}
+
+    async def delete_records(self, context: RequestContext, request: Any) -> Fields:
+        """Each partition for itself; one write to disk, or two, serves them all."""
+        deletions = _Deletions(self.led, self.log_starts)
+        await in_turns(_asked(request), deletions.note)
+        await self.pending_reads.load_logs(deletions.logs)
+        await in_turns(deletions.wanted.items(), deletions.delete)
+        await in_turns_awaited(deletions.deleted, deletions.answer)
+        topics = deletions.topics
+        return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
 
 
 def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
@@ -45,8 +59,9 @@ def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
 class _Deletions:
     """One request: what is wanted of each partition, and what became of it."""
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, led: LedPartitions, log_starts: LogStartSaves) -> None:
+        self._led = led
+        self._log_starts = log_starts
         self.wanted: dict[TopicPartition, int] = {}
         self.logs: list[PartitionLog] = []
         self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
@@ -56,7 +71,7 @@ class _Deletions:
         topic, index, offset = asked
         if (topic, index) not in self.wanted:
             with suppress(KafkaError):  # said for each
-                self.logs.append(self._broker.leader_of(topic, index).log)
+                self.logs.append(self._led.leader_of(topic, index).log)
         self.wanted[topic, index] = offset
 
     def delete(self, asked: tuple[TopicPartition, int]) -> None:
@@ -69,8 +84,8 @@ class _Deletions:
             if topic in INTERNAL_TOPICS:
                 message = f"Cannot delete records of internal topic {topic}."
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-            low_watermark = self._broker.leader_of(topic, index).delete_records(offset)
-            saved = self._broker.log_starts.save(topic, index)
+            low_watermark = self._led.leader_of(topic, index).delete_records(offset)
+            saved = self._log_starts.save(topic, index)
         except KafkaError as error:
             row["error_code"] = int(error.code)
             return
@@ -83,6 +98,3 @@ class _Deletions:
             await asyncio.shield(saved)
         except KafkaError as error:
             row.update(low_watermark=NO_LOW_WATERMARK, error_code=int(error.code))
-
-
-HANDLERS: dict[ApiKey, Handler] = {ApiKey.DELETE_RECORDS: delete_records}

@@ -7,6 +7,7 @@ none is possible, and says PREFERRED_LEADER_NOT_AVAILABLE where Kafka could have
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -18,48 +19,58 @@ from brokerd.turns import at_once_or_in_turns
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from brokerd.cluster.cluster_client import ClusterClient
     from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.server.broker import Broker
 
 PREFERRED = 0
 UNCLEAN = 1
 
 
-def elect_leaders(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """One answer per partition asked for; of all of them, only those that needed an election."""
-    if not broker.cluster.is_controller:
-        raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
-    election = getattr(request, "election_type", PREFERRED)
-    if election not in (PREFERRED, UNCLEAN):
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no election type {election}.")
-    image = broker.cluster.image
-    is_for_all = request.topic_partitions is None
-    if is_for_all:
-        asked = image.all_partitions()
-    else:
-        asked = ((t.topic, int(index)) for t in request.topic_partitions for index in t.partitions)
-    results: list[Fields] = []
-    rows_of: dict[str, list[Fields]] = {}
-    seen: set[TopicPartition] = set()
+@dataclass(frozen=True, slots=True)
+class ElectLeadersHandler:
+    """See the module."""
 
-    def elect(key: TopicPartition) -> None:
-        if key in seen:
-            return
-        seen.add(key)
-        topic, index = key
-        error = _outcome(image, topic, index, election)
-        if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:
-            return
-        rows = rows_of.get(topic)
-        if rows is None:
-            rows = rows_of[topic] = []
-            results.append({"topic": topic, "partition_result": rows})
-        code, message = int(error.code), error.message
-        rows.append({"partition_id": index, "error_code": code, "error_message": message})
+    cluster: ClusterClient
 
-    return at_once_or_in_turns(asked, elect, {"error_code": 0, "replica_election_results": results})
+    def table(self) -> dict[ApiKey, Handler]:
+        return {ApiKey.ELECT_LEADERS: self.elect_leaders}
+
+    def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+        """One answer per partition asked for; of all partitions, only where one was needed."""
+        self.cluster.require_controller()
+        election = getattr(request, "election_type", PREFERRED)
+        if election not in (PREFERRED, UNCLEAN):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no election type {election}.")
+        image = self.cluster.image
+        is_for_all = request.topic_partitions is None
+        if is_for_all:
+            asked = image.all_partitions()
+        else:
+            asked = (
+                (t.topic, int(index)) for t in request.topic_partitions for index in t.partitions
+            )
+        results: list[Fields] = []
+        rows_of: dict[str, list[Fields]] = {}
+        seen: set[TopicPartition] = set()
+
+        def elect(key: TopicPartition) -> None:
+            if key in seen:
+                return
+            seen.add(key)
+            topic, index = key
+            error = _outcome(image, topic, index, election)
+            if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:
+                return
+            rows = rows_of.get(topic)
+            if rows is None:
+                rows = rows_of[topic] = []
+                results.append({"topic": topic, "partition_result": rows})
+            code, message = int(error.code), error.message
+            rows.append({"partition_id": index, "error_code": code, "error_message": message})
+
+        return at_once_or_in_turns(
+            asked, elect, {"error_code": 0, "replica_election_results": results}
+        )
 
 
 def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:
@@ -84,6 +95,3 @@ def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> Kaf
         ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
         f"The preferred leader {preferred} of {topic}-{index} cannot be made its leader.",
     )
-
-
-HANDLERS: dict[ApiKey, Handler] = {ApiKey.ELECT_LEADERS: elect_leaders}

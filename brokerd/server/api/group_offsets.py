@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
@@ -15,7 +16,8 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.metadata_image import MetadataImage
+    from brokerd.server.coordinator.group_service import GroupService
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -32,20 +34,75 @@ _Found = tuple[
 _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
-async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """One write has all offsets; what comes before and after it is done in turns where they are
-    many."""
-    answer = _ByPartition(broker)
-    await in_turns(_asked(request.topics), answer.note)
-    if answer.known:
-        has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
-        offsets: list[OffsetToCommit] = []
-        await in_turns(
-            answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
-        )
-        errors = await _commit(broker, _commit_request(context, request, offsets))
-        await in_turns(errors.items(), answer.add_result)
-    return {"topics": list(answer.topics.values())}
+@dataclass(frozen=True, slots=True)
+class GroupOffsetHandlers:
+    """See the module."""
+
+    groups: GroupService
+    image: MetadataImage
+
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.OFFSET_COMMIT: self.offset_commit,
+            ApiKey.OFFSET_FETCH: self.offset_fetch,
+            ApiKey.OFFSET_DELETE: self.offset_delete,
+        }
+
+    async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
+        """One write has all offsets; what comes before and after it is done in turns where they are
+        many."""
+        answer = _ByPartition(self.groups, self.image)
+        await in_turns(_asked(request.topics), answer.note)
+        if answer.known:
+            has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
+            offsets: list[OffsetToCommit] = []
+            await in_turns(
+                answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
+            )
+            errors = await self._commit(_commit_request(context, request, offsets))
+            await in_turns(errors.items(), answer.add_result)
+        return {"topics": list(answer.topics.values())}
+
+    async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
+        try:
+            shard = self.groups.shard(commit.group_id, may_be_empty=True)
+            reply = await shard.ask(OffsetsReply, lambda core, t, now: core.commit(t, commit, now))
+        except KafkaError as error:
+            return {(each.topic, each.partition): error.code for each in commit.offsets}
+        return reply.errors
+
+    def offset_fetch(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+        """Offsets as they are committed; where only stable ones are wanted, those that a
+        transaction may change yet are refused."""
+        is_batched = context.api_version >= FETCH_MANY_FROM
+        wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
+        answer = _OffsetsAnswer(self.groups, context.api_version, wants_stable)
+        found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
+        if found is not None or answer.size > AT_ONCE_MAX:
+            return answer.made_in_turns(found)
+        for place in answer.places():
+            answer.encode_partition(place)
+        for each in answer.topics:
+            answer.encode_topic(each)
+        return answer.fields()
+
+    async def offset_delete(self, _context: RequestContext, request: Any) -> Fields:
+        group_id = request.group_id
+        answer = _ByPartition(self.groups, self.image)
+        await in_turns(_asked(request.topics), answer.note)
+        partitions = tuple(answer.known)
+        try:
+            shard = self.groups.shard(group_id)
+            reply = await shard.ask(
+                OffsetsReply,
+                lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
+            )
+        except KafkaError as error:
+            return {"error_code": error.code, "topics": []}
+        if reply.error is not ErrorCode.NONE:
+            return {"error_code": reply.error, "topics": []}
+        await in_turns(reply.errors.items(), answer.add_result)
+        return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
 
 
 def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
@@ -66,19 +123,20 @@ class _ByPartition:
     it, and what is answered by topic. What does not exist is in it as often as it is named, as in
     Kafka."""
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, groups: GroupService, image: MetadataImage) -> None:
+        self._groups = groups
+        self._image = image
         self.known: dict[TopicPartition, Any] = {}
         self.topics: dict[str, Fields] = {}
 
     def note(self, asked: tuple[str, Any]) -> None:
         topic, each = asked
         if each is None:
-            if topic not in self._broker.cluster.image.topics:
+            if topic not in self._image.topics:
                 self._rows(topic)
             return
         index = int(each.partition_index)
-        if not self._broker.groups.knows_partition(topic, index):
+        if not self._groups.knows_partition(topic, index):
             self.add_result(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             return
         self.known[topic, index] = each
@@ -113,38 +171,11 @@ def _commit_request(
     )
 
 
-async def _commit(broker: Broker, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
-    try:
-        shard = broker.groups.shard(commit.group_id, may_be_empty=True)
-        reply = await shard.ask(OffsetsReply, lambda core, t, now: core.commit(t, commit, now))
-    except KafkaError as error:
-        return {(each.topic, each.partition): error.code for each in commit.offsets}
-    return reply.errors
-
-
-def offset_fetch(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """Offsets as they are committed; where only stable ones are wanted, those that a transaction
-    may change yet are refused."""
-    is_batched = context.api_version >= FETCH_MANY_FROM
-    wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
-    answer = _OffsetsAnswer(broker, context.api_version, wants_stable)
-    found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
-    if found is not None or answer.size > AT_ONCE_MAX:
-        return answer.made_in_turns(found)
-    for place in answer.places():
-        answer.encode_partition(place)
-    for each in answer.topics:
-        answer.encode_topic(each)
-    return answer.fields()
-
-
 class _OffsetsAnswer:
     """An OffsetFetch's answer in the making: what is found, then partitions, then topics."""
 
-    def __init__(self, broker: Broker, version: int, wants_stable: bool) -> None:
-        self._broker = broker
+    def __init__(self, groups: GroupService, version: int, wants_stable: bool) -> None:
+        self._coordinator = groups
         self._version = version
         self._wants_stable = wants_stable
         self._is_batched = version >= FETCH_MANY_FROM
@@ -166,7 +197,7 @@ class _OffsetsAnswer:
         offsets: dict[TopicPartition, OffsetValue | None] = {}
         unstable: Set[TopicPartition] = frozenset()
         try:
-            shard = self._broker.groups.shard(group_id, may_be_empty=True)
+            shard = self._coordinator.shard(group_id, may_be_empty=True)
             offsets = shard.core.offsets(group_id, wanted)
             if self._wants_stable:
                 unstable = shard.core.unstable(group_id, offsets)
@@ -225,29 +256,3 @@ def _fetched(index: int, value: OffsetValue | None, error: ErrorCode) -> Fields:
         "metadata": value.metadata if value else "",
         "error_code": error,
     }
-
-
-async def offset_delete(broker: Broker, _context: RequestContext, request: Any) -> Fields:
-    group_id = request.group_id
-    answer = _ByPartition(broker)
-    await in_turns(_asked(request.topics), answer.note)
-    partitions = tuple(answer.known)
-    try:
-        shard = broker.groups.shard(group_id)
-        reply = await shard.ask(
-            OffsetsReply,
-            lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
-        )
-    except KafkaError as error:
-        return {"error_code": error.code, "topics": []}
-    if reply.error is not ErrorCode.NONE:
-        return {"error_code": reply.error, "topics": []}
-    await in_turns(reply.errors.items(), answer.add_result)
-    return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.OFFSET_COMMIT: offset_commit,
-    ApiKey.OFFSET_FETCH: offset_fetch,
-    ApiKey.OFFSET_DELETE: offset_delete,
-}

@@ -9,6 +9,7 @@ same shape as the coordinator's own errors.
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -35,7 +36,7 @@ from brokerd.server.requests.context import Fields, Handler, RequestContext, mil
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
+    from brokerd.server.coordinator.group_service import GroupService
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
@@ -51,76 +52,234 @@ READABLE_ID_CHARACTERS_MAX = 255
 """Of a client or instance id at the start of a member id; a UUID makes it unique."""
 
 
-# Where a group is
+@dataclass(frozen=True, slots=True)
+class GroupHandlers:
+    """See the module."""
 
+    groups: GroupService
 
-async def find_coordinator(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    if context.api_version >= 4:
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.FIND_COORDINATOR: self.find_coordinator,
+            ApiKey.JOIN_GROUP: self.join_group,
+            ApiKey.SYNC_GROUP: self.sync_group,
+            ApiKey.HEARTBEAT: self.heartbeat,
+            ApiKey.LEAVE_GROUP: self.leave_group,
+            ApiKey.LIST_GROUPS: self.list_groups,
+            ApiKey.DESCRIBE_GROUPS: self.describe_groups,
+            ApiKey.DELETE_GROUPS: self.delete_groups,
+        }
+
+    async def find_coordinator(self, context: RequestContext, request: Any) -> Fields:
+        if context.api_version >= 4:
+            rows: list[bytes] = []
+
+            async def find(key: str) -> None:
+                row = {"key": key, **await self._find(context, request.key_type, key)}
+                rows.append(_item(context, "coordinators", row))
+
+            await in_turns_awaited(request.coordinator_keys, find)
+            return {"coordinators": rows}
+        key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
+        answer = await self._find(context, key_type, request.key)
+        # Kafka names the error "NONE", too, and only in these versions.
+        return {"error_message": "NONE", **answer} if context.api_version >= 1 else answer
+
+    async def _find(self, context: RequestContext, key_type: int, key: str) -> Fields:
+        nobody = {"node_id": -1, "host": "", "port": -1}
+        if key_type == KEY_IS_TRANSACTION:
+            message = "transactions are not served yet: use a producer without transactional.id"
+            return {"error_code": NO_TRANSACTIONS, "error_message": message, **nobody}
+        if key_type == KEY_IS_SHARE and context.api_version >= SHARE_FROM:
+            code, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, "share groups are not served"
+            return {"error_code": code, "error_message": message, **nobody}
+        if key_type != KEY_IS_GROUP:
+            message = f"{key_type} is not the number of a kind of coordinator"
+            return {"error_code": ErrorCode.INVALID_REQUEST, "error_message": message, **nobody}
+        try:
+            node_id, host, port = await self.groups.coordinator(key, context.listener)
+        except KafkaError as error:
+            return {"error_code": error.code, "error_message": error.message, **nobody}
+        return {"error_code": ErrorCode.NONE, "node_id": node_id, "host": host, "port": port}
+
+    async def join_group(self, context: RequestContext, request: Any) -> Fields:
+        try:
+            join = _join_request(context, request)
+            shard = self.groups.shard(request.group_id)
+            reply = await shard.ask(JoinReply, lambda core, t, now: core.join(t, join, now))
+        except KafkaError as error:
+            reply = JoinReply(error=error.code, member_id=request.member_id)
+        protocol = reply.protocol
+        return {
+            "error_code": reply.error,
+            "generation_id": reply.generation,
+            "protocol_type": reply.protocol_type,
+            # Null where there is none; before v7 the field had no null.
+            "protocol_name": protocol if protocol or context.api_version >= 7 else "",
+            "leader": reply.leader,
+            "skip_assignment": reply.skip_assignment,
+            "member_id": reply.member_id,
+            "members": [
+                {
+                    "member_id": member.member_id,
+                    "group_instance_id": member.instance_id,
+                    "metadata": member.subscription,
+                }
+                for member in reply.members
+            ],
+        }
+
+    async def sync_group(self, context: RequestContext, request: Any) -> Fields:
+        if context.api_version >= SYNC_NAMES_PROTOCOL_FROM and None in (
+            request.protocol_type, request.protocol_name,
+        ):  # fmt: skip
+            return {"error_code": ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "assignment": b""}
+        sync = SyncRequest(
+            group_id=request.group_id,
+            member_id=request.member_id,
+            generation=request.generation_id,
+            instance_id=request.group_instance_id if context.api_version >= 3 else None,
+            protocol_type=getattr(request, "protocol_type", None),
+            protocol=getattr(request, "protocol_name", None),
+            assignments=tuple((a.member_id, bytes(a.assignment)) for a in request.assignments),
+        )
+        try:
+            shard = self.groups.shard(request.group_id)
+            reply = await shard.ask(SyncReply, lambda core, t, now: core.sync(t, sync, now))
+        except KafkaError as error:
+            # A coordinator that loads has lost the rebalance under way: it starts over with a join.
+            loading = error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            reply = SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS if loading else error.code)
+        return {
+            "error_code": reply.error,
+            "protocol_type": reply.protocol_type,
+            "protocol_name": reply.protocol,
+            "assignment": reply.assignment,
+        }
+
+    def heartbeat(self, context: RequestContext, request: Any) -> Fields:
+        beat = HeartbeatRequest(
+            group_id=request.group_id,
+            member_id=request.member_id,
+            generation=request.generation_id,
+            instance_id=request.group_instance_id if context.api_version >= 3 else None,
+        )
+        try:
+            error = self.groups.shard(request.group_id).heartbeat(beat)
+        except KafkaError as refusal:
+            # Sessions start anew when loading is over, so there is nothing to worry a member with.
+            loading = refusal.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            error = ErrorCode.NONE if loading else refusal.code
+        return {"error_code": error}
+
+    async def leave_group(self, context: RequestContext, request: Any) -> Fields:
+        batched = context.api_version >= LEAVE_BATCHED_FROM
+        if batched:
+            leaving = tuple(
+                LeavingMember(m.member_id, m.group_instance_id) for m in request.members
+            )
+        else:
+            leaving = (LeavingMember(request.member_id),)
+        group_id = request.group_id
+        try:
+            shard = self.groups.shard(group_id)
+            reply = await shard.ask(
+                LeaveReply, lambda core, t, now: core.leave(t, group_id, leaving, now)
+            )
+        except KafkaError as error:
+            return {"error_code": error.code, "members": []}
+        members = [
+            {"member_id": m.member_id, "group_instance_id": m.instance_id, "error_code": error}
+            for m, error in zip(leaving, reply.errors, strict=True)
+        ]
+        return {
+            "error_code": ErrorCode.NONE if batched else reply.errors[0],
+            "members": members if batched else [],
+        }
+
+    def list_groups(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+        wanted = request.states_filter if context.api_version >= 4 else ()
+        states = {state.lower() for state in wanted}
+        types = {kind.lower() for kind in getattr(request, "types_filter", ())}
+        shards = list(self.groups.shards())
+        listings = [
+            group
+            for shard in shards
+            if not shard.loading and (not types or CLASSIC in types)
+            for group in shard.core.listings()
+        ]
+        loading = any(shard.loading for shard in shards)
+        error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
         rows: list[bytes] = []
 
-        async def find(key: str) -> None:
-            row = {"key": key, **await _find(broker, context, request.key_type, key)}
-            rows.append(_item(context, "coordinators", row))
+        def add(group: GroupListing) -> None:
+            if not states or group.state.lower() in states:
+                rows.append(_item(context, "groups", {
+                    "group_id": group.group_id, "protocol_type": group.protocol_type,
+                    "group_state": group.state, "group_type": CLASSIC,
+                }))  # fmt: skip
 
-        await in_turns_awaited(request.coordinator_keys, find)
-        return {"coordinators": rows}
-    key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
-    answer = await _find(broker, context, key_type, request.key)
-    # Kafka names the error "NONE", too, and only in these versions.
-    return {"error_message": "NONE", **answer} if context.api_version >= 1 else answer
+        return at_once_or_in_turns(listings, add, {"error_code": error, "groups": rows})
+
+    def describe_groups(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+        is_asked = bool(getattr(request, "include_authorized_operations", False))
+        allowed = GROUP_OPERATIONS if is_asked else NOT_ASKED
+        rows: list[bytes] = []
+
+        def describe(group_id: str) -> None:
+            rows.append(_item(context, "groups", self._described(group_id, allowed)))
+
+        return at_once_or_in_turns(request.groups, describe, {"groups": rows})
+
+    def _described(self, group_id: str, allowed: int) -> Fields:
+        error = ErrorCode.NONE
+        try:
+            group = self.groups.shard(group_id, may_be_empty=True).core.describe(group_id)
+        except KafkaError as refusal:
+            error, group = refusal.code, GroupDescription(group_id, GroupState.DEAD.value)
+        return {
+            "error_code": error,
+            "group_id": group_id,
+            "group_state": "" if error else group.state,
+            "protocol_type": group.protocol_type,
+            "protocol_data": group.protocol,
+            "authorized_operations": NOT_ASKED if error else allowed,
+            "members": [
+                {
+                    "member_id": member.member_id,
+                    "group_instance_id": member.instance_id,
+                    "client_id": member.client_id,
+                    "client_host": member.client_host,
+                    "member_metadata": member.subscription,
+                    "member_assignment": member.assignment,
+                }
+                for member in group.members
+            ],
+        }
+
+    async def delete_groups(self, context: RequestContext, request: Any) -> Fields:
+        rows: list[bytes] = []
+
+        async def delete(group_id: str) -> None:
+            row = {"group_id": group_id, "error_code": await self._delete(group_id)}
+            rows.append(_item(context, "results", row))
+
+        await in_turns_awaited(dict.fromkeys(request.groups_names), delete)
+        return {"results": rows}
+
+    async def _delete(self, group_id: str) -> ErrorCode:
+        try:
+            shard = self.groups.shard(group_id, may_be_empty=True)
+            reply = await shard.ask(
+                DeleteReply, lambda core, t, now: core.delete_group(t, group_id, now)
+            )
+        except KafkaError as error:
+            return error.code
+        return reply.error
 
 
 def _item(context: RequestContext, array: str, row: Fields) -> bytes:
     return encode_item(context.api_key, context.api_version, (array,), row)
-
-
-async def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Fields:
-    nobody = {"node_id": -1, "host": "", "port": -1}
-    if key_type == KEY_IS_TRANSACTION:
-        message = "transactions are not served yet: use a producer without transactional.id"
-        return {"error_code": NO_TRANSACTIONS, "error_message": message, **nobody}
-    if key_type == KEY_IS_SHARE and context.api_version >= SHARE_FROM:
-        code, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, "share groups are not served"
-        return {"error_code": code, "error_message": message, **nobody}
-    if key_type != KEY_IS_GROUP:
-        message = f"{key_type} is not the number of a kind of coordinator"
-        return {"error_code": ErrorCode.INVALID_REQUEST, "error_message": message, **nobody}
-    try:
-        node_id, host, port = await broker.groups.coordinator(key, context.listener)
-    except KafkaError as error:
-        return {"error_code": error.code, "error_message": error.message, **nobody}
-    return {"error_code": ErrorCode.NONE, "node_id": node_id, "host": host, "port": port}
-
-
-# Members
-
-
-async def join_group(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    try:
-        join = _join_request(context, request)
-        shard = broker.groups.shard(request.group_id)
-        reply = await shard.ask(JoinReply, lambda core, t, now: core.join(t, join, now))
-    except KafkaError as error:
-        reply = JoinReply(error=error.code, member_id=request.member_id)
-    protocol = reply.protocol
-    return {
-        "error_code": reply.error,
-        "generation_id": reply.generation,
-        "protocol_type": reply.protocol_type,
-        # Null where there is none; before v7 the field had no null.
-        "protocol_name": protocol if protocol or context.api_version >= 7 else "",
-        "leader": reply.leader,
-        "skip_assignment": reply.skip_assignment,
-        "member_id": reply.member_id,
-        "members": [
-            {
-                "member_id": member.member_id,
-                "group_instance_id": member.instance_id,
-                "metadata": member.subscription,
-            }
-            for member in reply.members
-        ],
-    }
 
 
 def _join_request(context: RequestContext, request: Any) -> JoinRequest:
@@ -149,176 +308,3 @@ def _join_request(context: RequestContext, request: Any) -> JoinRequest:
         needs_known_member_id=version >= JOIN_NEEDS_MEMBER_ID_FROM,
         may_skip_assignment=version >= JOIN_MAY_SKIP_ASSIGNMENT_FROM,
     )
-
-
-async def sync_group(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    if context.api_version >= SYNC_NAMES_PROTOCOL_FROM and None in (
-        request.protocol_type, request.protocol_name,
-    ):  # fmt: skip
-        return {"error_code": ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "assignment": b""}
-    sync = SyncRequest(
-        group_id=request.group_id,
-        member_id=request.member_id,
-        generation=request.generation_id,
-        instance_id=request.group_instance_id if context.api_version >= 3 else None,
-        protocol_type=getattr(request, "protocol_type", None),
-        protocol=getattr(request, "protocol_name", None),
-        assignments=tuple((a.member_id, bytes(a.assignment)) for a in request.assignments),
-    )
-    try:
-        shard = broker.groups.shard(request.group_id)
-        reply = await shard.ask(SyncReply, lambda core, t, now: core.sync(t, sync, now))
-    except KafkaError as error:
-        # A coordinator that loads has lost the rebalance under way: it starts over with a join.
-        loading = error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        reply = SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS if loading else error.code)
-    return {
-        "error_code": reply.error,
-        "protocol_type": reply.protocol_type,
-        "protocol_name": reply.protocol,
-        "assignment": reply.assignment,
-    }
-
-
-def heartbeat(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    beat = HeartbeatRequest(
-        group_id=request.group_id,
-        member_id=request.member_id,
-        generation=request.generation_id,
-        instance_id=request.group_instance_id if context.api_version >= 3 else None,
-    )
-    try:
-        error = broker.groups.shard(request.group_id).heartbeat(beat)
-    except KafkaError as refusal:
-        # Sessions start anew when loading is over, so there is nothing to worry a member with.
-        loading = refusal.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        error = ErrorCode.NONE if loading else refusal.code
-    return {"error_code": error}
-
-
-async def leave_group(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    batched = context.api_version >= LEAVE_BATCHED_FROM
-    if batched:
-        leaving = tuple(LeavingMember(m.member_id, m.group_instance_id) for m in request.members)
-    else:
-        leaving = (LeavingMember(request.member_id),)
-    group_id = request.group_id
-    try:
-        shard = broker.groups.shard(group_id)
-        reply = await shard.ask(
-            LeaveReply, lambda core, t, now: core.leave(t, group_id, leaving, now)
-        )
-    except KafkaError as error:
-        return {"error_code": error.code, "members": []}
-    members = [
-        {"member_id": m.member_id, "group_instance_id": m.instance_id, "error_code": error}
-        for m, error in zip(leaving, reply.errors, strict=True)
-    ]
-    return {
-        "error_code": ErrorCode.NONE if batched else reply.errors[0],
-        "members": members if batched else [],
-    }
-
-
-# Administration
-
-
-def list_groups(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    wanted = request.states_filter if context.api_version >= 4 else ()
-    states = {state.lower() for state in wanted}
-    types = {kind.lower() for kind in getattr(request, "types_filter", ())}
-    shards = list(broker.groups.shards())
-    listings = [
-        group
-        for shard in shards
-        if not shard.loading and (not types or CLASSIC in types)
-        for group in shard.core.listings()
-    ]
-    loading = any(shard.loading for shard in shards)
-    error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
-    rows: list[bytes] = []
-
-    def add(group: GroupListing) -> None:
-        if not states or group.state.lower() in states:
-            rows.append(_item(context, "groups", {
-                "group_id": group.group_id, "protocol_type": group.protocol_type,
-                "group_state": group.state, "group_type": CLASSIC,
-            }))  # fmt: skip
-
-    return at_once_or_in_turns(listings, add, {"error_code": error, "groups": rows})
-
-
-def describe_groups(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    is_asked = bool(getattr(request, "include_authorized_operations", False))
-    allowed = GROUP_OPERATIONS if is_asked else NOT_ASKED
-    rows: list[bytes] = []
-
-    def describe(group_id: str) -> None:
-        rows.append(_item(context, "groups", _described(broker, group_id, allowed)))
-
-    return at_once_or_in_turns(request.groups, describe, {"groups": rows})
-
-
-def _described(broker: Broker, group_id: str, allowed: int) -> Fields:
-    error = ErrorCode.NONE
-    try:
-        group = broker.groups.shard(group_id, may_be_empty=True).core.describe(group_id)
-    except KafkaError as refusal:
-        error, group = refusal.code, GroupDescription(group_id, GroupState.DEAD.value)
-    return {
-        "error_code": error,
-        "group_id": group_id,
-        "group_state": "" if error else group.state,
-        "protocol_type": group.protocol_type,
-        "protocol_data": group.protocol,
-        "authorized_operations": NOT_ASKED if error else allowed,
-        "members": [
-            {
-                "member_id": member.member_id,
-                "group_instance_id": member.instance_id,
-                "client_id": member.client_id,
-                "client_host": member.client_host,
-                "member_metadata": member.subscription,
-                "member_assignment": member.assignment,
-            }
-            for member in group.members
-        ],
-    }
-
-
-async def delete_groups(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    rows: list[bytes] = []
-
-    async def delete(group_id: str) -> None:
-        row = {"group_id": group_id, "error_code": await _delete(broker, group_id)}
-        rows.append(_item(context, "results", row))
-
-    await in_turns_awaited(dict.fromkeys(request.groups_names), delete)
-    return {"results": rows}
-
-
-async def _delete(broker: Broker, group_id: str) -> ErrorCode:
-    try:
-        shard = broker.groups.shard(group_id, may_be_empty=True)
-        reply = await shard.ask(
-            DeleteReply, lambda core, t, now: core.delete_group(t, group_id, now)
-        )
-    except KafkaError as error:
-        return error.code
-    return reply.error
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.FIND_COORDINATOR: find_coordinator,
-    ApiKey.JOIN_GROUP: join_group,
-    ApiKey.SYNC_GROUP: sync_group,
-    ApiKey.HEARTBEAT: heartbeat,
-    ApiKey.LEAVE_GROUP: leave_group,
-    ApiKey.LIST_GROUPS: list_groups,
-    ApiKey.DESCRIBE_GROUPS: describe_groups,
-    ApiKey.DELETE_GROUPS: delete_groups,
-}

@@ -7,7 +7,7 @@ read files: a little on the loop, of many partitions in turns, and what takes lo
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,12 @@ from brokerd.turns import at_once_or_in_turns
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from brokerd.clock import Clock
     from brokerd.protocol.list_offsets_v0 import RequestedPartition, RequestedTopic
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
+    from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.requests.context import Reply
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 LATEST = -1
 EARLIEST = -2
@@ -37,30 +39,125 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 """The version from which on each stands for what it does."""
 
 
-def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
-    """One offset per partition asked for, in v0 several; errors are per partition."""
-    if context.api_version == 0:
-        return _list_offsets_v0(broker, context, request)
-    version = context.api_version
-    committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    once: set[TopicPartition] = set()
-    twice: set[TopicPartition] = set()
+@dataclass(frozen=True, slots=True)
+class ListOffsetsHandlers:
+    """See the module."""
 
-    def note(key: TopicPartition) -> None:
-        (twice if key in once else once).add(key)
+    led: LedPartitions
+    clock: Clock
+    pending_reads: PendingReads
 
-    def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
-        if (topic, asked.partition_index) in twice:
-            return _refused(asked, ErrorCode.INVALID_REQUEST)
-        return _listed(broker, topic, asked, version, committed, may_block=may_block)
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.LIST_OFFSETS: self.list_offsets,
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: self.offset_for_leader_epoch,
+        }
 
-    def answer_all() -> Fields | Awaitable[Fields]:
-        topics = [(each.name, each.partitions) for each in request.topics]
-        return answer_partitions(broker.pending_reads, context, topics, answer)
+    def list_offsets(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+        """One offset per partition asked for, in v0 several; errors are per partition."""
+        if context.api_version == 0:
+            return self._list_offsets_v0(context, request)
+        version = context.api_version
+        committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
+        once: set[TopicPartition] = set()
+        twice: set[TopicPartition] = set()
 
-    keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
-    noted = at_once_or_in_turns(keys, note, None)
-    return answer_all() if noted is None else _behind(noted, answer_all)
+        def note(key: TopicPartition) -> None:
+            (twice if key in once else once).add(key)
+
+        def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
+            if (topic, asked.partition_index) in twice:
+                return _refused(asked, ErrorCode.INVALID_REQUEST)
+            return self._listed(topic, asked, version, committed, may_block=may_block)
+
+        def answer_all() -> Fields | Awaitable[Fields]:
+            topics = [(each.name, each.partitions) for each in request.topics]
+            return answer_partitions(self.pending_reads, context, topics, answer)
+
+        keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
+        noted = at_once_or_in_turns(keys, note, None)
+        return answer_all() if noted is None else _behind(noted, answer_all)
+
+    def _listed(
+        self, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
+    ) -> Fields:
+        epoch = getattr(asked, "current_leader_epoch", -1)
+        try:
+            if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
+                message = f"version {version} has no special timestamp {asked.timestamp}"
+                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
+            partition = self.led.leader_of(topic, asked.partition_index, epoch)
+            offset, timestamp_ms, leader_epoch = _offset_at(
+                partition, asked.timestamp, committed, may_block=may_block
+            )
+        except KafkaError as error:
+            return _refused(asked, error.code)
+        return {
+            "partition_index": asked.partition_index,
+            "error_code": 0,
+            "timestamp": timestamp_ms,
+            "offset": offset,
+            "leader_epoch": leader_epoch,
+        }
+
+    def _list_offsets_v0(
+        self, context: RequestContext, topics: Sequence[RequestedTopic]
+    ) -> bytes | Awaitable[bytes]:
+        answer = answer_partitions(
+            self.pending_reads, context, topics, self._segment_offsets,
+            encode=list_offsets_v0.encode_partition,
+        )  # fmt: skip
+        return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
+
+    def _segment_offsets(self, topic: str, asked: RequestedPartition, *, may_block: bool) -> Fields:
+        """Where the segments begin that were last written by a time, newest first (Kafka's
+        UnifiedLog.legacyFetchOffsetsBefore)."""
+        try:
+            if asked.timestamp < EARLIEST:
+                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+            partition = self.led.leader_of(topic, asked.partition_index, -1)
+            points = partition.log.segment_times(self.clock.now_ms(), may_block=may_block)
+        except KafkaError as error:
+            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+        if asked.timestamp == EARLIEST:
+            points = points[:1]
+        elif asked.timestamp != LATEST:
+            while points and points[-1][1] > asked.timestamp:
+                points.pop()
+        end = partition.high_watermark
+        offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
+        return {
+            "partition_index": asked.partition_index,
+            "error_code": 0,
+            "offsets": offsets[: max(asked.max_num_offsets, 0)],
+        }
+
+    def offset_for_leader_epoch(
+        self, context: RequestContext, request: Any
+    ) -> Fields | Awaitable[Fields]:
+        """Where each epoch asked for ended in the leader's log."""
+        return answer_partitions(
+            self.pending_reads,
+            context,
+            [(each.topic, each.partitions) for each in request.topics],
+            self._epoch_end,
+            name_field="topic",
+        )
+
+    def _epoch_end(self, topic: str, asked: Any, *, may_block: bool) -> Fields:
+        try:
+            partition = self.led.leader_of(topic, asked.partition, asked.current_leader_epoch)
+            epoch, end_offset = partition.end_offset_for_epoch(
+                asked.leader_epoch, may_block=may_block
+            )
+        except KafkaError as error:
+            return {"partition": asked.partition, "error_code": int(error.code)}
+        return {
+            "partition": asked.partition,
+            "error_code": 0,
+            "leader_epoch": epoch,
+            "end_offset": end_offset,
+        }
 
 
 async def _behind(
@@ -69,29 +166,6 @@ async def _behind(
     await noted
     answer = answer_all()
     return await answer if isawaitable(answer) else answer
-
-
-def _listed(
-    broker: Broker, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
-) -> Fields:
-    epoch = getattr(asked, "current_leader_epoch", -1)
-    try:
-        if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
-            message = f"version {version} has no special timestamp {asked.timestamp}"
-            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
-        partition = broker.leader_of(topic, asked.partition_index, epoch)
-        offset, timestamp_ms, leader_epoch = _offset_at(
-            partition, asked.timestamp, committed, may_block=may_block
-        )
-    except KafkaError as error:
-        return _refused(asked, error.code)
-    return {
-        "partition_index": asked.partition_index,
-        "error_code": 0,
-        "timestamp": timestamp_ms,
-        "offset": offset,
-        "leader_epoch": leader_epoch,
-    }
 
 
 def _refused(asked: Any, code: ErrorCode) -> Fields:
@@ -124,78 +198,9 @@ def _offset_at(
     return found
 
 
-def _list_offsets_v0(
-    broker: Broker, context: RequestContext, topics: Sequence[RequestedTopic]
-) -> bytes | Awaitable[bytes]:
-    answer = answer_partitions(
-        broker.pending_reads, context, topics, partial(_segment_offsets, broker),
-        encode=list_offsets_v0.encode_partition,
-    )  # fmt: skip
-    return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
-
-
 def _encode_v0(answer: Fields) -> bytes:
     return list_offsets_v0.encode_response(answer["topics"])
 
 
 async def _encode_v0_later(answer: Awaitable[Fields]) -> bytes:
     return _encode_v0(await answer)
-
-
-def _segment_offsets(
-    broker: Broker, topic: str, asked: RequestedPartition, *, may_block: bool
-) -> Fields:
-    """Where the segments begin that were last written by a time, newest first (Kafka's
-    UnifiedLog.legacyFetchOffsetsBefore)."""
-    try:
-        if asked.timestamp < EARLIEST:
-            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-        partition = broker.leader_of(topic, asked.partition_index, -1)
-        points = partition.log.segment_times(broker.clock.now_ms(), may_block=may_block)
-    except KafkaError as error:
-        return {"partition_index": asked.partition_index, "error_code": int(error.code)}
-    if asked.timestamp == EARLIEST:
-        points = points[:1]
-    elif asked.timestamp != LATEST:
-        while points and points[-1][1] > asked.timestamp:
-            points.pop()
-    end = partition.high_watermark
-    offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
-    return {
-        "partition_index": asked.partition_index,
-        "error_code": 0,
-        "offsets": offsets[: max(asked.max_num_offsets, 0)],
-    }
-
-
-def offset_for_leader_epoch(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """Where each epoch asked for ended in the leader's log."""
-    return answer_partitions(
-        broker.pending_reads,
-        context,
-        [(each.topic, each.partitions) for each in request.topics],
-        partial(_epoch_end, broker),
-        name_field="topic",
-    )
-
-
-def _epoch_end(broker: Broker, topic: str, asked: Any, *, may_block: bool) -> Fields:
-    try:
-        partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
-        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch, may_block=may_block)
-    except KafkaError as error:
-        return {"partition": asked.partition, "error_code": int(error.code)}
-    return {
-        "partition": asked.partition,
-        "error_code": 0,
-        "leader_epoch": epoch,
-        "end_offset": end_offset,
-    }
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.LIST_OFFSETS: list_offsets,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,8 +21,9 @@ from brokerd.server.requests.context import Fields, Handler, Reply, RequestConte
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
+    from brokerd.cluster.cluster_client import ClusterClient
     from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.server.broker import Broker
+    from brokerd.server.api.metadata_cache import MetadataCache
 
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3
@@ -42,7 +44,7 @@ _FEATURES_EPOCH = 0
 """The version of `/feature`, which nobody writes again: there are no features to be finalised."""
 
 
-def api_versions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def api_versions(context: RequestContext, request: Any) -> Fields:
     """What is offered; the same for everyone."""
     if context.api_version >= SOFTWARE_FROM and not (
         _SOFTWARE.fullmatch(request.client_software_name)
@@ -58,20 +60,50 @@ def refused_api_versions() -> Fields:
     return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
 
 
-def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
-    """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
-    if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
-        code = int(ErrorCode.INVALID_REQUEST)
-        topics = [
-            {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
-            for each in request.topics
-        ]
-        return {"brokers": (), "topics": topics}
-    answer = _Answer(broker, context, request)
-    missing = answer.topics_to_create()
-    if missing or answer.is_slow() or answer.new_topics():
-        return _metadata_later(broker, answer, missing)
-    return answer.encode()
+@dataclass(frozen=True, slots=True)
+class MetadataHandlers:
+    """See the module."""
+
+    cluster: ClusterClient
+    cache: MetadataCache
+    creates_topics: bool
+
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.API_VERSIONS: api_versions,
+            ApiKey.METADATA: self.metadata,
+        }
+
+    def metadata(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+        """Brokers of the client's listener, and the topics asked for; creates them if allowed."""
+        if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
+            code = int(ErrorCode.INVALID_REQUEST)
+            topics = [
+                {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
+                for each in request.topics
+            ]
+            return {"brokers": (), "topics": topics}
+        answer = _Answer(self, context, request)
+        missing = answer.topics_to_create()
+        if missing or answer.is_slow() or answer.new_topics():
+            return self._metadata_later(answer, missing)
+        return answer.encode()
+
+    async def _metadata_later(self, answer: _Answer, missing: list[str]) -> Reply:
+        for start in range(0, len(missing), CREATED_AT_ONCE):
+            names = missing[start : start + CREATED_AT_ONCE]
+            created = await asyncio.gather(
+                *(self.cluster.topics.auto_create(name) for name in names), return_exceptions=True
+            )
+            for name, outcome in zip(names, created, strict=True):
+                if isinstance(outcome, BaseException):
+                    answer.failed(name, outcome)
+        await self.cluster.new_partition_wait.wait(answer.new_topics())
+        for _ in range(WARM_UPS_MAX):
+            await answer.warm_up()
+            if not answer.is_slow():  # else much of it has changed meanwhile
+                break
+        return answer.encode()
 
 
 def _needs_ids(request: Any) -> bool:
@@ -79,28 +111,14 @@ def _needs_ids(request: Any) -> bool:
     return any(each.topic_id or each.name is None for each in request.topics or ())
 
 
-async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:
-    for start in range(0, len(missing), CREATED_AT_ONCE):
-        names = missing[start : start + CREATED_AT_ONCE]
-        created = await asyncio.gather(
-            *(broker.cluster.topics.auto_create(name) for name in names), return_exceptions=True
-        )
-        for name, outcome in zip(names, created, strict=True):
-            if isinstance(outcome, BaseException):
-                answer.failed(name, outcome)
-    await broker.cluster.new_partition_wait.wait(answer.new_topics())
-    for _ in range(WARM_UPS_MAX):
-        await answer.warm_up()
-        if not answer.is_slow():  # else much of it has changed meanwhile
-            break
-    return answer.encode()
-
-
 class _Answer:
     """One Metadata response in the making."""
 
-    def __init__(self, broker: Broker, context: RequestContext, request: Any) -> None:
-        self._broker = broker
+    def __init__(self, handlers: MetadataHandlers, context: RequestContext, request: Any) -> None:
+        self._cluster = handlers.cluster
+        self._image = handlers.cluster.image
+        self._cache = handlers.cache
+        self._creates_topics = handlers.creates_topics
         self._context = context
         self._request = request
         self._version = context.api_version
@@ -119,11 +137,11 @@ class _Answer:
 
     def topics_to_create(self) -> list[str]:
         """Names asked for that do not exist, where both sides let them be created."""
-        if self._is_for_all or not self._broker.config.auto_create_topics_enable:
+        if self._is_for_all or not self._creates_topics:
             return []
         if not getattr(self._request, "allow_auto_topic_creation", True):
             return []
-        known = self._broker.cluster.image.topics
+        known = self._image.topics
         missing = []
         for name in self._names:
             if name is not None and name not in known:
@@ -139,7 +157,7 @@ class _Answer:
         """The requested topics whose leaders may not know all their partitions yet."""
         if self._is_for_all:
             return []
-        readiness = self._broker.cluster.new_partition_wait
+        readiness = self._cluster.new_partition_wait
         return [name for name in self._names if name is not None and readiness.is_awaited(name)]
 
     def failed(self, name: str, error: BaseException) -> None:
@@ -151,7 +169,7 @@ class _Answer:
 
     def _infos(self) -> Collection[TopicInfo]:
         """The existing topics of the answer."""
-        image = self._broker.cluster.image
+        image = self._image
         if self._is_for_all:
             return image.topics.values()
         names = self._names or [image.topic_ids.get(each) for each in self._ids]
@@ -160,7 +178,7 @@ class _Answer:
     def _view(self) -> View:
         unseen = [
             broker.id
-            for broker in self._broker.cluster.image.brokers.values()
+            for broker in self._image.brokers.values()
             if self._context.listener not in broker.endpoints
         ]
         return View(self._version, self._operations, frozenset(unseen))
@@ -174,17 +192,17 @@ class _Answer:
             and asked - len(self._infos()) - len(self._unknown_rows) > AT_ONCE_MAX
         ):
             return True
-        return self._broker.metadata.is_slow(self._view(), self._infos())
+        return self._cache.is_slow(self._view(), self._infos())
 
     async def warm_up(self) -> None:
         """Encodes the topics into the cache, some per iteration of the loop, and the refusals."""
-        cache, view = self._broker.metadata, self._view()
+        cache, view = self._cache, self._view()
         await in_turns(list(self._infos()), lambda info: cache.topic(view, info))
         await in_turns(self._ids, lambda topic_id: self._by_id(topic_id, view))
         await in_turns(self._names, lambda name: self._by_name(name, view))
 
     def encode(self) -> bytes:
-        image, view = self._broker.cluster.image, self._view()
+        image, view = self._image, self._view()
         fields: Fields = {
             "brokers": self._brokers(),
             "cluster_id": image.cluster_id or None,
@@ -201,7 +219,7 @@ class _Answer:
 
     def _brokers(self) -> list[Fields]:
         listed = []
-        for broker in self._broker.cluster.image.brokers.values():
+        for broker in self._image.brokers.values():
             endpoint = broker.endpoints.get(self._context.listener)
             if endpoint is not None:
                 host, port = endpoint
@@ -211,10 +229,10 @@ class _Answer:
         return listed
 
     def _known(self, info: TopicInfo, view: View) -> bytes:
-        return self._broker.metadata.topic(view, info)
+        return self._cache.topic(view, info)
 
     def _by_id(self, topic_id: UUID, view: View) -> bytes:
-        image = self._broker.cluster.image
+        image = self._image
         info = image.topics.get(image.topic_ids.get(topic_id, ""))
         if info is None:
             return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -223,7 +241,7 @@ class _Answer:
     def _by_name(self, name: str | None, view: View) -> bytes:
         if name is None:
             return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
-        info = self._broker.cluster.image.topics.get(name)
+        info = self._image.topics.get(name)
         if info is not None:
             return self._known(info, view)
         return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
@@ -248,9 +266,3 @@ def _why_unknown(name: str) -> ErrorCode:
     except KafkaError as error:
         return error.code
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.API_VERSIONS: api_versions,
-    ApiKey.METADATA: metadata,
-}

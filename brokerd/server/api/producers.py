@@ -8,7 +8,7 @@ after any other.
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.topic_names import check_topic_name
@@ -21,67 +21,75 @@ from brokerd.server.requests.context import Fields, Handler, RequestContext
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from brokerd.server.broker import Broker
+    from brokerd.server.background.pending_reads import PendingReads
+    from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-async def init_producer_id(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
-    given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
-    are_apart = (given[0] == -1) != (given[1] == -1)  # they go together
-    code = None
-    if request.transactional_id == "" or (request.transactional_id is None and are_apart):
-        code = ErrorCode.INVALID_REQUEST
-    elif request.transactional_id is not None:
-        code = NO_TRANSACTIONS
-    if code is not None:
-        return {"error_code": int(code), "producer_id": -1, "producer_epoch": -1}
-    return {
-        "error_code": 0,
-        "producer_id": await broker.producer_ids.next_id(),
-        "producer_epoch": 0,
-    }
+@dataclass(frozen=True, slots=True)
+class ProducerHandlers:
+    """See the module."""
 
+    led: LedPartitions
+    pending_reads: PendingReads
+    producer_ids: ProducerIdSource
 
-def describe_producers(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """The producers that the log of each partition still knows."""
-    return answer_partitions(
-        broker.pending_reads,
-        context,
-        [(each.name, each.partition_indexes) for each in request.topics],
-        partial(_partition, broker),
-    )
-
-
-def _partition(broker: Broker, topic: str, index: int, *, may_block: bool) -> Fields:
-    answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
-    try:
-        check_topic_name(topic)
-        log = broker.leader_of(topic, index).log
-        log.load(may_block=may_block)
-        entries = log.active_producers()
-    except KafkaError as error:
-        answer.update(error_code=int(error.code), error_message=error.message)
-        return answer
-    answer["active_producers"] = [
-        {
-            "producer_id": producer_id,
-            "producer_epoch": entry.epoch,
-            "last_sequence": entry.batches[-1].last_sequence if entry.batches else NO_SEQUENCE,
-            "last_timestamp": entry.last_timestamp_ms,
-            "coordinator_epoch": entry.coordinator_epoch,
-            "current_txn_start_offset": entry.txn_first_offset,
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.INIT_PRODUCER_ID: self.init_producer_id,
+            ApiKey.DESCRIBE_PRODUCERS: self.describe_producers,
         }
-        for producer_id, entry in entries.items()
-    ]
-    return answer
 
+    async def init_producer_id(self, context: RequestContext, request: Any) -> Fields:
+        """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
+        given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
+        are_apart = (given[0] == -1) != (given[1] == -1)  # they go together
+        code = None
+        if request.transactional_id == "" or (request.transactional_id is None and are_apart):
+            code = ErrorCode.INVALID_REQUEST
+        elif request.transactional_id is not None:
+            code = NO_TRANSACTIONS
+        if code is not None:
+            return {"error_code": int(code), "producer_id": -1, "producer_epoch": -1}
+        return {
+            "error_code": 0,
+            "producer_id": await self.producer_ids.next_id(),
+            "producer_epoch": 0,
+        }
 
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.INIT_PRODUCER_ID: init_producer_id,
-    ApiKey.DESCRIBE_PRODUCERS: describe_producers,
-}
+    def describe_producers(
+        self, context: RequestContext, request: Any
+    ) -> Fields | Awaitable[Fields]:
+        """The producers that the log of each partition still knows."""
+        return answer_partitions(
+            self.pending_reads,
+            context,
+            [(each.name, each.partition_indexes) for each in request.topics],
+            self._partition,
+        )
+
+    def _partition(self, topic: str, index: int, *, may_block: bool) -> Fields:
+        answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
+        try:
+            check_topic_name(topic)
+            log = self.led.leader_of(topic, index).log
+            log.load(may_block=may_block)
+            entries = log.active_producers()
+        except KafkaError as error:
+            answer.update(error_code=int(error.code), error_message=error.message)
+            return answer
+        answer["active_producers"] = [
+            {
+                "producer_id": producer_id,
+                "producer_epoch": entry.epoch,
+                "last_sequence": entry.batches[-1].last_sequence if entry.batches else NO_SEQUENCE,
+                "last_timestamp": entry.last_timestamp_ms,
+                "coordinator_epoch": entry.coordinator_epoch,
+                "current_txn_start_offset": entry.txn_first_offset,
+            }
+            for producer_id, entry in entries.items()
+        ]
+        return answer

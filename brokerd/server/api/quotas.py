@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,85 +24,93 @@ from brokerd.server.requests.context import Fields, Handler, RequestContext
 from brokerd.turns import in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.admin.configs import ConfigAdmin
+    from brokerd.server.network.lookups import Lookups
 
 KINDS = ("users", "clients", "ips")
 
 
-async def describe_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """What the filter wants of all quotas in ZooKeeper."""
-    components = [
-        Component(each.entity_type, each.match_type, each.match) for each in request.components
-    ]
-    try:
-        check_filter(components)
-        configs: dict[str, dict[str, str]] = {}
-        for kind in KINDS:
-            configs |= await broker.cluster.configs.read_all(kind)
-    except KafkaError as error:
+@dataclass(frozen=True, slots=True)
+class QuotaHandlers:
+    """See the module."""
+
+    configs: ConfigAdmin
+    lookups: Lookups
+
+    def table(self) -> dict[ApiKey, Handler]:
         return {
-            "error_code": int(error.code),
-            "error_message": error.message,
-            "entries": None,
+            ApiKey.DESCRIBE_CLIENT_QUOTAS: self.describe_client_quotas,
+            ApiKey.ALTER_CLIENT_QUOTAS: self.alter_client_quotas,
         }
-    entries = [
-        {
-            "entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()],
-            "values": [{"key": key, "value": value} for key, value in quotas.items()],
-        }
-        for entity, quotas in found_quotas(configs, components, strict=request.strict)
-    ]
-    return {"error_code": 0, "error_message": "", "entries": entries}
 
-
-async def alter_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each entry's changes, all of them or none. An entity that stands there more than once is
-    changed by each of its entries and answered once, with what came of the last, as in Kafka."""
-    outcomes: dict[frozenset[tuple[str, str | None]], Fields] = {}
-
-    async def alter(entry: Any) -> None:
-        entity = {part.entity_type: part.entity_name for part in entry.entity}
-        code, message = ErrorCode.NONE, None
+    async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
+        """What the filter wants of all quotas in ZooKeeper."""
+        components = [
+            Component(each.entity_type, each.match_type, each.match) for each in request.components
+        ]
         try:
-            await _alter(broker, entity, entry.ops, validate_only=request.validate_only)
+            check_filter(components)
+            configs: dict[str, dict[str, str]] = {}
+            for kind in KINDS:
+                configs |= await self.configs.read_all(kind)
         except KafkaError as error:
-            code, message = error.code, error.message
-        outcomes[frozenset(entity.items())] = {
-            "error_code": int(code),
-            "error_message": message,
-            "entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()],
-        }
+            return {
+                "error_code": int(error.code),
+                "error_message": error.message,
+                "entries": None,
+            }
+        entries = [
+            {
+                "entity": [
+                    {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
+                ],
+                "values": [{"key": key, "value": value} for key, value in quotas.items()],
+            }
+            for entity, quotas in found_quotas(configs, components, strict=request.strict)
+        ]
+        return {"error_code": 0, "error_message": "", "entries": entries}
 
-    await in_turns_awaited(request.entries, alter)
-    return {"entries": list(outcomes.values())}
+    async def alter_client_quotas(self, context: RequestContext, request: Any) -> Fields:
+        """Each entry's changes, all of them or none. An entity that stands there more than once is
+        changed by each of its entries and answered once, with what came of the last, as in
+        Kafka."""
+        outcomes: dict[frozenset[tuple[str, str | None]], Fields] = {}
 
+        async def alter(entry: Any) -> None:
+            entity = {part.entity_type: part.entity_name for part in entry.entity}
+            code, message = ErrorCode.NONE, None
+            try:
+                await self._alter(entity, entry.ops, validate_only=request.validate_only)
+            except KafkaError as error:
+                code, message = error.code, error.message
+            outcomes[frozenset(entity.items())] = {
+                "error_code": int(code),
+                "error_message": message,
+                "entity": [
+                    {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
+                ],
+            }
 
-async def _alter(
-    broker: Broker, entity: dict[str, str | None], ops: Any, *, validate_only: bool
-) -> None:
-    path = entity_path(entity)
-    if IP in entity:
-        await _check_address(broker, entity[IP])
-    changes = [QuotaChange(op.key, None if op.remove else op.value) for op in ops]
-    wanted = partial(changed_quotas, path=path, changes=changes)
-    await broker.cluster.configs.alter(path, wanted, validate_only=validate_only)
+        await in_turns_awaited(request.entries, alter)
+        return {"entries": list(outcomes.values())}
 
+    async def _alter(self, entity: dict[str, str | None], ops: Any, *, validate_only: bool) -> None:
+        path = entity_path(entity)
+        if IP in entity:
+            await self._check_address(entity[IP])
+        changes = [QuotaChange(op.key, None if op.remove else op.value) for op in ops]
+        wanted = partial(changed_quotas, path=path, changes=changes)
+        await self.configs.alter(path, wanted, validate_only=validate_only)
 
-async def _check_address(broker: Broker, name: str | None) -> None:
-    """An address, or a name that the system knows; None is the default of all."""
-    if name is None:
-        return
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
+    async def _check_address(self, name: str | None) -> None:
+        """An address, or a name that the system knows; None is the default of all."""
+        if name is None:
+            return
         try:
-            await broker.network.lookups.run(socket.getaddrinfo, name, None)
-        except (OSError, UnicodeError):
-            message = f"{name} is not a valid IP or resolvable host."
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: describe_client_quotas,
-    ApiKey.ALTER_CLIENT_QUOTAS: alter_client_quotas,
-}
+            ipaddress.ip_address(name)
+        except ValueError:
+            try:
+                await self.lookups.run(socket.getaddrinfo, name, None)
+            except (OSError, UnicodeError):
+                message = f"{name} is not a valid IP or resolvable host."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

@@ -8,6 +8,7 @@ Kafka's left in ZooKeeper is listed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -17,40 +18,82 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
+    from brokerd.cluster.cluster_client import ClusterClient
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.replication.state import PartitionState
-    from brokerd.server.broker import Broker
 
 
-async def alter_partition_reassignments(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields:
-    """One answer per partition; of one that is named twice the last replicas count."""
-    _require_controller(broker)
-    image = broker.cluster.image
-    outcomes: dict[TopicPartition, KafkaError | None] = {}
+@dataclass(frozen=True, slots=True)
+class ReassignmentHandlers:
+    """See the module."""
 
-    def look(asked: tuple[str, Any]) -> None:
-        name, each = asked
-        key = (name, int(each.partition_index))
-        outcomes[key] = _refusal(image, key, each.replicas)
+    cluster: ClusterClient
 
-    await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
-    accepted = [key for key, error in outcomes.items() if error is None]
-    timeout_ms = milliseconds(request.timeout)
-    outcomes |= await broker.cluster.topics.renew_epochs(accepted, timeout_ms)
-    topics: dict[str, list[Fields]] = {}
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.ALTER_PARTITION_REASSIGNMENTS: self.alter_partition_reassignments,
+            ApiKey.LIST_PARTITION_REASSIGNMENTS: self.list_partition_reassignments,
+        }
 
-    def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
-        (name, index), error = outcome
-        topics.setdefault(name, []).append(_row(index, error))
+    async def alter_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
+        """One answer per partition; of one that is named twice the last replicas count."""
+        self.cluster.require_controller()
+        image = self.cluster.image
+        outcomes: dict[TopicPartition, KafkaError | None] = {}
 
-    await in_turns(outcomes.items(), answer)
-    return {
-        "error_code": 0,
-        "error_message": None,
-        "responses": [{"name": name, "partitions": rows} for name, rows in topics.items()],
-    }
+        def look(asked: tuple[str, Any]) -> None:
+            name, each = asked
+            key = (name, int(each.partition_index))
+            outcomes[key] = _refusal(image, key, each.replicas)
+
+        await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
+        accepted = [key for key, error in outcomes.items() if error is None]
+        timeout_ms = milliseconds(request.timeout)
+        outcomes |= await self.cluster.topics.renew_epochs(accepted, timeout_ms)
+        topics: dict[str, list[Fields]] = {}
+
+        def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
+            (name, index), error = outcome
+            topics.setdefault(name, []).append(_row(index, error))
+
+        await in_turns(outcomes.items(), answer)
+        return {
+            "error_code": 0,
+            "error_message": None,
+            "responses": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+        }
+
+    async def list_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
+        """The partitions with replicas that are added or removed; all, or those asked for."""
+        self.cluster.require_controller()
+        image = self.cluster.image
+        if request.topics is None:
+            asked = image.all_partitions()
+        else:
+            asked = ((t.name, int(index)) for t in request.topics for index in t.partition_indexes)
+        moving: dict[TopicPartition, PartitionState] = {}
+
+        def look(key: TopicPartition) -> None:
+            state = image.partition(*key)
+            if state is not None and (state.adding or state.removing):
+                moving[key] = state
+
+        await in_turns(asked, look)
+        topics: dict[str, list[Fields]] = {}
+        for (topic, index), state in sorted(moving.items()):
+            topics.setdefault(topic, []).append(
+                {
+                    "partition_index": index,
+                    "replicas": state.replicas,
+                    "adding_replicas": state.adding,
+                    "removing_replicas": state.removing,
+                }
+            )
+        return {
+            "error_code": 0,
+            "error_message": None,
+            "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+        }
 
 
 def _row(index: int, error: KafkaError | None) -> Fields:
@@ -94,51 +137,5 @@ def _check(
         raise _invalid("Replicas cannot be moved to other brokers on this broker yet.")
 
 
-async def list_partition_reassignments(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields:
-    """The partitions with replicas that are added or removed; all, or those asked for."""
-    _require_controller(broker)
-    image = broker.cluster.image
-    if request.topics is None:
-        asked = image.all_partitions()
-    else:
-        asked = ((t.name, int(index)) for t in request.topics for index in t.partition_indexes)
-    moving: dict[TopicPartition, PartitionState] = {}
-
-    def look(key: TopicPartition) -> None:
-        state = image.partition(*key)
-        if state is not None and (state.adding or state.removing):
-            moving[key] = state
-
-    await in_turns(asked, look)
-    topics: dict[str, list[Fields]] = {}
-    for (topic, index), state in sorted(moving.items()):
-        topics.setdefault(topic, []).append(
-            {
-                "partition_index": index,
-                "replicas": state.replicas,
-                "adding_replicas": state.adding,
-                "removing_replicas": state.removing,
-            }
-        )
-    return {
-        "error_code": 0,
-        "error_message": None,
-        "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
-    }
-
-
-def _require_controller(broker: Broker) -> None:
-    if not broker.cluster.is_controller:
-        raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
-
-
 def _invalid(message: str) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments,
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments,
-}

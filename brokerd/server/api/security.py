@@ -6,17 +6,14 @@ and nobody may have a token.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.requests.context import Fields, Handler, RequestContext
 
-if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
 
-
-def acls(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def acls(context: RequestContext, request: Any) -> Fields:
     """There is no authorizer that could have any."""
     raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
 
@@ -34,21 +31,21 @@ NO_TOKEN: Fields = {
 }
 
 
-def create_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def create_delegation_token(context: RequestContext, request: Any) -> Fields:
     """Tokens are for users that have proved who they are."""
     return NO_TOKEN
 
 
-def change_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def change_delegation_token(context: RequestContext, request: Any) -> Fields:
     """RenewDelegationToken, ExpireDelegationToken: there is none."""
     return {name: NO_TOKEN[name] for name in ("error_code", "expiry_timestamp")}
 
 
-def describe_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def describe_delegation_token(context: RequestContext, request: Any) -> Fields:
     return {"error_code": NO_TOKEN["error_code"]}
 
 
-def sasl(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def sasl(context: RequestContext, request: Any) -> Fields:
     """A connection to a listener without SASL has nothing to prove."""
     raise KafkaError(
         ErrorCode.ILLEGAL_SASL_STATE, "This listener has no SASL: send requests at once."

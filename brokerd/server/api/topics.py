@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -17,7 +18,10 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brokerd.server.broker import Broker
+    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.config.dynamic import BrokerSettings
+    from brokerd.server.live_settings import LiveSettings
+
 
 NO_ID = UUID(int=0)
 DISABLED_FROM = 3
@@ -26,18 +30,100 @@ CONFIGS_FROM = 5
 """The first version of CreateTopics whose response has a topic's settings."""
 
 
-async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Topics by count or by assignment. A name that is asked for twice is answered twice."""
-    wanted: list[NewTopic] = []
-    await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
-    results = await broker.cluster.topics.create(
-        wanted,
-        timeout_ms=_ms(request.timeout),
-        validate_only=getattr(request, "validate_only", False),
-    )
-    answers = _Creations(broker, context.api_version, has_ids=not request.validate_only)
-    await in_turns(wanted, lambda topic: answers.add(topic.name, results[topic.name]))
-    return {"topics": answers.rows}
+@dataclass(frozen=True, slots=True)
+class TopicHandlers:
+    """See the module."""
+
+    cluster: ClusterClient
+    settings: LiveSettings
+
+    def table(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.CREATE_TOPICS: self.create_topics,
+            ApiKey.DELETE_TOPICS: self.delete_topics,
+            ApiKey.CREATE_PARTITIONS: self.create_partitions,
+        }
+
+    async def create_topics(self, context: RequestContext, request: Any) -> Fields:
+        """Topics by count or by assignment. A name that is asked for twice is answered twice."""
+        wanted: list[NewTopic] = []
+        await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
+        results = await self.cluster.topics.create(
+            wanted,
+            timeout_ms=_ms(request.timeout),
+            validate_only=getattr(request, "validate_only", False),
+        )
+        answers = _Creations(
+            self.settings.now, context.api_version, has_ids=not request.validate_only
+        )
+        await in_turns(wanted, lambda topic: answers.add(topic.name, results[topic.name]))
+        return {"topics": answers.rows}
+
+    async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
+        """Topics by name, or (from version 6 on) by id. What is asked for twice is answered twice;
+        one topic with both a name and an id has the whole request refused, as in Kafka."""
+        asked = _asked_to_delete(request)
+        refusal = self._deletion_refused(context, asked)
+        topic_ids = self.cluster.image.topic_ids
+        rows = asked
+        results: dict[str, KafkaError | None] = {}
+        if refusal is None:
+            rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
+            names = dict.fromkeys(name for name, _ in rows if name is not None)
+            results = await self.cluster.topics.delete(list(names), timeout_ms=_ms(request.timeout))
+        responses: list[bytes] = []
+
+        def add(row: tuple[str | None, UUID | None]) -> None:
+            name, topic_id = row
+            error = refusal
+            if error is None:
+                error = _nameless(topic_id) if name is None else results[name]
+            fields = _deletion(name, topic_id, error)
+            item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
+            responses.append(item)
+
+        await in_turns(rows, add)
+        return {"responses": responses}
+
+    def _deletion_refused(
+        self, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
+    ) -> KafkaError | None:
+        """The answer for every topic of the request, where nothing is deleted at all."""
+        try:
+            self.cluster.topics.check_deletion()
+        except KafkaError as error:
+            is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
+            if is_disabled and context.api_version < DISABLED_FROM:
+                return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
+            return error.alone()
+        if any(name is not None and topic_id for name, topic_id in asked):
+            return KafkaError(
+                ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both."
+            )
+        return None
+
+    async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
+        """Growth to a total count, with the added partitions' replicas or without."""
+        growths: list[NewPartitions] = []
+        rows: list[Fields] = []
+
+        def note(topic: Any) -> None:
+            assignment = _assignment(topic.assignments)
+            growths.append(
+                NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
+            )
+
+        def answer(result: tuple[str, KafkaError | None]) -> None:
+            name, error = result
+            code, message = (int(error.code), error.message) if error else (0, None)
+            rows.append({"name": name, "error_code": code, "error_message": message})
+
+        await in_turns(request.topics, note)
+        results = await self.cluster.topics.grow(
+            growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
+        )
+        await in_turns(results.items(), answer)
+        return {"results": rows}
 
 
 def _new_topic(topic: Any) -> NewTopic:
@@ -56,8 +142,8 @@ class _Creations:
     """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
     the same config, which is some thirty settings in the response: those are encoded once."""
 
-    def __init__(self, broker: Broker, version: int, *, has_ids: bool) -> None:
-        self._settings = broker.settings.now
+    def __init__(self, settings: BrokerSettings, version: int, *, has_ids: bool) -> None:
+        self._settings = settings
         self._version = version
         self._has_ids = has_ids  # a topic that is only validated has none
         self._configs: dict[frozenset[tuple[str, str]], list[bytes]] = {}
@@ -106,49 +192,6 @@ def _setting(entry: Fields) -> Fields:
     return {field: entry[field] for field in answered}
 
 
-async def delete_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Topics by name, or (from version 6 on) by id. What is asked for twice is answered twice; one
-    topic with both a name and an id has the whole request refused, as in Kafka."""
-    asked = _asked_to_delete(request)
-    refusal = _deletion_refused(broker, context, asked)
-    topic_ids = broker.cluster.image.topic_ids
-    rows = asked
-    results: dict[str, KafkaError | None] = {}
-    if refusal is None:
-        rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
-        names = dict.fromkeys(name for name, _ in rows if name is not None)
-        results = await broker.cluster.topics.delete(list(names), timeout_ms=_ms(request.timeout))
-    responses: list[bytes] = []
-
-    def add(row: tuple[str | None, UUID | None]) -> None:
-        name, topic_id = row
-        error = refusal
-        if error is None:
-            error = _nameless(topic_id) if name is None else results[name]
-        fields = _deletion(name, topic_id, error)
-        item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
-        responses.append(item)
-
-    await in_turns(rows, add)
-    return {"responses": responses}
-
-
-def _deletion_refused(
-    broker: Broker, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
-) -> KafkaError | None:
-    """The answer for every topic of the request, where nothing is deleted at all."""
-    try:
-        broker.cluster.topics.check_deletion()
-    except KafkaError as error:
-        is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
-        if is_disabled and context.api_version < DISABLED_FROM:
-            return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
-        return error.alone()
-    if any(name is not None and topic_id for name, topic_id in asked):
-        return KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both.")
-    return None
-
-
 def _nameless(topic_id: UUID | None) -> KafkaError:
     if topic_id:
         return KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id.")
@@ -170,28 +213,6 @@ def _deletion(name: str | None, topic_id: UUID | None, error: KafkaError | None)
     }
 
 
-async def create_partitions(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Growth to a total count, with the added partitions' replicas or without."""
-    growths: list[NewPartitions] = []
-    rows: list[Fields] = []
-
-    def note(topic: Any) -> None:
-        assignment = _assignment(topic.assignments)
-        growths.append(NewPartitions(topic=topic.name, total=topic.count, assignment=assignment))
-
-    def answer(result: tuple[str, KafkaError | None]) -> None:
-        name, error = result
-        code, message = (int(error.code), error.message) if error else (0, None)
-        rows.append({"name": name, "error_code": code, "error_message": message})
-
-    await in_turns(request.topics, note)
-    results = await broker.cluster.topics.grow(
-        growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
-    )
-    await in_turns(results.items(), answer)
-    return {"results": rows}
-
-
 def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
     """An empty list names no replicas where some are to be named; only null leaves it to us."""
     return None if replicas is None else tuple(tuple(each.broker_ids) for each in replicas)
@@ -199,10 +220,3 @@ def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] |
 
 def _ms(duration: timedelta) -> int:
     return max(0, duration // timedelta(milliseconds=1))
-
-
-HANDLERS: dict[ApiKey, Handler] = {
-    ApiKey.CREATE_TOPICS: create_topics,
-    ApiKey.DELETE_TOPICS: delete_topics,
-    ApiKey.CREATE_PARTITIONS: create_partitions,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.coordinator.transaction.records import STATES
 from brokerd.errors import ErrorCode, KafkaError
@@ -10,16 +10,13 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.api.producers import NO_TRANSACTIONS
 from brokerd.server.requests.context import Fields, Handler, RequestContext
 
-if TYPE_CHECKING:
-    from brokerd.server.broker import Broker
 
-
-def refuse(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def refuse(context: RequestContext, request: Any) -> Fields:
     """AddOffsetsToTxn, EndTxn, TxnOffsetCommit."""
     raise KafkaError(NO_TRANSACTIONS, "transactions are not served yet")
 
 
-def add_partitions_to_txn(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def add_partitions_to_txn(context: RequestContext, request: Any) -> Fields:
     """Its errors have names of their own, so that nobody else can put them there."""
     return {
         "results_by_topic_v3_and_below": [
@@ -35,7 +32,7 @@ def add_partitions_to_txn(broker: Broker, context: RequestContext, request: Any)
     }
 
 
-def describe_transactions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def describe_transactions(context: RequestContext, request: Any) -> Fields:
     """No transactional id is known."""
     return {
         "transaction_states": [
@@ -52,7 +49,7 @@ def describe_transactions(broker: Broker, context: RequestContext, request: Any)
     }
 
 
-def list_transactions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def list_transactions(context: RequestContext, request: Any) -> Fields:
     """None; states that do not exist are named."""
     unknown = [state for state in request.state_filters if state not in STATES]
     return {"error_code": 0, "unknown_state_filters": unknown, "transaction_states": ()}

@@ -14,7 +14,6 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
-from brokerd.server.requests.refusals import count_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
     from brokerd.server.fetch.sessions import Fetch
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
@@ -46,26 +45,27 @@ class Attempt:
     """
 
     __slots__ = (
-        "_broker", "_counts", "_fetch", "_is_first", "_may_block", "_request", "_room", "_total",
+        "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
         "failed", "is_enough", "min_bytes", "partitions", "pending_reads", "replies", "there",
         "unknown", "unloaded",
     )  # fmt: skip
 
     def __init__(
         self,
-        broker: Broker,
+        led: LedPartitions,
+        room: int,
         request: FetchRequest,
         fetch: Fetch,
         *,
         may_block: bool = True,
         unknown: list[FetchReply] | None = None,
     ) -> None:
-        self._broker = broker
+        self._led = led
         self._request = request
         self._fetch = fetch
         self._may_block = may_block
         self._is_first = unknown is None
-        self._room = room = min(request.max_bytes, broker.config.fetch_max_bytes)
+        self._room = room = min(request.max_bytes, room)
         self.min_bytes = request.min_bytes if request.min_bytes < room else room
         self._total = 0
         self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
@@ -86,13 +86,13 @@ class Attempt:
             raise
 
     def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
-        broker, may_block, room, total = self._broker, self._may_block, self._room, self._total
+        led, may_block, room, total = self._led, self._may_block, self._room, self._total
         committed = self._request.isolation_level == READ_COMMITTED
         min_bytes = self.min_bytes
         may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
         for wanted in wanted_partitions:
             try:
-                partition = led_partition(broker, wanted)
+                partition = led_partition(led, wanted)
                 self.partitions.append(partition)
                 if not (may_block or partition.log.is_loaded):
                     self.unloaded.append(partition.log)
@@ -166,27 +166,24 @@ class Attempt:
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         try:
-            self._broker.leader_of(name, wanted.partition)
+            self._led.leader_of(name, wanted.partition)
         except KafkaError as error:
             return error.code
         return ErrorCode.INCONSISTENT_TOPIC_ID
 
-    def count(self) -> None:
-        """The replies are sent; they count as read, and as refused."""
-        self.count_read()
-        if self.failed or self.unknown:
-            self.count_refused(self.replies)
-
     def count_read(self) -> None:
+        """The replies are sent."""
         for partition in self.partitions:
             partition.fetches += 1
         for partition, size_bytes in self._counts:
             partition.bytes_out += size_bytes
 
     def count_refused(self, replies: Iterable[FetchReply]) -> None:
-        for reply in replies:
-            if reply.error:
-                count_refusal(self._broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error)
+        """So are some of them."""
+        if self.failed or self.unknown:
+            for each in replies:
+                if each.error:
+                    self._led.count_refusal(ApiKey.FETCH, each.topic, each.partition, each.error)
 
     def release(self) -> None:
         """Gives the file ranges back unsent."""
@@ -201,14 +198,14 @@ class Attempt:
             pending.release()
 
 
-def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
+def led_partition(led: LedPartitions, wanted: FetchPartition) -> Partition:
     """The partition led here that a request means. Raises KafkaError."""
     if wanted.topic_id is NO_TOPIC_ID:
-        return broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
-    topic = broker.cluster.image.names_by_id.get(wanted.topic_id)
+        return led.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
+    topic = led.image.names_by_id.get(wanted.topic_id)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id")
-    partition = broker.leader_of(topic, wanted.partition, wanted.leader_epoch)
+    partition = led.leader_of(topic, wanted.partition, wanted.leader_epoch)
     if partition.log.topic_id.bytes != wanted.topic_id:
         raise KafkaError(
             ErrorCode.INCONSISTENT_TOPIC_ID,
@@ -259,14 +256,14 @@ def _read(
 
 
 def bytes_now(
-    broker: Broker, partition: Partition, wanted: FetchPartition, *, committed: bool
+    led: LedPartitions, partition: Partition, wanted: FetchPartition, *, committed: bool
 ) -> int:
     """What a partition that moved during the wait has by now of the bytes that are waited for:
     ENOUGH also where something else is to be answered."""
     log = partition.log
     try:
         if (
-            led_partition(broker, wanted) is not partition
+            led_partition(led, wanted) is not partition
             or not log.log_start_offset <= wanted.offset <= log.log_end_offset
             or (wanted.last_fetched_epoch >= 0 and _diverging(partition, wanted) is not None)
         ):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import nullcontext
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -41,11 +42,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
+    from brokerd.clock import Clock
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
-    from brokerd.server.fetch.sessions import Fetch
+    from brokerd.server.background.pending_reads import PendingReads
+    from brokerd.server.fetch.sessions import Fetch, FetchSessions
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
+    from brokerd.server.requests.delayed_operations import Purgatory
+    from brokerd.server.requests.led_partitions import LedPartitions
     from brokerd.server.requests.request_times import Since
 
 logger = logging.getLogger(__name__)
@@ -60,80 +64,125 @@ PARTITION_BYTES = 256
 _REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "partition")))
 
 
-def serve_fetch(
-    broker: Broker, connection: Connection, header: RequestHeader, frame: memoryview
-) -> None:
-    """Answers or delays one Fetch; KafkaError if it does not parse."""
-    version = header.api_version
-    request = decode_fetch(frame, header.body_position, version)
-    try:
-        fetch = broker.fetch_sessions.begin(
-            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchHandler:
+    """What serves Fetch. `max_bytes` is fetch.max.bytes."""
+
+    led: LedPartitions
+    sessions: FetchSessions
+    clock: Clock
+    pending_reads: PendingReads
+    purgatory: Purgatory
+    max_bytes: int
+
+    def serve(self, connection: Connection, header: RequestHeader, frame: memoryview) -> None:
+        """Answers or delays one Fetch; KafkaError if it does not parse."""
+        request = decode_fetch(frame, header.body_position, header.api_version)
+        try:
+            fetch = self._begin(header, request)
+        except KafkaError as error:
+            connection.output.add_parts(_refusal(header, error))
+            return
+        if len(fetch.partitions) > AT_ONCE_MAX:
+            late = DelayedFetch(self, connection, header, request, fetch)
+            self.pending_reads.begin(late.serve())
+            return
+        attempt = Attempt(self.led, self.max_bytes, request, fetch, may_block=False)
+        attempt.read(fetch.partitions)
+        attempt.end()
+        if attempt.pending_reads:
+            late = DelayedFetch(self, connection, header, request, fetch)
+            self.pending_reads.begin(late.serve(attempt))
+        elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
+            connection.output.add_parts(self.answer(connection, header, fetch, attempt))
+            partitions = attempt.partitions
+            if not attempt.failed and connection.fetch_memo is None and len(partitions) == 1:
+                memo = memo_of(self.max_bytes, header, request, partitions[0], frame)
+                connection.fetch_memo = memo
+        else:
+            late = DelayedFetch(self, connection, header, request, fetch)
+            late.delay(attempt, request.max_wait_ms / 1000)
+
+    async def serve_large(
+        self,
+        connection: Connection,
+        header: RequestHeader,
+        request: FetchRequest,
+        slot: Slot,
+        since: Since,
+    ) -> None:
+        """The same for one that a thread has decoded; its answer's place is reserved."""
+        try:
+            fetch = self._begin(header, request)
+        except KafkaError as error:
+            connection.deliver(slot, _refusal(header, error))
+            self.purgatory.times.answered(connection, since)
+            return
+        await DelayedFetch(self, connection, header, request, fetch, slot, since).serve()
+
+    def _begin(self, header: RequestHeader, request: FetchRequest) -> Fetch:
+        uses_topic_ids = header.api_version >= TOPIC_IDS_FROM
+        return self.sessions.begin(request, uses_topic_ids, self.clock.now_ms())
+
+    def answer(
+        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
+    ) -> list[Any]:
+        """The response's parts, or the session's error."""
+        version = header.api_version
+        try:
+            session_id = fetch.settle(self.clock.now_ms())
+            replies = self._told(version, fetch, attempt, attempt.replies)
+        except KafkaError as error:
+            attempt.release()
+            return _refusal(header, error)
+        attempt.count_read()
+        endpoints = self._endpoints(connection, attempt, replies)
+        return encode_fetch_response(
+            version, header.correlation_id, 0, replies, session_id, endpoints
         )
-    except KafkaError as error:
-        connection.output.add_parts(
-            encode_fetch_response(version, header.correlation_id, error.code, [])
+
+    async def answer_in_turns(
+        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
+    ) -> list[Any]:
+        """As `answer`, for many partitions."""
+        version = header.api_version
+        replies: list[FetchReply] = []
+
+        def add(some: list[FetchReply]) -> None:
+            replies.extend(self._told(version, fetch, attempt, some))
+
+        try:
+            session_id = fetch.settle(self.clock.now_ms())
+            await in_turns(_slices(attempt.replies), add)
+        except KafkaError as error:
+            attempt.release()
+            return _refusal(header, error)
+        attempt.count_read()
+        endpoints = self._endpoints(connection, attempt, replies)
+        return await in_thread(
+            encode_fetch_response, version, header.correlation_id, 0, replies, session_id, endpoints
         )
-        return
-    if len(fetch.partitions) > AT_ONCE_MAX:
-        broker.pending_reads.begin(DelayedFetch(broker, connection, header, request, fetch).serve())
-        return
-    attempt = Attempt(broker, request, fetch, may_block=False)
-    attempt.read(fetch.partitions)
-    attempt.end()
-    if attempt.pending_reads:
-        late = DelayedFetch(broker, connection, header, request, fetch)
-        broker.pending_reads.begin(late.serve(attempt))
-    elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
-        connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
-        if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
-            connection.fetch_memo = memo_of(
-                broker.config.fetch_max_bytes, header, request, attempt.partitions[0], frame
-            )
-    else:
-        late = DelayedFetch(broker, connection, header, request, fetch)
-        late.delay(attempt, request.max_wait_ms / 1000)
+
+    def _endpoints(
+        self, connection: Connection, attempt: Attempt, replies: list[FetchReply]
+    ) -> list[Endpoint]:
+        if not attempt.failed:
+            return []
+        return endpoints_of(self.led.image, connection.listener, replies)
+
+    def _told(
+        self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]
+    ) -> list[FetchReply]:
+        """Of some of the replies those to send; all count."""
+        changed = fetch.changed(some)
+        attempt.count_refused(some)
+        if attempt.failed and version >= LEADERS_FROM:
+            return [with_leader(self.led.image, each) for each in changed]
+        return changed
 
 
-async def serve_large_fetch(
-    broker: Broker,
-    connection: Connection,
-    header: RequestHeader,
-    request: FetchRequest,
-    slot: Slot,
-    since: Since,
-) -> None:
-    """The same for one that a thread has decoded; its answer's place is reserved."""
-    version = header.api_version
-    try:
-        fetch = broker.fetch_sessions.begin(
-            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
-        )
-    except KafkaError as error:
-        refused = encode_fetch_response(version, header.correlation_id, error.code, [])
-        connection.deliver(slot, refused)
-        broker.times.answered(connection, since)
-        return
-    await DelayedFetch(broker, connection, header, request, fetch, slot, since).serve()
-
-
-def _answer(
-    broker: Broker, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
-) -> list[Any]:
-    """The response's parts, or the session's error."""
-    version, correlation_id = header.api_version, header.correlation_id
-    try:
-        session_id, replies = fetch.finish(attempt.replies, broker.clock.now_ms())
-    except KafkaError as error:
-        attempt.release()
-        return encode_fetch_response(version, correlation_id, error.code, [])
-    attempt.count()
-    endpoints: list[Endpoint] = []
-    if attempt.failed and version >= LEADERS_FROM:
-        image = broker.cluster.image
-        replies = [with_leader(image, reply) for reply in replies]
-        endpoints = endpoints_of(image, connection.listener, replies)
-    return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
+def _refusal(header: RequestHeader, error: KafkaError) -> list[Any]:
+    return encode_fetch_response(header.api_version, header.correlation_id, error.code, [])
 
 
 class DelayedFetch:
@@ -146,13 +195,13 @@ class DelayedFetch:
     """
 
     __slots__ = (
-        "_broker", "_connection", "_ends_s", "_fetch", "_header", "_min_bytes", "_request",
+        "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
         "_since", "_slot", "_unknown", "_wanted",
     )  # fmt: skip
 
     def __init__(
         self,
-        broker: Broker,
+        handler: FetchHandler,
         connection: Connection,
         header: RequestHeader,
         request: FetchRequest,
@@ -161,7 +210,7 @@ class DelayedFetch:
         since: Since | None = None,
     ) -> None:
         """Of the receive under way, unless `slot` and `since` are given."""
-        self._broker = broker
+        self._handler = handler
         self._connection = connection
         self._header = header
         self._request = request
@@ -170,7 +219,7 @@ class DelayedFetch:
         self._unknown: list[FetchReply] | None = None
         self._min_bytes: MinBytesTracker | None = None
         self._ends_s = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
-        self._since = since or broker.times.leaves(connection, ApiKey.FETCH)
+        self._since = since or handler.purgatory.times.leaves(connection, ApiKey.FETCH)
         self._slot = slot or connection.output.reserve()
         connection.output.hold(self._slot, PARTITION_BYTES * len(fetch.partitions))
 
@@ -189,7 +238,7 @@ class DelayedFetch:
             self._connection.close("an unexpected error in the broker")
 
     async def _serve(self, attempt: Attempt | None) -> None:
-        connection, pending_reads = self._connection, self._broker.pending_reads
+        connection, pending_reads = self._connection, self._handler.pending_reads
         time_s = asyncio.get_running_loop().time
         had_pending_reads = False
         reads = 0
@@ -212,7 +261,7 @@ class DelayedFetch:
                     await pending_reads.load_logs(attempt.unloaded)
             elif attempt.is_enough or left_s <= 0 or not attempt.partitions:
                 await self._send_in_turns(attempt)
-                self._broker.times.answered(connection, self._since)
+                self._handler.purgatory.times.answered(connection, self._since)
                 return
             elif not attempt.has_moved:
                 self.delay(attempt, left_s)
@@ -232,9 +281,11 @@ class DelayedFetch:
             self._wanted = [each for each in self._wanted if partition_key(each) not in unknown]
         partitions: Iterable[Partition] = attempt.partitions
         if attempt.min_bytes > 1:
-            self._min_bytes = MinBytesTracker(self._broker, self._request, self._wanted, attempt)
+            self._min_bytes = MinBytesTracker(
+                self._handler.led, self._request, self._wanted, attempt
+            )
             partitions = self._min_bytes.partitions
-        self._broker.purgatory.delay(
+        self._handler.purgatory.delay(
             self._connection, partitions, timeout_s, self._check, self._expire,
             ApiKey.FETCH, self._since,
         )  # fmt: skip
@@ -262,13 +313,15 @@ class DelayedFetch:
         return None
 
     def _go_on(self) -> object:
-        self._broker.pending_reads.begin(self.serve())
+        self._handler.pending_reads.begin(self.serve())
         return LATER
 
     def _new_attempt(self, *, may_block: bool) -> Attempt:
+        handler = self._handler
         return Attempt(
-            self._broker, self._request, self._fetch, may_block=may_block, unknown=self._unknown
-        )
+            handler.led, handler.max_bytes, self._request, self._fetch,
+            may_block=may_block, unknown=self._unknown,
+        )  # fmt: skip
 
     def _attempt(self) -> Attempt:
         attempt = self._new_attempt(may_block=True)
@@ -287,46 +340,20 @@ class DelayedFetch:
         return attempt
 
     def _send(self, attempt: Attempt) -> None:
-        parts = _answer(self._broker, self._connection, self._header, self._fetch, attempt)
+        parts = self._handler.answer(self._connection, self._header, self._fetch, attempt)
         self._connection.deliver(self._slot, parts)
 
     async def _send_in_turns(self, attempt: Attempt) -> None:
         if len(attempt.replies) <= AT_ONCE_MAX:
             self._send(attempt)
             return
+        answer = self._handler.answer_in_turns
         try:
-            parts = await self._answer_in_turns(attempt)
+            parts = await answer(self._connection, self._header, self._fetch, attempt)
         except BaseException:
             attempt.release()
             raise
         self._connection.deliver(self._slot, parts)
-
-    async def _answer_in_turns(self, attempt: Attempt) -> list[Any]:
-        """As `_answer`."""
-        version, correlation_id = self._header.api_version, self._header.correlation_id
-        image = self._broker.cluster.image
-        names_leaders = attempt.failed and version >= LEADERS_FROM
-        replies: list[FetchReply] = []
-
-        def add_replies(some: list[FetchReply]) -> None:
-            changed = self._fetch.changed(some)
-            attempt.count_refused(some)
-            replies.extend(
-                [with_leader(image, each) for each in changed] if names_leaders else changed
-            )
-
-        try:
-            session_id = self._fetch.settle(self._broker.clock.now_ms())
-            await in_turns(_slices(attempt.replies), add_replies)
-        except KafkaError as error:
-            attempt.release()
-            return encode_fetch_response(version, correlation_id, error.code, [])
-        attempt.count_read()
-        listener = self._connection.listener
-        endpoints = endpoints_of(image, listener, replies) if names_leaders else []
-        return await in_thread(
-            encode_fetch_response, version, correlation_id, 0, replies, session_id, endpoints
-        )
 
 
 def _slices(items: list[Item]) -> Iterator[list[Item]]:

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 
 class MinBytesTracker:
     """The bytes that the last attempt found, and those that were appended since."""
 
-    __slots__ = ("_broker", "_committed", "_least", "_there", "_total", "partitions")
+    __slots__ = ("_committed", "_least", "_led", "_there", "_total", "partitions")
 
     def __init__(
         self,
-        broker: Broker,
+        led: LedPartitions,
         request: FetchRequest,
         wanted: Sequence[FetchPartition],
         attempt: Attempt,
     ) -> None:
         """`wanted` is what the attempt tried and found, in its order."""
-        self._broker = broker
+        self._led = led
         self._committed = request.isolation_level == READ_COMMITTED
         self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
         self.saw(attempt)
@@ -48,7 +48,7 @@ class MinBytesTracker:
         there = self._there
         for partition in moved:
             wanted = self.partitions[partition]
-            now = bytes_now(self._broker, partition, wanted, committed=self._committed)
+            now = bytes_now(self._led, partition, wanted, committed=self._committed)
             if now >= ENOUGH:
                 return True
             self._total += now - there.pop(partition, 0)

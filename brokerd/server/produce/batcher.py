@@ -22,25 +22,28 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.server.background.pending_reads import takes_long
-from brokerd.server.produce.checks import check, look_inside, opens_batches
+from brokerd.server.produce.checks import VALIDATE_ALL, check, look_inside, opens_batches
 from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import (
     ACKS_ALL,
     PartitionRequest,
     PartitionResult,
+    ProduceResponder,
     ProduceState,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.protocol.batch_work import Work
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
     from brokerd.server.network.connection import Connection
-    from brokerd.server.produce.append_queues import AppendFuture
+    from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
+    from brokerd.server.requests.delayed_operations import Purgatory
+    from brokerd.server.requests.led_partitions import LedPartitions
 
 logger = logging.getLogger(__name__)
 
@@ -67,13 +70,25 @@ class ProduceBatcher:
     clients, whose bytes stay in the buffer until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_loop", "_memos", "_queues", "_work", "commit_tick", "waiting",
+        "_clock", "_dirty", "_led", "_loop", "_memos", "_queues", "_responder", "_validates_all",
+        "_work", "commit_tick", "waiting",
     )  # fmt: skip
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
-        self._queues = broker.appends
-        self._loop = broker.metrics.loop
+    def __init__(
+        self,
+        led: LedPartitions,
+        queues: AppendQueues,
+        purgatory: Purgatory,
+        clock: Clock,
+        validate_records: str,
+    ) -> None:
+        """`validate_records` is brokerd.validate.records."""
+        self._led = led
+        self._queues = queues
+        self._responder = ProduceResponder(led, purgatory)
+        self._loop = led.metrics.loop
+        self._clock = clock
+        self._validates_all = validate_records == VALIDATE_ALL
         self._memos = ProduceMemos()
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
@@ -140,12 +155,12 @@ class ProduceBatcher:
         behind, ids = memo.take(buffer, view, position, position + 4 + size, batches)
         if not ids:
             return behind, ids
-        partition, broker = memo.partition, self._broker
+        partition = memo.partition
         records = batches[-1]
         try:
             work = look_inside(
-                read_header(records), records, broker.config, partition.log.config,
-                memo.topic_partition, broker.clock.now_ms(),
+                read_header(records), records, self._validates_all, partition.log.config,
+                memo.topic_partition, self._clock.now_ms(),
             )  # fmt: skip
         except KafkaError:  # said by the general way
             batches.pop()
@@ -171,7 +186,7 @@ class ProduceBatcher:
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
                 bytes(frame[8 : request.prefix_end]), header.api_version, request, partition,
-                opens_batches(self._broker.config, partition.log.config),
+                opens_batches(self._validates_all, partition.log.config),
             )  # fmt: skip
             self._memos.add(memo, frame)
 
@@ -185,8 +200,8 @@ class ProduceBatcher:
         assert wanted.records is not None
         try:
             work = check(
-                wanted.records, header.api_version, self._broker.config, partition.log.config,
-                f"{wanted.topic}-{wanted.partition}", self._broker.clock.now_ms(),
+                wanted.records, header.api_version, self._validates_all, partition.log.config,
+                f"{wanted.topic}-{wanted.partition}", self._clock.now_ms(),
             )  # fmt: skip
         except KafkaError as error:
             return partition, error.alone()
@@ -202,7 +217,7 @@ class ProduceBatcher:
         """The partition that records of this request are for; KafkaError if it takes none."""
         if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
             self._check_unusual(request, wanted, header)
-        partition = self._broker.leader_of(wanted.topic, wanted.partition)
+        partition = self._led.leader_of(wanted.topic, wanted.partition)
         if wanted.records is None:
             raise NoBatchError(ErrorCode.INVALID_RECORD, "no records were sent")
         if request.transactional_id is not None:
@@ -218,7 +233,7 @@ class ProduceBatcher:
     ) -> None:
         """Of several things that are wrong, that the partition does not exist is said first."""
         topic, index = wanted.topic, wanted.partition
-        if self._broker.cluster.image.partition(topic, index) is None:
+        if self._led.image.partition(topic, index) is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
         if request.acks not in ACKS:
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}")
@@ -240,7 +255,7 @@ class ProduceBatcher:
         if work:
             self._work = {}
         queues = self._queues
-        now_ms = self._broker.clock.now_ms()
+        now_ms = self._clock.now_ms()
         outcomes: Outcomes = {}
         now = dirty
         if len(dirty) > FIRST_USES_MAX:
@@ -339,7 +354,7 @@ class ProduceBatcher:
     ) -> None:
         if not connection.closed:
             results = [_placed(place, outcomes) for place in places]
-            state.answer(self._broker, connection, results)
+            self._responder.answer(connection, state, results)
 
 
 def _without_repeats(request: ProduceRequest) -> ProduceRequest:

@@ -18,7 +18,6 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader, check_batch, is_odd
 
 if TYPE_CHECKING:
-    from brokerd.config.broker import BrokerConfig
     from brokerd.config.log_config import LogConfig
 
 VALIDATE_ALL = "all"
@@ -29,14 +28,9 @@ AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
 """What is looked at within the receive: half a millisecond at most."""
 
 
-def opens_batches(broker: BrokerConfig, log: LogConfig) -> bool:
+def opens_batches(validates_all: bool, log: LogConfig) -> bool:
     """Whether every batch for a log with these settings is opened, or may be."""
-    return (
-        log.is_compacted
-        or log.limits_timestamps
-        or log.codec is not None
-        or broker.brokerd_validate_records == VALIDATE_ALL
-    )
+    return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
 
 
 def codec_max(version: int) -> Codec:
@@ -47,7 +41,7 @@ def codec_max(version: int) -> Codec:
 def check(
     records: memoryview,
     version: int,
-    broker: BrokerConfig,
+    validates_all: bool,
     log: LogConfig,
     topic_partition: str,
     now_ms: int,
@@ -63,19 +57,19 @@ def check(
         raise KafkaError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
         )
-    return look_inside(header, records, broker, log, topic_partition, now_ms)
+    return look_inside(header, records, validates_all, log, topic_partition, now_ms)
 
 
 def look_inside(
     header: BatchHeader,
     records: memoryview,
-    broker: BrokerConfig,
+    validates_all: bool,
     log: LogConfig,
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
     """The second half of `check`: the records of a batch whose header is right, if need be."""
-    if not _is_opened(header, broker, log):
+    if not _is_opened(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)
     if work.codec != header.codec or header.count > AT_ONCE_RECORDS:
@@ -89,12 +83,12 @@ def look_inside(
     return None
 
 
-def _is_opened(header: BatchHeader, broker: BrokerConfig, log: LogConfig) -> bool:
+def _is_opened(header: BatchHeader, validates_all: bool, log: LogConfig) -> bool:
     return (
         log.is_compacted
         or log.limits_timestamps
         or log.codec not in (None, header.codec)
-        or broker.brokerd_validate_records == VALIDATE_ALL
+        or validates_all
         or is_odd(header)
     )
 

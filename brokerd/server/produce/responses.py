@@ -4,6 +4,7 @@ disk."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
@@ -19,16 +20,16 @@ from brokerd.protocol.produce import (
 )
 from brokerd.protocol.record_walk import RefusedRecords
 from brokerd.server.produce.append_queues import AppendFuture
-from brokerd.server.requests.refusals import count_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
-    from brokerd.server.broker import Broker
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
+    from brokerd.server.requests.delayed_operations import Purgatory
+    from brokerd.server.requests.led_partitions import LedPartitions
     from brokerd.server.requests.request_times import Since
 
 ACKS_ALL = -1
@@ -105,19 +106,32 @@ class ProduceState:
         """The place of its answer, which counts as what it holds."""
         return connection.output.reserve(PARTITION_BYTES * (len(self.wanted) - 1))
 
+    def frame(self, replies: list[PartitionReply]) -> bytes:
+        """The response with its length, as it goes to the client."""
+        body = encode_produce_response(self.version, replies)
+        return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceResponder:
+    """What answers Produces."""
+
+    led: LedPartitions
+    purgatory: Purgatory
+
     def answer(
-        self, broker: Broker, connection: Connection, results: list[PartitionResult]
+        self, connection: Connection, state: ProduceState, results: list[PartitionResult]
     ) -> None:
         """Replies, or waits for what has to be waited for."""
         if any(isinstance(each.outcome, AppendFuture) for each in results):
-            AwaitAppends(broker, connection, self, results)
+            AwaitAppends(self, connection, state, results)
         else:
-            self.answer_appended(broker, connection, results)
+            self.answer_appended(connection, state, results)
 
     def answer_appended(
         self,
-        broker: Broker,
         connection: Connection,
+        state: ProduceState,
         results: list[PartitionResult],
         slot: Slot | None = None,
         since: Since | None = None,
@@ -130,32 +144,27 @@ class ProduceState:
         """
         replies: list[PartitionReply] = []
         behind: dict[int, tuple[Partition, int]] = {}
-        for wanted, each in zip(self.wanted, results, strict=True):
+        for wanted, each in zip(state.wanted, results, strict=True):
             reply, last_offset = _reply(wanted, each)
             if reply.error:
-                count_refusal(
-                    broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
+                self.led.count_refusal(
+                    ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
                     wanted.size_bytes,
                 )  # fmt: skip
-            if each.partition is not None and last_offset >= _reached(each.partition, self.acks):
+            if each.partition is not None and last_offset >= _reached(each.partition, state.acks):
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
-        if self.acks == 0:
+        if state.acks == 0:
             _answer_by_closing(connection, replies)
         if behind and not connection.closed:
-            AwaitDurable(broker, connection, self, replies, behind, slot).delay(since)
+            AwaitDurable(self, connection, state, replies, behind, slot).delay(since)
             return
         if slot is not None:
-            connection.deliver(slot, [self.frame(replies)])
-        elif self.acks:
-            connection.output.add_parts([self.frame(replies)])
+            connection.deliver(slot, [state.frame(replies)])
+        elif state.acks:
+            connection.output.add_parts([state.frame(replies)])
         if since is not None:
-            broker.times.answered(connection, since)
-
-    def frame(self, replies: list[PartitionReply]) -> bytes:
-        """The response with its length, as it goes to the client."""
-        body = encode_produce_response(self.version, replies)
-        return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
+            self.purgatory.times.answered(connection, since)
 
 
 def _answer_by_closing(connection: Connection, replies: list[PartitionReply]) -> None:
@@ -169,22 +178,22 @@ def _answer_by_closing(connection: Connection, replies: list[PartitionReply]) ->
 class AwaitAppends:
     """A request some of whose batches are still in their partitions' queues."""
 
-    __slots__ = ("_broker", "_connection", "_left", "_results", "_since", "_slot", "_state")
+    __slots__ = ("_connection", "_left", "_responder", "_results", "_since", "_slot", "_state")
 
     def __init__(
         self,
-        broker: Broker,
+        responder: ProduceResponder,
         connection: Connection,
         state: ProduceState,
         results: list[PartitionResult],
     ) -> None:
-        self._broker = broker
+        self._responder = responder
         self._connection = connection
         self._state = state
         self._results = results
         state.forget_records()
         self._slot = state.reserve(connection) if state.acks else None
-        self._since = broker.times.leaves(connection, ApiKey.PRODUCE)
+        self._since = responder.purgatory.times.leaves(connection, ApiKey.PRODUCE)
         self._left = 0
         for each in results:
             if isinstance(each.outcome, AppendFuture):
@@ -198,7 +207,9 @@ class AwaitAppends:
         known = [
             PartitionResult(partition, _known(outcome)) for partition, outcome in self._results
         ]
-        self._state.answer_appended(self._broker, self._connection, known, self._slot, self._since)
+        self._responder.answer_appended(
+            self._connection, self._state, known, self._slot, self._since
+        )
 
 
 def _known(outcome: AppendResult | KafkaError | AppendFuture) -> AppendResult | KafkaError:
@@ -220,18 +231,18 @@ class AwaitDurable:
     With acks=0 there is no answer, but what the client asks behind it waits for the disk as well.
     """
 
-    __slots__ = ("_behind", "_broker", "_connection", "_replies", "_slot", "_state")
+    __slots__ = ("_behind", "_connection", "_replies", "_responder", "_slot", "_state")
 
     def __init__(
         self,
-        broker: Broker,
+        responder: ProduceResponder,
         connection: Connection,
         state: ProduceState,
         replies: list[PartitionReply],
         behind: dict[int, tuple[Partition, int]],
         slot: Slot | None,
     ) -> None:
-        self._broker = broker
+        self._responder = responder
         self._connection = connection
         self._state = state
         self._replies = replies
@@ -247,7 +258,7 @@ class AwaitDurable:
         state = self._state
         timeout_s = state.timeout_ms / 1000
         self._connection.produces_open += 1
-        self._broker.purgatory.delay(
+        self._responder.purgatory.delay(
             self._connection,
             {partition for partition, _ in self._behind.values()},
             timeout_s if state.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
@@ -269,13 +280,14 @@ class AwaitDurable:
         return True
 
     def _why_not_led(self, partition: Partition) -> ErrorCode:
-        if (partition.topic, partition.index) in self._broker.replicas.offline:
+        if (partition.topic, partition.index) in self._responder.led.replicas.offline:
             return ErrorCode.KAFKA_STORAGE_ERROR
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def _fail(self, place: int, error: ErrorCode) -> None:
         reply = self._replies[place]
-        count_refusal(self._broker, ApiKey.PRODUCE, reply.topic, reply.partition, error)
+        led = self._responder.led
+        led.count_refusal(ApiKey.PRODUCE, reply.topic, reply.partition, error)
         self._replies[place] = reply._replace(error=int(error), base_offset=-1)
         del self._behind[place]
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from brokerd.server.broker import Broker
-
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
@@ -28,8 +26,8 @@ Fields = dict[str, Any]
 Reply = Fields | bytes
 """The response's fields, or its body where a handler has a codec of its own."""
 
-Handler = Callable[["Broker", RequestContext, Any], Reply | Awaitable[Reply]]
-"""`(broker, context, kio request) -> response fields`, plain function or coroutine function.
+Handler = Callable[[RequestContext, Any], Reply | Awaitable[Reply]]
+"""`(context, kio request) -> response fields`, plain function or coroutine function.
 
 A plain function answers within the receive that brought the request; a coroutine becomes a task and
 may wait (JoinGroup). Replies keep their order on the connection either way. A KafkaError becomes

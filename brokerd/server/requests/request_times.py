@@ -58,12 +58,12 @@ class RequestTimes:
     """The requests of the receive under way, and the figures they go into."""
 
     __slots__ = (
-        "_left", "_loop", "_metrics", "_next_log_s", "_not_logged", "_slow_s", "other_bytes",
+        "_left", "_loop", "_next_log_s", "_not_logged", "_slow_s", "metrics", "other_bytes",
         "others", "produce", "produces",
     )  # fmt: skip
 
     def __init__(self, metrics: BrokerMetrics, slow_s: float) -> None:
-        self._metrics = metrics
+        self.metrics = metrics
         self._loop = metrics.loop
         self._slow_s = slow_s
         self._next_log_s = 0.0
@@ -93,7 +93,7 @@ class RequestTimes:
             if self.produces or (count > 1 and others.count(key) != count):
                 self._mixed_receive_ends(connection, start_s)
                 return
-            times = self._metrics.api(key)
+            times = self.metrics.api(key)
             times.request_bytes += self.other_bytes
             self.other_bytes = 0
             others.clear()
@@ -140,7 +140,7 @@ class RequestTimes:
         """Requests of the receive wait: what they were in bytes is theirs (as a mean)."""
         mean = self.other_bytes // (len(self.others) + len(self._left))
         for key in self._left:
-            self._metrics.api(key).request_bytes += mean
+            self.metrics.api(key).request_bytes += mean
             self.other_bytes -= mean
         self._left.clear()
 
@@ -150,7 +150,7 @@ class RequestTimes:
         counts = Counter(self.others)
         self.other_bytes //= len(self.others)
         for key, count in counts.items():
-            times = self._metrics.api(key)
+            times = self.metrics.api(key)
             times.request_bytes += self.other_bytes * count
             times.add(count, queue_s, local_s)
         self.produce.add(self.produces, queue_s, local_s)
@@ -177,14 +177,14 @@ class RequestTimes:
         key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
         queue_s = max(start_s - woke_s, 0.0)
-        self._metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
+        self.metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
         if remote_s > self._slow_s and key not in LONG_POLLING:
             self._log_slow(connection, left_s - start_s, remote_s, key)
 
     def sent_late(self, connection: Sender, seconds: float) -> None:
         """The peer has taken at last what it did not take at once."""
         header = connection.last_header
-        times = self._metrics.api(PRODUCE if header is None else header.api_key)
+        times = self.metrics.api(PRODUCE if header is None else header.api_key)
         times.sent_late(seconds)
 
     def _log_slow(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, cast
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
@@ -15,13 +15,12 @@ from brokerd.protocol.messages import (
     response_is_flexible,
 )
 from brokerd.protocol.versions import ADVERTISED
-from brokerd.server.api import group_offsets, groups
-from brokerd.server.broker import Broker
+from brokerd.server.api.group_offsets import GroupOffsetHandlers
+from brokerd.server.api.groups import GroupHandlers
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context
 
 GROUP = "readers"
-HANDLERS = groups.HANDLERS | group_offsets.HANDLERS
 SUBSCRIPTION = b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"
 
 JOIN: dict[str, Any] = {
@@ -49,7 +48,9 @@ async def ask(
     head += request_type(api_key, version).__flexible__  # type: ignore[union-attr]
     request = decode_request(api_key, version, memoryview(frame)[head:])
     asked = context(api_key, version, listener, client_id)
-    answer = HANDLERS[api_key](cast(Broker, broker), asked, request)
+    groups, image = broker.groups, broker.cluster.image
+    handlers = GroupHandlers(groups).table() | GroupOffsetHandlers(groups, image).table()
+    answer = handlers[api_key](asked, request)
     reply = answer if isinstance(answer, dict) else await answer
     body = encode_response(api_key, version, reply)
     header = bytes(4 + response_is_flexible(api_key, version))

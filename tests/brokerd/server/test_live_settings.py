@@ -1,18 +1,15 @@
 """What is told when a broker's settings change: the parts that keep a copy of them."""
 
-from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from brokerd.cluster.metadata_image import TopicInfo
-from brokerd.cluster.zookeeper.broker_info import Endpoint
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
-from brokerd.server.background.cleaner_workers import CleanerWorkers
-from brokerd.server.live_settings import LiveSettings, cleaner_limits
+from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.network.listeners import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
@@ -47,115 +44,87 @@ class Network:
         self.config = config
 
 
-class Registration:
-    endpoints: tuple[Endpoint, ...] = ()
-
-    def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
-        self.endpoints = endpoints
+@pytest.fixture
+def network() -> Network:
+    return Network()
 
 
 @pytest.fixture
-def broker() -> Any:
-    """The parts of a broker that are told; it has no partitions."""
-    return SimpleNamespace(
-        config=parse(FILE),
-        network=Network(),
-        producer_expiry=SimpleNamespace(expiration_ms=0),
-        cleaner=SimpleNamespace(backoff_ms=0, limits=None),
-        cluster=SimpleNamespace(image=SimpleNamespace(topics={}), registration=Registration()),
-        replicas=SimpleNamespace(all=list),
-    )
-
-
-async def test_every_part_that_keeps_a_setting_is_told(broker: Any) -> None:
-    workers = CleanerWorkers(1)
-    live = LiveSettings(broker, broker.config, workers)
-    own = {"log.cleaner.threads": "2", "log.cleaner.dedupe.buffer.size": "8000000",
-           "log.cleaner.backoff.ms": "7", "producer.id.expiration.ms": "9"}  # fmt: skip
-    await live.take_over({"1": own, "<default>": {"max.connections": "5"}, "2": {"x": "y"}})
-    assert (workers.free, broker.cleaner.backoff_ms) == (2, 7)
-    assert broker.cleaner.limits.map_bytes == 4_000_000
-    assert broker.producer_expiry.expiration_ms == 9
-    assert broker.network.config is broker.config
-    assert (broker.config.max_connections, broker.config.log_cleaner_threads) == (5, 2)
-    await live.take_over({})
-    assert (workers.free, broker.config.max_connections) == (1, 2**31 - 1)
+def live(network: Network) -> LiveSettings:
+    opened: Any = network
+    return LiveSettings(parse(FILE), opened, network.reconfigure)
 
 
 async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
-    broker: Any, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
-    broker.network.error = TlsError("no such file")
+    network.error = TlsError("no such file")
     await live.take_over({"1": {"max.connections": "5", "log.retention.ms": "soon"}})
-    assert broker.network.config.max_connections == 5
-    assert broker.network.config.listeners == broker.config.listeners
+    assert network.config.max_connections == 5
+    assert network.config.listeners == live.config.listeners
     assert "no such file" in caplog.text
     assert "log.retention.ms: 'soon' is not a whole number" in caplog.text
 
 
 async def test_listeners_that_cannot_be_opened_leave_those_there_are(
-    broker: Any, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
-    before = broker.config.listeners
-    broker.network.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
+    before = live.config.listeners
+    network.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
     await live.take_over({"1": ADDED | {"max.connections": "5"}})
-    assert (broker.config.listeners, broker.config.max_connections) == (before, 5)
-    assert [each.port for each in broker.cluster.registration.endpoints] == [9092]
+    assert (live.config.listeners, live.config.max_connections) == (before, 5)
+    assert [each.port for each in endpoints(live.config)] == [9092]
     assert "stay as they are: cannot listen on" in caplog.text
     with pytest.raises(BindError):  # a broker does not begin like this
         live.require_listeners()
-    broker.network.error = None
+    network.error = None
     await live.take_over({"1": ADDED})
     live.require_listeners()
-    assert [each.port for each in broker.cluster.registration.endpoints] == [9092, 1, 2]
+    assert [each.port for each in endpoints(live.config)] == [9092, 1, 2]
 
 
 @pytest.mark.parametrize("error", [BindError("taken", "EXTRA"), of_extra(TlsError("no file"))])
 async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_away(
-    broker: Any, caplog: pytest.LogCaptureFixture, error: Exception
+    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
-    broker.network.error, broker.network.free = error, {9092, 2}
+    network.error, network.free = error, {9092, 2}
     await live.take_over({"1": ADDED})
     live.require_listeners()
-    assert [each.name for each in broker.config.listeners] == ["PLAINTEXT", "OTHER"]
-    assert [each.port for each in broker.cluster.registration.endpoints] == [9092, 2]
+    assert [each.name for each in live.config.listeners] == ["PLAINTEXT", "OTHER"]
+    assert [each.port for each in endpoints(live.config)] == [9092, 2]
     (said,) = [each for each in caplog.messages if "This listener was set while" in each]
     assert said.startswith(f"{error}. ")
     assert said.endswith(
         "brokerd configs --bootstrap-server 127.0.0.1:9092 --alter --entity-type brokers"
         " --entity-name 1 --delete-config listener.security.protocol.map,listeners"
     )
-    broker.network.error = None
+    network.error = None
     await live.take_over({"1": ADDED})
-    broker.network.error, broker.network.free = error, {9092, 1, 2}
+    network.error, network.free = error, {9092, 1, 2}
     await live.take_over({"1": ADDED | {"listeners": ADDED["listeners"].replace(":1,", ":3,")}})
-    assert {each.port for each in broker.config.listeners} == {9092, 1, 2}, "it stays where it was"
+    assert {each.port for each in live.config.listeners} == {9092, 1, 2}, "it stays where it was"
 
 
 async def test_what_somebody_wrote_into_zookeeper_reaches_no_further_than_the_file(
-    broker: Any, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     moved = {"listeners": "PLAINTEXT://127.0.0.1:1", "max.connections": "5"}
     await live.take_over({"1": moved})
-    assert [each.port for each in broker.config.listeners] == [9092]
-    assert broker.config.max_connections == 5
+    assert [each.port for each in live.config.listeners] == [9092]
+    assert live.config.max_connections == 5
     assert "is of the properties file and stays as it is there" in caplog.text
 
 
-async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(broker: Any) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
-    await live.take_over({"1": {}})
-    assert (broker.network.opened, broker.network.config) == (1, None)
+async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(
+    live: LiveSettings, network: Network
+) -> None:
+    assert not await live.take_over({"1": {}})
+    assert (network.opened, network.config) == (1, None)
 
 
 async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
-    broker: Any, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     own = {"ssl.client.auth": "none", "listener.name.plaintext.max.connections.per.ip": "5"}
     for _ in range(2):
         await live.take_over({"1": own})
@@ -165,9 +134,8 @@ async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
 
 
 def test_settings_of_a_topic_that_make_no_sense_are_told_once_for_each_that_had_the_name(
-    broker: Any, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     topic = TopicInfo(name="t", topic_id=uuid4(), config={"retention.ms": "soon"})
     assert [live.topic_config(topic) for _ in range(2)] == [None, None]
     assert len(caplog.records) == 1
@@ -194,9 +162,8 @@ def test_a_worker_is_given_two_gibibytes_for_its_keys_at_most_and_the_log_says_s
 
 
 def test_logs_to_be_recovered_obey_topic_broker_and_all_brokers_and_no_value_that_makes_no_sense(
-    broker: Any,
+    live: LiveSettings,
 ) -> None:
-    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     name = "index.interval.bytes"
     of_brokers = {
         "1": {"log.segment.bytes": "2000"},
@@ -207,4 +174,4 @@ def test_logs_to_be_recovered_obey_topic_broker_and_all_brokers_and_no_value_tha
     assert {
         topic: (each.index_interval_bytes, each.segment_bytes) for topic, each in found.items()
     } == {"fine": (100, 2000), "plain": (300, 2000), "odd": (300, 5000)}
-    assert live.now == BrokerSettings(static=broker.config), "nothing is taken over yet"
+    assert live.now == BrokerSettings(static=live.config), "nothing is taken over yet"

@@ -4,29 +4,31 @@ import asyncio
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brokerd.clock import SystemClock
 from brokerd.config.broker import parse
-from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
+from brokerd.replication.partition import Partition
 from brokerd.server import router as router_module
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.network import network as network_module
 from brokerd.server.network.network import Network
 from brokerd.server.produce import responses
 from brokerd.server.produce.append_queues import AppendQueues
+from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
 from tests.brokerd.replication.support import replica, state
+from tests.brokerd.server.led import led
 from tests.support.pki import Authority
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nqueued.max.request.bytes=4000000\n"
@@ -79,10 +81,12 @@ class Bench:
             self._tls.verify_mode = ssl.CERT_NONE
         config, metrics, clock = parse(text), BrokerMetrics(), SystemClock()
         self.network = Network(config)
-        self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=RequestTimes(metrics, 1.0), config=config,
-            clock=clock, appends=AppendQueues(clock, self.network.buffers, PendingReads()),
-            leader_of=self._leads_nothing,
+        times = RequestTimes(metrics, 1.0)
+        self.get: Callable[[str, int], Partition | None] = self._has_none
+        produces = ProduceBatcher(
+            led(lambda topic, index: self.get(topic, index), metrics),
+            AppendQueues(clock, self.network.buffers, PendingReads()), Purgatory(times), clock,
+            "header",
         )  # fmt: skip
         self.takes_s = 0.0  # what is answered at once
         self.may_join = asyncio.Event()
@@ -91,7 +95,8 @@ class Bench:
             ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: self._heartbeat,
         }  # fmt: skip
         self._config = config
-        self.router = Router(self.broker, handlers)
+        no_fetches: Any = None
+        self.router = Router(times, produces, no_fetches, handlers, lambda _: None, 100 << 20)
         self._writers: list[asyncio.StreamWriter] = []
 
     async def open(self) -> None:
@@ -103,11 +108,10 @@ class Bench:
         time.sleep(self.takes_s)
         return {"error_code": 0}
 
-    def _leads_nothing(self, *_: Any) -> Any:
+    def _has_none(self, *_: Any) -> None:
         time.sleep(self.takes_s)
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    async def _join(self, _broker: Any, _context: Any, request: Any) -> Any:
+    async def _join(self, _context: Any, request: Any) -> Any:
         self.joined.append(len(request.protocols[0].metadata))
         await self.may_join.wait()
         return JOINED
@@ -269,17 +273,17 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
 
 
 async def test_who_was_appended_for_before_another_failed_is_answered(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bench: Bench, tmp_path: Path
 ) -> None:
     partition = replica(tmp_path, 1)
     partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
 
-    def leads(topic: str, *_: Any) -> Any:
+    def get(topic: str, _: int) -> Partition:
         if topic == "t":
             return partition
         raise ZeroDivisionError
 
-    monkeypatch.setattr(bench.broker, "leader_of", leads)
+    bench.get = get
     (reader, writer), (other, to_other) = [await bench.connect() for _ in range(2)]
     writer.write(produce(acks=1))
     assert await answer(reader)

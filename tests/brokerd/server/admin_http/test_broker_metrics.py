@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brokerd.metrics import BrokerMetrics
-from brokerd.server.admin_http import broker_metrics
+from brokerd.server.admin_http.broker_metrics import BrokerFigures
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 
 
@@ -18,9 +18,9 @@ def test_memory_for_frames_is_what_the_limit_leaves_and_endless_without_one(
 ) -> None:
     buffers = ReceiveBuffers(limit_bytes, lambda: None)
     buffers.lend(100)
-    broker: Any = SimpleNamespace(
-        metrics=BrokerMetrics(), network=SimpleNamespace(buffers=buffers), is_ready=True
+    parts: Any = SimpleNamespace(
+        metrics=BrokerMetrics(), network=SimpleNamespace(buffers=buffers), is_ready=lambda: True
     )
-    values = {name: value for name, _, _, value in broker_metrics._loop(broker)}
+    values = {name: value for name, _, _, value in BrokerFigures._loop(parts)}
     assert values["kafka_network_socketserver_memorypoolused"] == 100
     assert values["kafka_network_socketserver_memorypoolavailable"] == available

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
-from brokerd.server.api.configs import describe_configs
+from brokerd.server.api.configs import ConfigHandlers
 
 TOPIC, BROKER, GROUP = 2, 4, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
@@ -172,12 +173,11 @@ async def test_each_resource_is_encoded_when_it_is_described_so_that_none_are_le
 ) -> None:  # fmt: skip
     resources = [SimpleNamespace(**_resource(kind, "x")) for kind in (TOPIC, GROUP, 99)]
     request = SimpleNamespace(resources=resources, include_synonyms=True)
-    image = SimpleNamespace(topics={})
-    broker: Any = SimpleNamespace(
-        cluster=SimpleNamespace(image=image), settings=SimpleNamespace(now=None)
-    )
+    nothing: Any = None
+    settings: Any = SimpleNamespace(now=None)
+    handlers = ConfigHandlers(MetadataImage(), nothing, settings)
     context: Any = SimpleNamespace(api_key=ApiKey.DESCRIBE_CONFIGS, api_version=4)
-    answer = await describe_configs(broker, context, request)
+    answer = await handlers.describe_configs(context, request)
     assert [type(each) for each in answer["results"]] == [bytes] * 3
     body = encode_response(ApiKey.DESCRIBE_CONFIGS, 4, answer)
     told = decode_response(ApiKey.DESCRIBE_CONFIGS, 4, bytes(5) + body).results

@@ -14,7 +14,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server.api.delete_records import delete_records
+from brokerd.server.api.delete_records import DeleteRecordsHandler
 from brokerd.server.background.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 from tests.support.brokerd import Brokerd, BrokerdCluster
@@ -191,13 +191,13 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
         saved.set_result(None)
         return saved
 
-    broker: Any = SimpleNamespace(
-        pending_reads=pending_reads, leader_of=leader_of, log_starts=SimpleNamespace(save=save)
-    )
+    led: Any = SimpleNamespace(leader_of=leader_of)
+    log_starts: Any = SimpleNamespace(save=save)
+    handler = DeleteRecordsHandler(led, log_starts, pending_reads)
     asked = [SimpleNamespace(partition_index=log.partition, offset=0) for log in logs.all()]
     request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
     context: Any = None
-    serving = asyncio.ensure_future(delete_records(broker, context, request))
+    serving = asyncio.ensure_future(handler.delete_records(context, request))
     while not serving.done():
         pinned.append(sum(each.file.pins for log in logs.all() for each in log._segments))
         await asyncio.sleep(0.001)
@@ -219,16 +219,15 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
         log = SimpleNamespace(is_loaded=True)
         return SimpleNamespace(log=log, delete_records=lambda offset: offset)
 
-    broker: Any = SimpleNamespace(
-        pending_reads=pending_reads, leader_of=leader_of,
-        log_starts=SimpleNamespace(save=lambda *_: saved),
-    )  # fmt: skip
+    led: Any = SimpleNamespace(leader_of=leader_of)
+    log_starts: Any = SimpleNamespace(save=lambda *_: saved)
+    handler = DeleteRecordsHandler(led, log_starts, pending_reads)
     many = 20_000
     asked = [SimpleNamespace(partition_index=index, offset=index) for index in range(many)]
     request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
     context: Any = None
     turns = tasks = 0
-    serving = asyncio.ensure_future(delete_records(broker, context, request))
+    serving = asyncio.ensure_future(handler.delete_records(context, request))
     while not serving.done():
         turns += 1
         tasks = max(tasks, len(asyncio.all_tasks()))

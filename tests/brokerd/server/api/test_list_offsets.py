@@ -1,7 +1,7 @@
 """ListOffsets and OffsetForLeaderEpoch of many partitions, and where one's disk has failed."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +11,14 @@ from brokerd import turns
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
-from brokerd.server.api.list_offsets import list_offsets, offset_for_leader_epoch
+from brokerd.server.api.list_offsets import ListOffsetsHandlers
 from tests.brokerd.server.group_broker import context
+
+
+def handlers_of(leader_of: Callable[[str, int, int], Any]) -> ListOffsetsHandlers:
+    led: Any = SimpleNamespace(leader_of=leader_of)
+    nothing: Any = None
+    return ListOffsetsHandlers(led, nothing, nothing)
 
 
 async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order(
@@ -21,15 +27,13 @@ async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_orde
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     count = 300
     ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, may_block: (epoch, 42))
-    broker: Any = SimpleNamespace(
-        leader_of=lambda topic, index, epoch: ends, pending_reads=None
-    )  # fmt: skip
+    handlers = handlers_of(lambda topic, index, epoch: ends)
     many = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
         for index in range(count)
     ]
     request = SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=many)])
-    answer = offset_for_leader_epoch(broker, context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request)
+    answer = handlers.offset_for_leader_epoch(context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request)
     assert isinstance(answer, Awaitable)
     fields = await answer
     assert {type(row) for row in fields["topics"][0]["partitions"]} == {bytes}  # none is left
@@ -49,12 +53,12 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
         looked_up.append(topic)
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    broker: Any = SimpleNamespace(leader_of=leader_of, pending_reads=None)
+    handlers = handlers_of(leader_of)
     names = [*(f"t-{number}" for number in range(3_000)), "twice", "twice"]
     asked = [SimpleNamespace(partition_index=0, current_leader_epoch=-1, timestamp=-1)]
     topics = [SimpleNamespace(name=name, partitions=asked) for name in names]
     request = SimpleNamespace(topics=topics, isolation_level=0)
-    answer = list_offsets(broker, context(ApiKey.LIST_OFFSETS, version), request)
+    answer = handlers.list_offsets(context(ApiKey.LIST_OFFSETS, version), request)
     assert isinstance(answer, Awaitable)
     steps = set()
     answered = asyncio.ensure_future(answer)
@@ -80,16 +84,14 @@ def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
 
         return SimpleNamespace(end_offset_for_epoch=end_offset_for_epoch)
 
-    broker: Any = SimpleNamespace(
-        leader_of=lambda topic, index, epoch: end_of(index), pending_reads=None
-    )  # fmt: skip
+    handlers = handlers_of(lambda topic, index, epoch: end_of(index))
     asked = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
         for index in (0, 1)
     ]
     request = SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=asked)])
-    answer: Any = offset_for_leader_epoch(
-        broker, context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request
+    answer: Any = handlers.offset_for_leader_epoch(
+        context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request
     )
     body = encode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, answer)
     (topic,) = decode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, bytes(5) + body).topics

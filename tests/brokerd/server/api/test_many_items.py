@@ -21,7 +21,17 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
-from brokerd.server.api.table import HANDLERS
+from brokerd.server.api.cluster import ClusterHandlers
+from brokerd.server.api.configs import ConfigHandlers
+from brokerd.server.api.credentials import CredentialHandlers
+from brokerd.server.api.elect_leaders import ElectLeadersHandler
+from brokerd.server.api.group_offsets import GroupOffsetHandlers
+from brokerd.server.api.groups import GroupHandlers
+from brokerd.server.api.quotas import QuotaHandlers
+from brokerd.server.api.reassignments import ReassignmentHandlers
+from brokerd.server.api.topics import TopicHandlers
+from brokerd.server.requests.context import Handler
+from brokerd.server.wiring import join_tables
 from tests.brokerd.server.group_broker import context
 
 COUNT = 300
@@ -43,15 +53,23 @@ async def renewed(*_: Any) -> dict[Any, KafkaError]:
     return {}
 
 
-BROKER: Any = SimpleNamespace(
-    cluster=SimpleNamespace(
-        is_controller=True,
-        image=MetadataImage(),
+def handler_of(api_key: ApiKey, groups: Any = None, image: Any = None) -> Handler:
+    """Of a broker that is the controller and has nothing, unless it is given."""
+    cluster: Any = SimpleNamespace(
+        require_controller=lambda: None, image=image or MetadataImage(),
         topics=SimpleNamespace(grow=grown, renew_epochs=renewed),
-    ),
-    groups=in_groups(),
-    logs=SimpleNamespace(dirs=SimpleNamespace(paths=[])),
-)
+    )  # fmt: skip
+    logs: Any = SimpleNamespace(dirs=SimpleNamespace(paths=[]))
+    nothing: Any = None
+    families: list[Any] = [
+        ClusterHandlers(cluster.image, logs), ConfigHandlers(cluster.image, nothing, nothing),
+        CredentialHandlers(cluster), ElectLeadersHandler(cluster), GroupHandlers(groups),
+        GroupOffsetHandlers(in_groups(), cluster.image), QuotaHandlers(nothing, nothing),
+        ReassignmentHandlers(cluster), TopicHandlers(cluster, nothing),
+    ]  # fmt: skip
+    return join_tables(*(each.table() for each in families))[api_key]
+
+
 REQUESTS: list[tuple[ApiKey, int, dict[str, Any], str]] = [
     (ApiKey.ELECT_LEADERS, 2,
      {"topic_partitions": [{"topic": name, "partitions": [0]} for name in NAMES]},
@@ -113,7 +131,7 @@ async def test_many_items_are_answered_in_order_while_others_are_served(
 ) -> None:  # fmt: skip
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     request = decoded(api_key, version, fields)
-    served = HANDLERS[api_key](BROKER, context(api_key, version), request)
+    served = handler_of(api_key)(context(api_key, version), request)
     body = encode_response(api_key, version, await told_while_others_are_served(served))
     header = bytes(4 + response_is_flexible(api_key, version))
     rows = getattr(decode_response(api_key, version, header + body), told)
@@ -128,7 +146,7 @@ async def test_many_items_leave_nothing_for_the_collector_of_cycles_which_would_
     gc.collect()
     gc.disable()
     try:
-        served: Any = HANDLERS[api_key](BROKER, context(api_key, version), request)
+        served: Any = handler_of(api_key)(context(api_key, version), request)
         answer = await served if isawaitable(served) else served
         assert len(answer[told]) == COUNT
         assert gc.collect() < COUNT
@@ -152,9 +170,9 @@ async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked
     moving = SimpleNamespace(replicas=[1, 2], adding=[2], removing=[])
     states = {("t-7", 0): moving, ("t-10", 0): moving}
     image = SimpleNamespace(partition=lambda *key: states.get(key))
-    broker: Any = SimpleNamespace(cluster=SimpleNamespace(is_controller=True, image=image))
     where = context(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0)
-    served: Any = HANDLERS[ApiKey.LIST_PARTITION_REASSIGNMENTS](broker, where, request)
+    list_moving = handler_of(ApiKey.LIST_PARTITION_REASSIGNMENTS, image=image)
+    served: Any = list_moving(where, request)
     told = await told_while_others_are_served(served)
     assert [topic["name"] for topic in told["topics"]] == ["t-10", "t-7"]
 
@@ -165,11 +183,11 @@ async def test_all_groups_are_listed_while_others_are_served(
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     listings = [GroupListing(name, "consumer", "Empty") for name in NAMES]
     shard = SimpleNamespace(loading=False, core=SimpleNamespace(listings=lambda: iter(listings)))
-    broker: Any = SimpleNamespace(groups=SimpleNamespace(shards=lambda: [shard]))
+    groups = SimpleNamespace(shards=lambda: [shard])
     where = context(ApiKey.LIST_GROUPS, 4)
     request = decoded(ApiKey.LIST_GROUPS, 4, {"states_filter": []})
     answer = await told_while_others_are_served(
-        HANDLERS[ApiKey.LIST_GROUPS](broker, where, request)
+        handler_of(ApiKey.LIST_GROUPS, groups)(where, request)
     )
     frame = bytes(5) + encode_response(ApiKey.LIST_GROUPS, 4, answer)
     told = decode_response(ApiKey.LIST_GROUPS, 4, frame).groups

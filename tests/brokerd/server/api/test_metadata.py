@@ -8,7 +8,7 @@ from uuid import UUID
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response
-from brokerd.server.api.metadata import metadata
+from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.metadata_cache import MetadataCache
 from tests.brokerd.server.group_broker import context
 
@@ -24,14 +24,11 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
         pass
 
     new_partition_wait = SimpleNamespace(is_awaited=lambda name: False, wait=nothing)
-    broker: Any = SimpleNamespace(
-        cluster=SimpleNamespace(image=image, new_partition_wait=new_partition_wait),
-        config=SimpleNamespace(auto_create_topics_enable=False),
-        metadata=MetadataCache(image),
-    )
+    cluster: Any = SimpleNamespace(image=image, new_partition_wait=new_partition_wait)
+    handlers = MetadataHandlers(cluster, MetadataCache(image), creates_topics=False)
     names = [*(f"t-{number}" for number in range(5_000)), "no/topic", "t"]
     topics = [SimpleNamespace(name=name, topic_id=None) for name in names]
-    answer: Any = metadata(broker, context(METADATA, VERSION), SimpleNamespace(topics=topics))
+    answer: Any = handlers.metadata(context(METADATA, VERSION), SimpleNamespace(topics=topics))
     order: list[str] = []
 
     async def long_one() -> bytes:

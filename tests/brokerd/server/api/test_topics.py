@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from brokerd.cluster.admin.requests import CreatedTopic
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.config.broker import parse
 from brokerd.config.dynamic import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
@@ -85,14 +86,13 @@ async def test_that_topics_cannot_be_deleted_is_told_as_the_client_knows_it(
     def check_deletion() -> None:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)
 
-    cluster = SimpleNamespace(
-        topics=SimpleNamespace(check_deletion=check_deletion),
-        image=SimpleNamespace(topic_ids={}, topics={}),
+    cluster: Any = SimpleNamespace(
+        topics=SimpleNamespace(check_deletion=check_deletion), image=MetadataImage()
     )
-    broker: Any = SimpleNamespace(cluster=cluster)
+    nothing: Any = None
     context: Any = SimpleNamespace(api_version=version)
     request = SimpleNamespace(topic_names=["a", "a"], timeout=timedelta(0))
-    fields = await topics.delete_topics(broker, context, request)
+    fields = await topics.TopicHandlers(cluster, nothing).delete_topics(context, request)
     body = bytes(4) + encode_response(ApiKey.DELETE_TOPICS, version, fields)
     told = decode_response(ApiKey.DELETE_TOPICS, version, body).responses
     assert [(each.name, each.error_code) for each in told] == [("a", code)] * 2
@@ -205,7 +205,7 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
 class _Administration:
     """A cluster where every topic can be made, without a wait."""
 
-    async def create(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
+    async def create_topics(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
         return {
             each.name: CreatedTopic(
                 name=each.name,
@@ -234,15 +234,14 @@ async def test_a_long_creation_is_answered_in_turns_and_settings_are_told_once(
     wanted = [SimpleNamespace(**_topic(n, configs=[small] if n == "t-7" else [])) for n in names]
     request = SimpleNamespace(topics=wanted, timeout=timedelta(0), validate_only=False)
     static = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
-    settings = SimpleNamespace(now=BrokerSettings(static=static))
-    broker: Any = SimpleNamespace(
-        cluster=SimpleNamespace(topics=_Administration()), settings=settings
-    )
+    settings: Any = SimpleNamespace(now=BrokerSettings(static=static))
+    cluster: Any = _Administration()
+    handlers = topics.TopicHandlers(cluster, settings)
     context: Any = SimpleNamespace(api_version=7)
     order: list[str] = []
 
     async def create() -> Any:
-        answer = await topics.create_topics(broker, context, request)
+        answer = await handlers.create_topics(context, request)
         order.append("the long one")
         return answer
 

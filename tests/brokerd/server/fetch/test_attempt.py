@@ -1,12 +1,11 @@
 """One try at a Fetch: how many files it holds, and what of it is worth an answer at once."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.segments import segment_list
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
@@ -17,6 +16,7 @@ from brokerd.server.fetch.sessions import FetchSessions
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.log.test_transactions import data, plain
 from tests.brokerd.replication.support import state
+from tests.brokerd.server.led import led
 
 COUNT = 5
 
@@ -29,16 +29,10 @@ class Bench:
         self.partitions = [Partition("t", 0, 1, log) for log in self.logs]
         for partition in self.partitions:
             partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
-        self.broker: Any = SimpleNamespace(
-            config=SimpleNamespace(fetch_max_bytes=1 << 20),
-            leader_of=self._leader_of,
-        )
         self.unknown: set[int] = set()
 
-    def _leader_of(self, topic: str, index: int, epoch: int) -> Partition:
-        if index in self.unknown:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is none")
-        return self.partitions[index]
+    def _get(self, _topic: str, index: int) -> Partition | None:
+        return None if index in self.unknown else self.partitions[index]
 
     @staticmethod
     def _log(directory: Path) -> PartitionLog:
@@ -56,7 +50,7 @@ class Bench:
         wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
         request = FetchRequest(-1, 0, min_bytes, 1 << 20, isolation, 0, -1, wanted, [])
         fetch = FetchSessions(1, lambda: 1).begin(request, False, NOW_MS)
-        attempt = Attempt(self.broker, request, fetch, **more)
+        attempt = Attempt(led(self._get), 1 << 20, request, fetch, **more)
         for start in range(0, COUNT, at_a_time):
             attempt.read(fetch.partitions[start : start + at_a_time])
         attempt.end()

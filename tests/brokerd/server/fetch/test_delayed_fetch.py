@@ -24,6 +24,7 @@ from brokerd.server.fetch.attempt import Attempt, led_partition
 from brokerd.server.fetch.sessions import FetchSessions
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
+from tests.brokerd.server.led import led
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 
@@ -137,11 +138,9 @@ def test_a_log_of_another_topic_id_than_the_clusters_is_not_read() -> None:
     new = UUID(int=2)
     stale = SimpleNamespace(log=SimpleNamespace(topic_id=UUID(int=1)))
     image = SimpleNamespace(names_by_id={new.bytes: "t"})
-    broker = SimpleNamespace(
-        cluster=SimpleNamespace(image=image), leader_of=lambda topic, index, epoch: stale
-    )
+    stale_led: Any = SimpleNamespace(image=image, leader_of=lambda topic, index, epoch: stale)
     with pytest.raises(KafkaError) as caught:
-        led_partition(broker, FetchPartition("", 0, 0, 1, topic_id=new.bytes))
+        led_partition(stale_led, FetchPartition("", 0, 0, 1, topic_id=new.bytes))
     assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
 
 
@@ -164,15 +163,12 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
         return sound(log, *arguments, **options)
 
     monkeypatch.setattr(PartitionLog, at, fails_for_one)
-    broker: Any = SimpleNamespace(
-        config=SimpleNamespace(fetch_max_bytes=1 << 20),
-        leader_of=lambda topic, index, epoch: partitions[index],
-    )
     wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
     asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
     fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)
     with pytest.raises(RuntimeError):
-        Attempt(broker, asked, fetch).read(fetch.partitions)
+        known = led(lambda _, index: partitions[index])
+        Attempt(known, 1 << 20, asked, fetch).read(fetch.partitions)
     assert [file.pins for file in context.files._open] == [0, 0]
 
 

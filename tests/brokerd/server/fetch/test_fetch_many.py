@@ -4,29 +4,30 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from brokerd import turns
 from brokerd.clock import SystemClock
-from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.config.broker import parse
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch.delayed_fetch import AT_ONCE_MAX
+from brokerd.server.fetch.delayed_fetch import AT_ONCE_MAX, FetchHandler
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.network.network import Network
 from brokerd.server.produce.append_queues import AppendQueues
+from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.requests.context import Handler
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
+from tests.brokerd.server.led import led
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
 COUNT = 3 * AT_ONCE_MAX
@@ -44,25 +45,23 @@ class Bench:
         self.partition.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
         self.network = Network(config)
         pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
-        broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, config=config, clock=clock,
-            appends=AppendQueues(clock, self.network.buffers, pending_reads),
-            pending_reads=pending_reads, leader_of=self._leader_of,
-            fetch_sessions=FetchSessions(10, lambda: 5), purgatory=Purgatory(times),
-            cluster=SimpleNamespace(image=MetadataImage()),
-            replicas=SimpleNamespace(get=lambda *_: None),
+        self.pending_reads, self.purgatory = pending_reads, Purgatory(times)
+        partitions = led(self._get, metrics)
+        queues = AppendQueues(clock, self.network.buffers, pending_reads)
+        produces = ProduceBatcher(partitions, queues, self.purgatory, clock, "header")
+        fetches = FetchHandler(
+            led=partitions, sessions=FetchSessions(10, lambda: 5), clock=clock,
+            pending_reads=pending_reads, purgatory=self.purgatory, max_bytes=1 << 25,
         )  # fmt: skip
-        self.broker = broker
         self.looked_at: list[str] = []
         self._config = config
-        self._router = Router(broker, {ApiKey.HEARTBEAT: lambda *_: {"error_code": 0}})
+        handlers: dict[int, Handler] = {ApiKey.HEARTBEAT: lambda *_: {"error_code": 0}}
+        self._router = Router(times, produces, fetches, handlers, lambda _: None, 100 << 20)
         self._writers: list[asyncio.StreamWriter] = []
 
-    def _leader_of(self, topic: str, *_: Any) -> Partition:
+    def _get(self, topic: str, _: int) -> Partition | None:
         self.looked_at.append(topic)
-        if topic != "t":
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return self.partition
+        return self.partition if topic == "t" else None
 
     def write(self) -> None:
         self.partition.append([batch()], NOW_MS)
@@ -81,7 +80,7 @@ class Bench:
         for writer in self._writers:
             writer.transport.abort()
         self.network.close()
-        await self.broker.pending_reads.stop()
+        await self.pending_reads.stop()
 
 
 class Client:
@@ -168,12 +167,12 @@ async def test_those_beside_an_idle_partition_are_told_when_the_wait_for_it_ends
     answered = asyncio.ensure_future(client.told(12))
     if wait_ms == LONG_MS:
         async with asyncio.timeout(10):
-            while not bench.broker.purgatory.count:
+            while not bench.purgatory.count:
                 await asyncio.sleep(0.001)
         assert not answered.done()
         bench.write()
     assert await answered == [("t", 0, wait_ms == LONG_MS), *unknown(NOBODYS)]
-    assert bench.broker.purgatory.count == 0
+    assert bench.purgatory.count == 0
     client.heartbeat()
     assert await client.frame()
 

@@ -5,13 +5,12 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brokerd.clock import ManualClock
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode
 from brokerd.metrics import FETCH, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import parse_header
@@ -19,12 +18,13 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch import delayed_fetch as fetch_module
-from brokerd.server.fetch.delayed_fetch import serve_fetch
+from brokerd.server.fetch.delayed_fetch import FetchHandler
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
+from tests.brokerd.server.led import led
 from tests.brokerd.server.produce.test_responses import Client
 
 COUNT = 4
@@ -40,13 +40,10 @@ class Bench:
         self.client.listener = "PLAINTEXT"
         self.partitions = [self._led(directory, index) for index in range(COUNT)]
         self.looked_at: list[int] = []
-        metrics = BrokerMetrics()
-        times = RequestTimes(metrics, 60.0)
-        self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, clock=ManualClock(), purgatory=Purgatory(times),
-            config=SimpleNamespace(fetch_max_bytes=1 << 20), leader_of=self._leader_of,
-            pending_reads=PendingReads(), fetch_sessions=FetchSessions(0, lambda: 1),
-            cluster=SimpleNamespace(image=None),
+        self.purgatory = Purgatory(RequestTimes(BrokerMetrics(), 60.0))
+        self._fetches = FetchHandler(
+            led=led(self._get), sessions=FetchSessions(0, lambda: 1), clock=ManualClock(),
+            pending_reads=PendingReads(), purgatory=self.purgatory, max_bytes=1 << 20,
         )  # fmt: skip
 
     @staticmethod
@@ -55,10 +52,8 @@ class Bench:
         one.apply(state(1, 1, partition=index, replicas=(1,), isr=(1,)), NOW_MS)
         return one
 
-    def _leader_of(self, _topic: str, index: int, _epoch: int) -> Partition:
+    def _get(self, _topic: str, index: int) -> Partition:
         self.looked_at.append(index)
-        if not self.partitions[index].is_leader:
-            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return self.partitions[index]
 
     async def fetch(self, min_bytes: int, max_bytes: int = 1 << 20) -> None:
@@ -72,9 +67,9 @@ class Bench:
             "topics": [{"topic": "t", "partitions": rows}],
         }  # fmt: skip
         frame = memoryview(encode_request(ApiKey.FETCH, V, fields, 1, "c"))[4:]
-        self.broker.times.others.append(FETCH)
-        serve_fetch(self.broker, self.client, parse_header(frame), frame)
-        await until(lambda: self.broker.purgatory.count)
+        self.purgatory.times.others.append(FETCH)
+        self._fetches.serve(self.client, parse_header(frame), frame)
+        await until(lambda: self.purgatory.count)
         self.looked_at.clear()
 
     async def append(self, index: int) -> None:
@@ -115,7 +110,7 @@ async def test_an_append_has_no_partition_looked_at_but_its_own(bench: Bench) ->
     assert bench.looked_at == [2, 0, 2]
     await bench.append(3)
     assert await bench.answer() == [(0, ONE), (0, 0), (0, 2 * ONE), (0, ONE)]
-    assert bench.broker.purgatory.count == 0
+    assert bench.purgatory.count == 0
 
 
 async def test_what_was_there_before_it_waited_counts(bench: Bench) -> None:
@@ -129,7 +124,7 @@ async def test_a_partition_counts_for_no_more_than_it_may_be_answered_with(bench
     await bench.fetch(3 * ONE, max_bytes=2 * ONE)
     for _ in range(4):
         await bench.append(1)
-    assert bench.broker.purgatory.count == 1
+    assert bench.purgatory.count == 1
     await bench.append(0)
     assert await bench.answer() == [(0, ONE), (0, 2 * ONE), (0, 0), (0, 0)]
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Work
@@ -20,9 +19,8 @@ from brokerd.protocol.records import (
 )
 from brokerd.server.produce.checks import AT_ONCE_RECORDS, check
 
-BASE = "broker.id=1\nzookeeper.connect=z\nlog.dirs=/a\n"
-HEADER_ONLY = parse(BASE)
-ALL = parse(BASE, {"brokerd.validate.records": "all"})
+HEADER_ONLY, ALL = False, True
+"""brokerd.validate.records"""
 DELETED, COMPACTED = LogConfig(), LogConfig(cleanup_policy=("compact",))
 TWO = [Record(0, 1, b"k", b"v"), Record(0, 2, b"k", b"v")]
 NOW_MS = 1_700_000_000_000
@@ -44,27 +42,28 @@ def misnumbered() -> bytearray:
     return batch
 
 
-def checked(
-    batch: bytearray, broker: BrokerConfig, log: LogConfig, version: int = 9
-) -> Work | None:
-    return check(memoryview(batch), version, broker, log, "t-0", NOW_MS)
+def checked(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> Work | None:
+    return check(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
 
 
-def refusal(batch: bytearray, broker: BrokerConfig, log: LogConfig, version: int = 9) -> ErrorCode:
+def refusal(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
-        checked(batch, broker, log, version)
+        checked(batch, validates_all, log, version)
     return caught.value.code
 
 
-@pytest.mark.parametrize(("broker", "log"), [(HEADER_ONLY, COMPACTED), (ALL, DELETED)])
+@pytest.mark.parametrize(("validates_all", "log"), [(HEADER_ONLY, COMPACTED), (ALL, DELETED)])
 @pytest.mark.parametrize(
     "batch", [misnumbered(), *(garbage(codec) for codec in Codec)], ids=lambda _: ""
 )
 def test_garbage_with_a_right_crc_is_refused_where_batches_are_opened(
-    batch: bytearray, broker: BrokerConfig, log: LogConfig
+    batch: bytearray, validates_all: bool, log: LogConfig
 ) -> None:
-    assert refusal(batch, broker, log) in (ErrorCode.INVALID_RECORD, ErrorCode.CORRUPT_MESSAGE)
-    assert checked(encode_batch(TWO), broker, log) is None
+    assert refusal(batch, validates_all, log) in (
+        ErrorCode.INVALID_RECORD,
+        ErrorCode.CORRUPT_MESSAGE,
+    )
+    assert checked(encode_batch(TWO), validates_all, log) is None
 
 
 def test_elsewhere_the_header_alone_is_looked_at() -> None:

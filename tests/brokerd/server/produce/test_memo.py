@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from brokerd.clock import ManualClock
-from brokerd.config.broker import parse
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -19,7 +18,10 @@ from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.produce.memo import MEMO_MAX_BYTES, MEMOS_MAX, SWEEP_MIN, ProduceMemos
+from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state
+from tests.brokerd.server.led import led
 
 SEGMENT_BYTES = 4096
 TOPIC = "t"
@@ -40,17 +42,16 @@ class Served:
         partition = replica(directory, 1, config or LogConfig())
         partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
         self.metrics = BrokerMetrics()
-        broker: Any = SimpleNamespace(
-            appends=SimpleNamespace(by_partition={}), clock=ManualClock(),
-            config=parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"), metrics=self.metrics,
-            leader_of=self._leader_of,
-        )  # fmt: skip
         self.partition = partition
-        self._round = ProduceBatcher(broker)
+        queues: Any = SimpleNamespace(by_partition={})
+        purgatory = Purgatory(RequestTimes(self.metrics, 60.0))
+        self._round = ProduceBatcher(
+            led(self._get, self.metrics), queues, purgatory, ManualClock(), "header"
+        )
         self.memos = self._round._memos
         self.looked_up = 0  # Produces that were not recognised
 
-    def _leader_of(self, topic: str, index: int) -> Any:
+    def _get(self, topic: str, index: int) -> Any:
         self.looked_up += 1
         return self.partition
 

@@ -5,13 +5,11 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brokerd.clock import ManualClock
-from brokerd.config.broker import parse
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -27,8 +25,8 @@ from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
+from tests.brokerd.server.led import led
 
-CONFIG = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
 V = 8
 
 
@@ -76,24 +74,18 @@ class Bench:
         self.partitions = [self._led(directory, index, settings) for index in range(count)]
         metrics, clock = BrokerMetrics(), ManualClock()
         self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None), PendingReads())
-        times = RequestTimes(metrics, 60.0)
-        self.broker: Any = SimpleNamespace(
-            metrics=metrics, times=times, config=CONFIG, clock=clock,
-            appends=self.appends, purgatory=Purgatory(times), leader_of=self._leader_of,
-            replicas=SimpleNamespace(offline=(), get=lambda *_: None),
-        )  # fmt: skip
-        self._round = ProduceBatcher(self.broker)
+        self.purgatory = Purgatory(RequestTimes(metrics, 60.0))
+        self._round = ProduceBatcher(
+            led(self._get, metrics), self.appends, self.purgatory, clock, "header"
+        )
 
     def _led(self, directory: Path, index: int, settings: LogConfig) -> Partition:
         one = Partition("t", index, 1, open_log(directory / str(index), settings))
         one.apply(state(1, leader=1, partition=index), 0)
         return one
 
-    def _leader_of(self, _topic: str, index: int) -> Partition:
-        try:
-            return self.partitions[index]
-        except IndexError:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) from None
+    def _get(self, _topic: str, index: int) -> Partition | None:
+        return self.partitions[index] if index < len(self.partitions) else None
 
     def produce(self, *batches: memoryview) -> bytearray:
         """Serves a request that has such a batch for each of t-0, t-1 …; its frame."""
@@ -103,7 +95,7 @@ class Bench:
             "topic_data": [{"name": "t", "partition_data": rows}],
         }  # fmt: skip
         frame = bytearray(encode_request(ApiKey.PRODUCE, V, fields, 1, "c"))
-        self.broker.times.produces += 1
+        self.purgatory.times.produces += 1
         client: Any = self.client
         with memoryview(frame) as view:
             taken = self._round.add_run(client, frame, view, 0, len(frame))
@@ -153,7 +145,7 @@ def told(answer: Any) -> list[tuple[int, int]]:
 
 
 async def test_the_loop_knows_that_there_are_producers(bench: Bench) -> None:
-    loop = bench.broker.metrics.loop
+    loop = bench.purgatory.times.metrics.loop
     assert not loop.has_producers
     bench.produce(batch())
     assert loop.has_producers
@@ -163,7 +155,7 @@ async def all_answered(bench: Bench) -> None:
     """On a busy machine it takes several iterations of the loop."""
     async with asyncio.timeout(10):
         await asyncio.sleep(0)
-        while bench.broker.purgatory.count:
+        while bench.purgatory.count:
             await asyncio.sleep(0)
 
 
@@ -172,7 +164,7 @@ async def test_one_that_waits_for_replicas_holds_nothing_of_its_frame(bench: Ben
         assert holds_nothing_of(bench.produce(batch(size=100_000)))
     assert holds_nothing_of(bench.produce(batch(size=100_000), batch(size=100_000)))
     assert holds_nothing_of(bench.produce(batch(), batch(), batch()))  # the third is refused
-    assert bench.broker.purgatory.count == 4
+    assert bench.purgatory.count == 4
     bench.follow()
     await all_answered(bench)
     assert told(bench.client.answer()) == [(0, 0)]
@@ -187,7 +179,7 @@ async def test_one_that_waits_for_a_queue_holds_nothing_of_its_frame(recompressi
     damaged = batch()
     damaged[-1] ^= 1
     frames = [bench.produce(batch(), damaged, batch()), bench.produce(batch())]
-    assert bench.broker.appends.by_partition
+    assert bench.appends.by_partition
     assert [holds_nothing_of(each) for each in frames] == [True, True]
     await bench.appends.drain(10)
     bench.follow()

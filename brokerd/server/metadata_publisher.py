@@ -1,0 +1,116 @@
+"""Has the parts of a broker take up what the change feed reports: settings, partitions, groups.
+
+Changes come one after another. Making a log takes half a millisecond, so many are made in turns;
+until its own is, a client of a new partition gets an error with which it looks for the leader
+again.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from brokerd.server.live_settings import endpoints
+from brokerd.turns import in_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
+    from brokerd.config.log_config import LogConfig
+    from brokerd.replication.partition import Partition
+    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.state import PartitionState
+    from brokerd.server.admin_http.events import EventRing
+    from brokerd.server.api.metadata_cache import MetadataCache
+    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.live_settings import LiveSettings
+    from brokerd.topic_partition import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+FROZEN_FROM = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataPublisher:
+    """See the module."""
+
+    cluster: ClusterClient
+    events: EventRing
+    groups: GroupService
+    is_ready: Callable[[], bool]
+    metadata: MetadataCache
+    replicas: ReplicaManager
+    settings: LiveSettings
+
+    async def publish(self, delta: ImageDelta) -> None:
+        """Returns when all parts have it."""
+        image, settings = self.cluster.image, self.settings
+        self.metadata.changed(delta)
+        if delta.broker_configs:
+            is_other = await settings.take_over(image.broker_configs)
+            self.cluster.registration.advertise(endpoints(settings.config))
+            if is_other:
+                here = {each.topic for each in self.replicas.all()}
+                await in_turns(self._new_configs(here), self._reconfigure)
+        changed = {state.topic for state in delta.partitions}
+        known = image.topics
+        configs = {
+            name: settings.topic_config_of_new(known[name]) for name in changed if name in known
+        }
+        settings.forget_topics({topic for topic, _ in delta.deleted})
+        await in_turns(delta.deleted, self._delete)
+        kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
+        await in_turns(delta.partitions, lambda state: self._apply(state, configs))
+        if len(delta.partitions) > FROZEN_FROM:
+            gc.freeze()  # they stay, too
+        await in_turns(self._new_configs(kept), self._reconfigure)
+        self.groups.on_delta(delta)
+        self.cluster.report_offline(self.replicas.offline)
+
+    def _has_logs(self, topic: TopicInfo) -> bool:
+        return any(self.replicas.get(topic.name, index) for index in topic.partitions)
+
+    def _new_configs(self, names: Iterable[str]) -> Iterator[tuple[Partition, LogConfig]]:
+        """The partitions of these topics that are here, with what they are to obey."""
+        for name in names:
+            topic = self.cluster.image.topics.get(name)
+            config = self.settings.topic_config(topic) if topic else None
+            if topic is None or config is None:
+                continue
+            for index in tuple(topic.partitions):
+                partition = self.replicas.get(name, index)
+                if partition is not None:
+                    yield partition, config
+
+    def _reconfigure(self, each: tuple[Partition, LogConfig]) -> None:
+        self.replicas.reconfigure(*each)
+
+    def _delete(self, key: TopicPartition) -> None:
+        self.replicas.apply_states((), [key])
+
+    def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
+        if self.is_ready():
+            self._add_leader_event(state)
+        try:
+            self.replicas.apply_states([state], (), configs)
+        except Exception:
+            # One partition's trouble must not keep this broker from taking up the others.
+            logger.exception("%s-%d could not be taken up", state.topic, state.partition)
+
+    def _add_leader_event(self, state: PartitionState) -> None:
+        """An event if this broker gains or loses the partition's leadership."""
+        partition = self.replicas.get(state.topic, state.partition)
+        was_leader = partition is not None and partition.is_leader
+        if was_leader != (state.leader == self.replicas.local_id):
+            detail = {
+                "topic": state.topic,
+                "partition": state.partition,
+                "leader": state.leader,
+                "leader_epoch": state.leader_epoch,
+            }
+            self.events.add("leader", detail)

@@ -1,0 +1,83 @@
+"""The partitions that this broker leads, as requests name them, and what of Produce and Fetch was
+refused of them.
+
+Kafka's FailedProduceRequestsPerSec and FailedFetchRequestsPerSec leave out what is expected of
+clients now and then (ReplicaManager.appendToLocalLog, readFromLog); so do the counts here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.replication.epochs import check_current_epoch
+
+if TYPE_CHECKING:
+    from brokerd.cluster.metadata_image import MetadataImage
+    from brokerd.metrics import BrokerMetrics
+    from brokerd.replication.partition import Partition
+    from brokerd.replication.replicas import ReplicaManager
+
+_EXPECTED = {
+    ApiKey.PRODUCE: frozenset({
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE, ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.INVALID_REQUIRED_ACKS,
+        ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.REQUEST_TIMED_OUT,
+    }),
+    ApiKey.FETCH: frozenset({
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID, ErrorCode.KAFKA_STORAGE_ERROR,
+    }),
+}  # fmt: skip
+_TOO_LARGE = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
+
+
+@dataclass(frozen=True, slots=True)
+class LedPartitions:
+    """See the module."""
+
+    image: MetadataImage
+    replicas: ReplicaManager
+    metrics: BrokerMetrics
+
+    def leader_of(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
+        """The partition that this broker leads; KafkaError where it does not.
+
+        `leader_epoch` is what the client believes; -1 believes anything.
+        """
+        partition = self.replicas.get(topic, index)
+        if partition is None:
+            if self.image.partition(topic, index) is not None:
+                reason = self.replicas.offline.get((topic, index))
+                if reason is not None:
+                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{index} is elsewhere")
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
+        partition.require_leader()
+        check_current_epoch(leader_epoch, partition.leader_epoch)
+        return partition
+
+    def count_refusal(
+        self, api: ApiKey, topic: str, index: int, error: int, size_bytes: int = 0
+    ) -> None:
+        """One partition of a request was refused; `size_bytes` are those of a Produce's records."""
+        metrics = self.metrics
+        metrics.errors[api, int(error)] += 1
+        if error in _TOO_LARGE:
+            metrics.rejected_bytes += size_bytes
+        if error in _EXPECTED[api]:
+            return
+        partition = self.replicas.get(topic, index)
+        if api is ApiKey.PRODUCE:
+            metrics.failed_produces += 1
+            if partition is not None:
+                partition.failed_produces += 1
+        else:
+            metrics.failed_fetches += 1
+            if partition is not None:
+                partition.failed_fetches += 1

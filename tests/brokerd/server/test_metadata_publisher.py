@@ -1,0 +1,144 @@
+"""How the parts of a broker take up what the cluster tells."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from brokerd import turns
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
+from brokerd.config.broker import parse
+from brokerd.config.log_config import LogConfig
+from brokerd.replication.state import PartitionState
+from brokerd.server.admin_http.events import EventRing
+from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.live_settings import LiveSettings
+from brokerd.server.metadata_publisher import MetadataPublisher
+
+ID = UUID(int=7)
+
+
+class Replicas:
+    """Keeps what it is told instead of making logs. A topic's name stands for its partition."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, LogConfig] = {}
+        self.offline: dict[tuple[str, int], str] = {}
+        self.asked: list[str] = []
+
+    def get(self, topic: str, _: int) -> str | None:
+        self.asked.append(topic)
+        return topic if topic in self.settings else None
+
+    def apply_states(
+        self, states: list[PartitionState], _: object, configs: dict[str, LogConfig]
+    ) -> None:
+        for state in states:
+            self.settings.setdefault(state.topic, configs[state.topic])
+
+    def reconfigure(self, topic: str, config: LogConfig) -> None:
+        self.settings[topic] = config
+
+
+class Bench:
+    """A publisher without logs, with the log.retention.ms 9."""
+
+    def __init__(self) -> None:
+        config = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.ms=9\n")
+        no_network: Any = None
+        self.image = MetadataImage()
+        cluster: Any = SimpleNamespace(image=self.image, report_offline=lambda _: None)
+        groups: Any = SimpleNamespace(on_delta=lambda _: None)
+        self.replicas: Any = Replicas()
+        self._publisher = MetadataPublisher(
+            cluster=cluster, events=EventRing(lambda: 0), groups=groups, is_ready=lambda: False,
+            metadata=MetadataCache(self.image), replicas=self.replicas,
+            settings=LiveSettings(config, no_network, lambda _: None),
+        )  # fmt: skip
+
+    async def publish(self, **delta: Any) -> None:
+        await self._publisher.publish(ImageDelta(**delta))
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def _state(topic: str) -> PartitionState:
+    return PartitionState(
+        topic=topic, partition=0, topic_id=ID, replicas=(1,), leader=1, leader_epoch=0, isr=(1,),
+        controller_epoch=1, version=0,
+    )  # fmt: skip
+
+
+def _topic(name: str, config: dict[str, str]) -> TopicInfo:
+    return TopicInfo(name=name, topic_id=ID, partitions={0: _state(name)}, config=config)
+
+
+async def test_a_config_that_makes_no_sense_keeps_no_other_topic_from_being_taken_up(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    topics = bench.image.topics
+    topics["bad"] = _topic("bad", {"retention.ms": "1 week", "cleanup.policy": "compact"})
+    topics["good"] = _topic("good", {"retention.ms": "5"})
+    states = [_state("bad"), _state("good")]
+    await bench.publish(partitions=states, topics_configs={"bad", "good"})
+    settings = bench.replicas.settings
+    assert settings["good"].retention_ms == 5
+    assert settings["bad"].retention_ms == 9
+    assert settings["bad"].is_compacted, "or records that are to be kept would be deleted by age"
+    topics["bad"] = _topic("bad", {"retention.ms": "1 week"})
+    topics["good"] = _topic("good", {"retention.ms": "6"})
+    await bench.publish(topics_configs={"bad", "good"})
+    assert settings["bad"].is_compacted, "it keeps what it has"
+    assert settings["good"].retention_ms == 6
+    (said,) = caplog.messages
+    assert "topic bad" in said
+    assert "retention.ms: '1 week' is not a number" in said
+
+
+async def test_it_is_said_again_when_it_was_mended_in_between(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    topics = bench.image.topics
+    topics["t"] = _topic("t", {})
+    await bench.publish(partitions=[_state("t")], topics_configs={"t"})
+    for text in ("soon", "soon", "7", "soon"):
+        topics["t"] = _topic("t", {"retention.ms": text})
+        await bench.publish(topics_configs={"t"})
+    assert bench.replicas.settings["t"].retention_ms == 7
+    assert len(caplog.messages) == 2
+
+
+async def test_a_config_that_changed_together_with_a_state_holds(bench: Bench) -> None:
+    topics = bench.image.topics
+    for text in ("5", "6"):
+        topics["t"] = _topic("t", {"retention.ms": text})
+        await bench.publish(partitions=[_state("t")], topics_configs={"t"})
+    assert bench.replicas.settings["t"].retention_ms == 6
+
+
+async def test_partitions_that_take_up_another_config_leave_others_their_turn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = bench.image.topics
+    names = {f"t{number}" for number in range(5)}
+    for name in names | {"other"}:
+        topics[name] = _topic(name, {"retention.ms": "5"})
+    states = [_state(name) for name in topics]
+    await bench.publish(partitions=states)
+    monkeypatch.setattr(turns, "TURN_S", -1)
+    for name in names:
+        topics[name] = _topic(name, {"retention.ms": "6"})
+    bench.replicas.asked.clear()
+    changing = asyncio.ensure_future(bench.publish(topics_configs=names))
+    seen = set()
+    while not changing.done():
+        await asyncio.sleep(0)
+        settings = bench.replicas.settings
+        seen.add(sum(settings[name].retention_ms == 6 for name in names))
+    assert seen >= {1, 2, 3, 4, 5}
+    assert "other" not in bench.replicas.asked
