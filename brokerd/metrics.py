@@ -71,8 +71,8 @@ class ApiTimes:
         )
 
     def add(self, times: int, queue_s: float, local_s: float, remote_s: float = 0.0) -> None:
-        """Takes in so many requests that shared these times."""
-        self.requests += times
+        """Takes in the times that so many requests shared; the requests are counted by the
+        caller."""
         self.queue_s += queue_s * times
         self.local_s += local_s * times
         self.remote_s += remote_s * times

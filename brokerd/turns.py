@@ -30,6 +30,11 @@ def expect_busy_threads() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 
+def keep_uncollected() -> None:
+    """Much was made that stays: the collector need not walk it again and again."""
+    gc.freeze()
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """While very many objects are made that are no garbage: Python's collector of cycles rests,

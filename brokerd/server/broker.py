@@ -11,7 +11,6 @@ cleanly.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import secrets
@@ -56,6 +55,7 @@ from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
+from brokerd.turns import keep_uncollected
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class Broker:
         self.logs.join(self.cluster.image.cluster_id)
         self.logs.on_failing = self._plan_take_failed
         self._plan_take_failed()
-        gc.freeze()  # what was loaded stays; the collector need not walk it again and again
+        keep_uncollected()
         self._scheduler = Scheduler(self.clock, self._scheduled_tasks(), self.metrics.loop_lag_s)
         self._scheduler.start()
         await self.cluster.wait_for_startup_epochs()
@@ -134,16 +134,13 @@ class Broker:
         config = self.settings.config
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
-            self.logs.all,
-            config.producer_id_expiration_ms,
+            self.logs.all, config.producer_id_expiration_ms,
             config.producer_id_expiration_check_interval_ms,
-        )
+        )  # fmt: skip
         self.replicas = ReplicaManager(
-            self.logs,
-            config.broker_id,
-            self.clock,
+            self.logs, config.broker_id, self.clock,
             config.replica_high_watermark_checkpoint_interval_ms,
-        )
+        )  # fmt: skip
         self.cleaner = LogCleanerManager(
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
@@ -155,14 +152,9 @@ class Broker:
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
         self.publisher = MetadataPublisher(
-            cluster=self.cluster,
-            events=self.events,
-            groups=self.groups,
-            is_ready=lambda: self.is_ready,
-            metadata=self.metadata,
-            replicas=self.replicas,
-            settings=self.settings,
-        )
+            self.cluster, self.settings, self.replicas, self.groups, self.metadata, self.events,
+            lambda: self.is_ready,
+        )  # fmt: skip
 
     async def _open_logs(self) -> None:
         """Lock, connect, load: what is recovered obeys the settings of its topic, as in Kafka."""

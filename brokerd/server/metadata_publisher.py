@@ -7,13 +7,12 @@ again.
 
 from __future__ import annotations
 
-import gc
 import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.server.live_settings import endpoints
-from brokerd.turns import in_turns
+from brokerd.turns import in_turns, keep_uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,17 +34,17 @@ logger = logging.getLogger(__name__)
 FROZEN_FROM = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MetadataPublisher:
     """See the module."""
 
     cluster: ClusterClient
-    events: EventRing
-    groups: GroupService
-    is_ready: Callable[[], bool]
-    metadata: MetadataCache
-    replicas: ReplicaManager
     settings: LiveSettings
+    replicas: ReplicaManager
+    groups: GroupService
+    metadata: MetadataCache
+    events: EventRing
+    is_ready: Callable[[], bool]
 
     async def publish(self, delta: ImageDelta) -> None:
         """Returns when all parts have it."""
@@ -67,7 +66,7 @@ class MetadataPublisher:
         kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         if len(delta.partitions) > FROZEN_FROM:
-            gc.freeze()  # they stay, too
+            keep_uncollected()
         await in_turns(self._new_configs(kept), self._reconfigure)
         self.groups.on_delta(delta)
         self.cluster.report_offline(self.replicas.offline)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.admin_http.broker_metrics import BrokerFigures
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.admin_http.prometheus import PrometheusPage
@@ -20,7 +21,7 @@ from brokerd.server.api.features import FeatureHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.server.api.metadata import MetadataHandlers
+from brokerd.server.api.metadata import MetadataHandlers, api_versions
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
@@ -30,26 +31,23 @@ from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:
-    from brokerd.protocol.api_keys import ApiKey
+    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
+    from brokerd.server.coordinator.group_service import GroupService
     from brokerd.server.requests.context import Handler
 
 
 def router(broker: Broker) -> Router:
     """Produce and Fetch get their bytes directly, all other requests go by the table."""
-    config = broker.settings.config
+    config, led, purgatory = broker.settings.config, broker.led, broker.purgatory
     produces = ProduceBatcher(
-        broker.led, broker.appends, broker.purgatory, broker.clock, config.brokerd_validate_records
+        led, broker.appends, purgatory, broker.clock, config.brokerd_validate_records
     )
     fetches = FetchHandler(
-        led=broker.led,
-        sessions=broker.fetch_sessions,
-        clock=broker.clock,
-        pending_reads=broker.pending_reads,
-        purgatory=broker.purgatory,
-        max_bytes=config.fetch_max_bytes,
-    )
+        led, broker.fetch_sessions, broker.clock, broker.pending_reads, purgatory,
+        config.fetch_max_bytes,
+    )  # fmt: skip
     return Router(
         broker.times, produces, fetches, handlers(broker), broker.logs.disk_failed,
         config.socket_request_max_bytes,
@@ -58,76 +56,104 @@ def router(broker: Broker) -> Router:
 
 def handlers(broker: Broker) -> dict[int, Handler]:
     """What serves each API but Produce and Fetch."""
-    cluster, groups, led, reads = broker.cluster, broker.groups, broker.led, broker.pending_reads
-    image, settings = cluster.image, broker.settings
+    return {
+        **group_handlers(broker.groups, broker.cluster.image),
+        **_partition_handlers(broker),
+        **_topic_handlers(broker),
+        **_cluster_handlers(broker),
+        **security.HANDLERS,
+        **transactions.HANDLERS,
+    }
+
+
+def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
+    """Groups and their offsets."""
+    groups, offsets = GroupHandlers(service), GroupOffsetHandlers(service, image)
+    return {
+        ApiKey.DELETE_GROUPS: groups.delete_groups,
+        ApiKey.DESCRIBE_GROUPS: groups.describe_groups,
+        ApiKey.FIND_COORDINATOR: groups.find_coordinator,
+        ApiKey.HEARTBEAT: groups.heartbeat,
+        ApiKey.JOIN_GROUP: groups.join_group,
+        ApiKey.LEAVE_GROUP: groups.leave_group,
+        ApiKey.LIST_GROUPS: groups.list_groups,
+        ApiKey.OFFSET_COMMIT: offsets.offset_commit,
+        ApiKey.OFFSET_DELETE: offsets.offset_delete,
+        ApiKey.OFFSET_FETCH: offsets.offset_fetch,
+        ApiKey.SYNC_GROUP: groups.sync_group,
+    }
+
+
+def _partition_handlers(broker: Broker) -> dict[int, Handler]:
+    """What a partition's log says, and who may write to it."""
+    led, pending_reads = broker.led, broker.pending_reads
+    offsets = ListOffsetsHandlers(led, broker.clock, pending_reads)
+    producers = ProducerHandlers(led, pending_reads, broker.producer_ids)
+    records = DeleteRecordsHandler(led, broker.log_starts, pending_reads)
+    return {
+        ApiKey.DELETE_RECORDS: records.delete_records,
+        ApiKey.DESCRIBE_PRODUCERS: producers.describe_producers,
+        ApiKey.INIT_PRODUCER_ID: producers.init_producer_id,
+        ApiKey.LIST_OFFSETS: offsets.list_offsets,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH: offsets.offset_for_leader_epoch,
+    }
+
+
+def _topic_handlers(broker: Broker) -> dict[int, Handler]:
+    """Topics, their replicas and leaders, settings of topics and brokers."""
+    cluster, settings = broker.cluster, broker.settings
+    configs = ConfigHandlers(cluster.image, cluster.configs, settings)
     creates_topics = settings.config.auto_create_topics_enable
-    return join_tables(
-        ClusterHandlers(image, broker.logs).table(),
-        ConfigHandlers(image, cluster.configs, settings).table(),
-        CredentialHandlers(cluster).table(),
-        DeleteRecordsHandler(led, broker.log_starts, reads).table(),
-        ElectLeadersHandler(cluster).table(),
-        FeatureHandler(cluster).table(),
-        GroupOffsetHandlers(groups, image).table(),
-        GroupHandlers(groups).table(),
-        ListOffsetsHandlers(led, broker.clock, reads).table(),
-        MetadataHandlers(cluster, broker.metadata, creates_topics).table(),
-        ProducerHandlers(led, reads, broker.producer_ids).table(),
-        QuotaHandlers(cluster.configs, broker.network.lookups).table(),
-        ReassignmentHandlers(cluster).table(),
-        TopicHandlers(cluster, settings).table(),
-        security.HANDLERS,
-        transactions.HANDLERS,
-    )
+    metadata = MetadataHandlers(cluster, broker.metadata, creates_topics)
+    reassignments, topics = ReassignmentHandlers(cluster), TopicHandlers(cluster, settings)
+    return {
+        ApiKey.ALTER_CONFIGS: configs.alter_configs,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
+        ApiKey.API_VERSIONS: api_versions,
+        ApiKey.CREATE_PARTITIONS: topics.create_partitions,
+        ApiKey.CREATE_TOPICS: topics.create_topics,
+        ApiKey.DELETE_TOPICS: topics.delete_topics,
+        ApiKey.DESCRIBE_CONFIGS: configs.describe_configs,
+        ApiKey.ELECT_LEADERS: ElectLeadersHandler(cluster).elect_leaders,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
+        ApiKey.METADATA: metadata.metadata,
+    }
 
 
-def join_tables(*tables: dict[ApiKey, Handler]) -> dict[int, Handler]:
-    """One table out of the families' tables; two handlers for one API are a mistake."""
-    joined: dict[int, Handler] = {}
-    for table in tables:
-        for api_key, handler in table.items():
-            if api_key in joined:
-                raise ValueError(f"two handlers for {api_key.name}")
-            joined[int(api_key)] = handler
-    return joined
+def _cluster_handlers(broker: Broker) -> dict[int, Handler]:
+    """Brokers and their disks, quotas, what clients prove who they are with."""
+    cluster = broker.cluster
+    brokers = ClusterHandlers(cluster.image, broker.logs)
+    credentials = CredentialHandlers(cluster)
+    quotas = QuotaHandlers(cluster.configs, broker.network.lookups)
+    return {
+        ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,
+        ApiKey.ALTER_REPLICA_LOG_DIRS: brokers.alter_replica_log_dirs,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: credentials.alter_user_scram_credentials,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS: quotas.describe_client_quotas,
+        ApiKey.DESCRIBE_CLUSTER: brokers.describe_cluster,
+        ApiKey.DESCRIBE_LOG_DIRS: brokers.describe_log_dirs,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: credentials.describe_user_scram_credentials,
+        ApiKey.UPDATE_FEATURES: FeatureHandler(cluster).update_features,
+    }
 
 
 def admin_pages(broker: Broker) -> dict[str, Page]:
     """The pages of the admin port by their paths."""
+    cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
+    network, pending_reads, replicas = broker.network, broker.pending_reads, broker.replicas
+    started_at_ms = broker.started_at_ms
 
     def is_ready() -> bool:
         return broker.is_ready
 
     figures = BrokerFigures(
-        clock=broker.clock,
-        cleaner=broker.cleaner,
-        cluster=broker.cluster,
-        fetch_sessions=broker.fetch_sessions,
-        is_ready=is_ready,
-        logs=broker.logs,
-        metrics=broker.metrics,
-        network=broker.network,
-        pending_reads=broker.pending_reads,
-        purgatory=broker.purgatory,
-        settings=broker.settings,
-        started_at_ms=broker.started_at_ms,
-    )
+        broker.metrics, cluster, network, logs, cleaner, pending_reads, broker.purgatory,
+        broker.fetch_sessions, broker.settings, broker.clock, started_at_ms, is_ready,
+    )  # fmt: skip
+    prometheus = PrometheusPage(figures, broker.groups, replicas)
     return AdminPages(
-        broker_id=broker.settings.config.broker_id,
-        cleaner=broker.cleaner,
-        cluster=broker.cluster,
-        event_ring=broker.events,
-        is_ready=is_ready,
-        logs=broker.logs,
-        network=broker.network,
-        pending_reads=broker.pending_reads,
-        prometheus=PrometheusPage(
-            cluster=broker.cluster,
-            figures=figures,
-            groups=broker.groups,
-            metrics=broker.metrics,
-            replicas=broker.replicas,
-        ),
-        replicas=broker.replicas,
-        started_at_ms=broker.started_at_ms,
-    ).table()
+        prometheus, cluster, network, logs, cleaner, pending_reads, replicas, broker.events,
+        started_at_ms, is_ready,
+    ).table()  # fmt: skip

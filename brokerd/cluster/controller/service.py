@@ -13,7 +13,6 @@ newest entry is never purged, so that the numbers go on after a fail-over.
 """
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -42,7 +41,7 @@ from brokerd.cluster.zookeeper.operations import (
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns
+from brokerd.turns import in_turns, keep_uncollected
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +158,7 @@ class ControllerService:
             run = [await self._with_id(topic) for topic in run]
             topics.update({topic.name: topic.node for topic in run})
             loaded += await bulk_reads.states(self._zookeeper, run)
-            gc.freeze()  # they stay: the collector need not walk all of them again and again
+            keep_uncollected()
         marked = await self._marked()
         self._core = core
         await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))

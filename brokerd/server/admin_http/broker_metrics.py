@@ -8,9 +8,10 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerd.errors import ErrorCode
 from brokerd.limits import INT64_MAX
@@ -72,22 +73,22 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BrokerFigures:
     """What the figures are read from."""
 
-    clock: Clock
-    cleaner: LogCleanerManager
-    cluster: ClusterClient
-    fetch_sessions: FetchSessions
-    is_ready: Callable[[], bool]
-    logs: LogManager
     metrics: BrokerMetrics
+    cluster: ClusterClient
     network: Network
+    logs: LogManager
+    cleaner: LogCleanerManager
     pending_reads: PendingReads
     purgatory: Purgatory
+    fetch_sessions: FetchSessions
     settings: LiveSettings
+    clock: Clock
     started_at_ms: int
+    is_ready: Callable[[], bool]
 
     def lines(
         self, counts: PartitionCounts, cluster: ClusterCounts, groups: GroupCounts, files: int
@@ -323,9 +324,7 @@ class BrokerFigures:
                             for path in [*live, *dirs.offline]]  # fmt: skip
         yield from family(prefix + "logdirectoryoffline", "gauge", "1 for one that is.", paths)
         space: list[Row] = [
-            ({"logDirectory": path}, free)
-            for path in live
-            if (free := _free_bytes(path)) is not None
+            ({"logDirectory": each.path}, each.free_bytes) for each in disk_spaces(self.logs)
         ]
         yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", space)
 
@@ -354,9 +353,18 @@ def _groups(groups: GroupCounts) -> Iterator[Plain]:
         yield name, "gauge", f"Groups in the state {state}.", groups.states[state]
 
 
-def _free_bytes(path: str) -> int | None:
-    try:
-        found = os.statvfs(path)
-    except OSError:  # a directory that is gone, which the broker has yet to notice
-        return None
-    return found.f_bavail * found.f_frsize
+class DiskSpace(NamedTuple):
+    """Without what is reserved for root, as `df` counts: the rest is used or free."""
+
+    path: str
+    total_bytes: int
+    free_bytes: int
+
+
+def disk_spaces(logs: LogManager) -> Iterator[DiskSpace]:
+    """Of each log directory that is not offline."""
+    for log_dir in logs.dirs.live:
+        with suppress(OSError):  # it is gone, which the broker has yet to notice
+            found = os.statvfs(log_dir.path)
+            total = found.f_blocks - found.f_bfree + found.f_bavail
+            yield DiskSpace(log_dir.path, total * found.f_frsize, found.f_bavail * found.f_frsize)

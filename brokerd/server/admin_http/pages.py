@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
-from brokerd.server.admin_http.broker_metrics import resident_bytes
+from brokerd.server.admin_http.broker_metrics import disk_spaces, resident_bytes
 from brokerd.server.admin_http.exposition import CONTENT_TYPE
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
 
@@ -61,21 +60,20 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AdminPages:
     """The pages, each from a query to an answer."""
 
-    broker_id: int
-    cleaner: LogCleanerManager
-    cluster: ClusterClient
-    event_ring: EventRing
-    is_ready: Callable[[], bool]
-    logs: LogManager
-    network: Network
-    pending_reads: PendingReads
     prometheus: PrometheusPage
+    cluster: ClusterClient
+    network: Network
+    logs: LogManager
+    cleaner: LogCleanerManager
+    pending_reads: PendingReads
     replicas: ReplicaManager
+    event_ring: EventRing
     started_at_ms: int
+    is_ready: Callable[[], bool]
 
     def table(self) -> dict[str, Page]:
         return {
@@ -108,17 +106,17 @@ class AdminPages:
         led = self.replicas.all()
         return json_answer(
             {
-                "broker_id": self.broker_id,
+                "broker_id": self.replicas.local_id,
                 "controller_id": self.cluster.image.controller_id,
                 "started_at_ms": self.started_at_ms,
                 "bytes_in": sum(each.bytes_in for each in led),
                 "bytes_out": sum(each.bytes_out for each in led),
                 "messages_in": sum(each.messages_in for each in led),
-                "requests": self.prometheus.metrics.requests,
+                "requests": self.prometheus.figures.metrics.requests,
                 "connections": len(self.network.connections),
                 "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
-                "log_dirs": _spaces(log_dir.path for log_dir in self.logs.dirs.live),
+                "log_dirs": [each._asdict() for each in disk_spaces(self.logs)],
                 "offline_log_dirs": self.logs.dirs.offline,
             }
         )
@@ -312,21 +310,3 @@ def _no_segment(base_offset: int) -> KafkaError:
     return KafkaError(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no segment that starts at {base_offset}"
     )
-
-
-def _spaces(paths: Iterable[str]) -> list[dict[str, Any]]:
-    found = []
-    for path in paths:
-        with suppress(OSError):  # a directory that is gone, which the broker has yet to notice
-            found.append(_space(path))
-    return found
-
-
-def _space(path: str) -> dict[str, Any]:
-    space = os.statvfs(path)
-    return {
-        "path": path,
-        # Without what is reserved for root, as `df` counts: the rest is used or free.
-        "total_bytes": (space.f_blocks - space.f_bfree + space.f_bavail) * space.f_frsize,
-        "free_bytes": space.f_bavail * space.f_frsize,
-    }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.server.admin_http import broker_metrics
+from brokerd.server.admin_http.broker_metrics import BrokerFigures, GroupCounts, open_files
 from brokerd.server.admin_http.exposition import escape, family, head
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
@@ -22,8 +22,6 @@ from brokerd.server.admin_http.partition_counts import (
 from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_client import ClusterClient
-    from brokerd.metrics import BrokerMetrics
     from brokerd.replication.replicas import ReplicaManager
     from brokerd.server.coordinator.group_service import GroupService
 
@@ -64,25 +62,23 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PrometheusPage:
     """See the module."""
 
-    cluster: ClusterClient
-    figures: broker_metrics.BrokerFigures
+    figures: BrokerFigures
     groups: GroupService
-    metrics: BrokerMetrics
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:
         """All of it, in pieces."""
         counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
         await in_turns(counts.everything, counts.take)
-        if self.cluster.is_controller:
-            await in_turns(list(self.cluster.image.topics.values()), cluster.take)
-        groups = broker_metrics.GroupCounts()
+        if self.figures.cluster.is_controller:
+            await in_turns(list(self.figures.cluster.image.topics.values()), cluster.take)
+        groups = GroupCounts()
         await in_turns(list(self.groups.shards()), groups.take)
-        files = await asyncio.to_thread(broker_metrics.open_files)
+        files = await asyncio.to_thread(open_files)
         parts = [
             self.figures.lines(counts, cluster, groups, files),
             self._topics(counts, with_sizes=not by_partition),
@@ -95,7 +91,7 @@ class PrometheusPage:
 
     def _topics(self, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
         """Kafka counts all topics together under the same names, without a label."""
-        metrics = self.metrics
+        metrics = self.figures.metrics
         total = list(counts.total)
         total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
         total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches

@@ -11,7 +11,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
@@ -26,17 +26,8 @@ _PARTITIONS = ("results", "topics", "partitions")
 
 @dataclass(frozen=True, slots=True)
 class ClusterHandlers:
-    """See the module."""
-
     image: MetadataImage
     logs: LogManager
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.DESCRIBE_CLUSTER: self.describe_cluster,
-            ApiKey.DESCRIBE_LOG_DIRS: self.describe_log_dirs,
-            ApiKey.ALTER_REPLICA_LOG_DIRS: self.alter_replica_log_dirs,
-        }
 
     def describe_cluster(self, context: RequestContext, request: Any) -> Fields:
         """The live brokers by their endpoints on the listener that the request came in on."""
@@ -65,8 +56,7 @@ class ClusterHandlers:
             )
         asked = request.include_cluster_authorized_operations
         return {
-            "error_code": 0,
-            "error_message": None,
+            **error_part(),
             "endpoint_type": BROKERS,
             "cluster_id": image.cluster_id,
             "controller_id": image.controller_id,

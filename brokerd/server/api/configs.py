@@ -20,7 +20,6 @@ from brokerd.config.changes import ConfigChange, ConfigOperation, apply_operatio
 from brokerd.config.dynamic import DEFAULT_NAME, check_change
 from brokerd.config.topic import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.api.config_entries import (
     Entry,
@@ -30,7 +29,7 @@ from brokerd.server.api.config_entries import (
     topic_entries,
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
@@ -47,18 +46,9 @@ Held = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ConfigHandlers:
-    """See the module."""
-
     image: MetadataImage
     configs: ConfigAdmin
     settings: LiveSettings
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.DESCRIBE_CONFIGS: self.describe_configs,
-            ApiKey.INCREMENTAL_ALTER_CONFIGS: self.incremental_alter_configs,
-            ApiKey.ALTER_CONFIGS: self.alter_configs,
-        }
 
     async def describe_configs(self, context: RequestContext, request: Any) -> Fields:
         """The settings of each resource; synonyms and words only where they are asked for. A
@@ -82,7 +72,7 @@ class ConfigHandlers:
         try:
             result["configs"] = [_shown(e, request) for e in self._describe(resource)]
         except KafkaError as error:
-            result.update(error_code=int(error.code), error_message=error.message)
+            result |= error_part(error)
         return result
 
     def _describe(self, resource: Any) -> list[Entry]:
@@ -168,7 +158,7 @@ class ConfigHandlers:
         responses: list[Fields] = []
 
         async def answer(resource: Any) -> None:
-            code, message = ErrorCode.NONE, None
+            became = error_part()
             try:
                 if counts[resource.resource_type, resource.resource_name] > 1:
                     twice = "Each resource must appear at most once in a request."
@@ -177,15 +167,9 @@ class ConfigHandlers:
                 self._check_alterable(resource)
                 await alter(resource)
             except KafkaError as error:
-                code, message = error.code, error.message
-            responses.append(
-                {
-                    "resource_type": resource.resource_type,
-                    "resource_name": resource.resource_name,
-                    "error_code": int(code),
-                    "error_message": message,
-                }
-            )
+                became = error_part(error)
+            kind, name = resource.resource_type, resource.resource_name
+            responses.append({"resource_type": kind, "resource_name": name, **became})
 
         await in_turns_awaited(request.resources, answer)
         return {"responses": responses}

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -34,15 +33,7 @@ _NOT_YET = (
 
 @dataclass(frozen=True, slots=True)
 class CredentialHandlers:
-    """See the module."""
-
     cluster: ClusterClient
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.describe_user_scram_credentials,
-            ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.alter_user_scram_credentials,
-        }
 
     async def describe_user_scram_credentials(
         self, context: RequestContext, request: Any

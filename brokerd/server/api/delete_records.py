@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
 
@@ -30,14 +29,9 @@ NO_LOW_WATERMARK = -1
 
 @dataclass(frozen=True, slots=True)
 class DeleteRecordsHandler:
-    """See the module."""
-
     led: LedPartitions
     log_starts: LogStartSaves
     pending_reads: PendingReads
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {ApiKey.DELETE_RECORDS: self.delete_records}
 
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
         """Each partition for itself; one write to disk, or two, serves them all."""

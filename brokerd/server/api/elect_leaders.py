@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
@@ -28,12 +27,7 @@ UNCLEAN = 1
 
 @dataclass(frozen=True, slots=True)
 class ElectLeadersHandler:
-    """See the module."""
-
     cluster: ClusterClient
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {ApiKey.ELECT_LEADERS: self.elect_leaders}
 
     def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
         """One answer per partition asked for; of all partitions, only where one was needed."""
@@ -65,8 +59,7 @@ class ElectLeadersHandler:
             if rows is None:
                 rows = rows_of[topic] = []
                 results.append({"topic": topic, "partition_result": rows})
-            code, message = int(error.code), error.message
-            rows.append({"partition_id": index, "error_code": code, "error_message": message})
+            rows.append({"partition_id": index, **error_part(error)})
 
         return at_once_or_in_turns(
             asked, elect, {"error_code": 0, "replica_election_results": results}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 
 if TYPE_CHECKING:
     from brokerd.cluster.cluster_client import ClusterClient
@@ -15,19 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FeatureHandler:
-    """See the module."""
-
     cluster: ClusterClient
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {ApiKey.UPDATE_FEATURES: self.update_features}
 
     def update_features(self, context: RequestContext, request: Any) -> Fields:
         """INVALID_REQUEST for each feature; as Kafka's controller in ZooKeeper mode."""
         self.cluster.require_controller()
         return {
-            "error_code": 0,
-            "error_message": None,
+            **error_part(),
             "results": [
                 {
                     "feature": name,

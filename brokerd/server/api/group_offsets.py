@@ -11,7 +11,7 @@ from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.requests.context import Fields, Handler, RequestContext, milliseconds
+from brokerd.server.requests.context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
@@ -36,17 +36,8 @@ _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetHandlers:
-    """See the module."""
-
     groups: GroupService
     image: MetadataImage
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.OFFSET_COMMIT: self.offset_commit,
-            ApiKey.OFFSET_FETCH: self.offset_fetch,
-            ApiKey.OFFSET_DELETE: self.offset_delete,
-        }
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
         """One write has all offsets; what comes before and after it is done in turns where they are

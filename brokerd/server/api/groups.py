@@ -28,11 +28,10 @@ from brokerd.coordinator.group.messages import (
 from brokerd.coordinator.group.transitions import GroupState
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
 from brokerd.server.coordinator.group_service import NAME_BYTES_MAX
-from brokerd.server.requests.context import Fields, Handler, RequestContext, milliseconds
+from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
@@ -54,21 +53,7 @@ READABLE_ID_CHARACTERS_MAX = 255
 
 @dataclass(frozen=True, slots=True)
 class GroupHandlers:
-    """See the module."""
-
     groups: GroupService
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.FIND_COORDINATOR: self.find_coordinator,
-            ApiKey.JOIN_GROUP: self.join_group,
-            ApiKey.SYNC_GROUP: self.sync_group,
-            ApiKey.HEARTBEAT: self.heartbeat,
-            ApiKey.LEAVE_GROUP: self.leave_group,
-            ApiKey.LIST_GROUPS: self.list_groups,
-            ApiKey.DESCRIBE_GROUPS: self.describe_groups,
-            ApiKey.DELETE_GROUPS: self.delete_groups,
-        }
 
     async def find_coordinator(self, context: RequestContext, request: Any) -> Fields:
         if context.api_version >= 4:
@@ -99,7 +84,7 @@ class GroupHandlers:
         try:
             node_id, host, port = await self.groups.coordinator(key, context.listener)
         except KafkaError as error:
-            return {"error_code": error.code, "error_message": error.message, **nobody}
+            return {**error_part(error), **nobody}
         return {"error_code": ErrorCode.NONE, "node_id": node_id, "host": host, "port": port}
 
     async def join_group(self, context: RequestContext, request: Any) -> Fields:

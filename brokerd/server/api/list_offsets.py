@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import list_offsets_v0
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.api.partition_answers import answer_partitions
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
@@ -41,17 +40,9 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 
 @dataclass(frozen=True, slots=True)
 class ListOffsetsHandlers:
-    """See the module."""
-
     led: LedPartitions
     clock: Clock
     pending_reads: PendingReads
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.LIST_OFFSETS: self.list_offsets,
-            ApiKey.OFFSET_FOR_LEADER_EPOCH: self.offset_for_leader_epoch,
-        }
 
     def list_offsets(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
         """One offset per partition asked for, in v0 several; errors are per partition."""

@@ -17,7 +17,7 @@ from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.api.metadata_cache import View
 from brokerd.server.requests.codec import as_kafka_error
-from brokerd.server.requests.context import Fields, Handler, Reply, RequestContext
+from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
@@ -62,17 +62,9 @@ def refused_api_versions() -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class MetadataHandlers:
-    """See the module."""
-
     cluster: ClusterClient
     cache: MetadataCache
     creates_topics: bool
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.API_VERSIONS: api_versions,
-            ApiKey.METADATA: self.metadata,
-        }
 
     def metadata(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
         """Brokers of the client's listener, and the topics asked for; creates them if allowed."""

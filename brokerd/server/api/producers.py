@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.api.partition_answers import answer_partitions
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -31,17 +30,9 @@ NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 @dataclass(frozen=True, slots=True)
 class ProducerHandlers:
-    """See the module."""
-
     led: LedPartitions
     pending_reads: PendingReads
     producer_ids: ProducerIdSource
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.INIT_PRODUCER_ID: self.init_producer_id,
-            ApiKey.DESCRIBE_PRODUCERS: self.describe_producers,
-        }
 
     async def init_producer_id(self, context: RequestContext, request: Any) -> Fields:
         """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
@@ -72,16 +63,14 @@ class ProducerHandlers:
         )
 
     def _partition(self, topic: str, index: int, *, may_block: bool) -> Fields:
-        answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
         try:
             check_topic_name(topic)
             log = self.led.leader_of(topic, index).log
             log.load(may_block=may_block)
             entries = log.active_producers()
         except KafkaError as error:
-            answer.update(error_code=int(error.code), error_message=error.message)
-            return answer
-        answer["active_producers"] = [
+            return {"partition_index": index, **error_part(error)}
+        active = [
             {
                 "producer_id": producer_id,
                 "producer_epoch": entry.epoch,
@@ -92,4 +81,4 @@ class ProducerHandlers:
             }
             for producer_id, entry in entries.items()
         ]
-        return answer
+        return {"partition_index": index, **error_part(), "active_producers": active}

@@ -19,11 +19,12 @@ from brokerd.cluster.admin.quotas import (
     found_quotas,
 )
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns_awaited
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brokerd.cluster.admin.configs import ConfigAdmin
     from brokerd.server.network.lookups import Lookups
 
@@ -32,16 +33,8 @@ KINDS = ("users", "clients", "ips")
 
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
-    """See the module."""
-
     configs: ConfigAdmin
     lookups: Lookups
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.DESCRIBE_CLIENT_QUOTAS: self.describe_client_quotas,
-            ApiKey.ALTER_CLIENT_QUOTAS: self.alter_client_quotas,
-        }
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """What the filter wants of all quotas in ZooKeeper."""
@@ -54,16 +47,10 @@ class QuotaHandlers:
             for kind in KINDS:
                 configs |= await self.configs.read_all(kind)
         except KafkaError as error:
-            return {
-                "error_code": int(error.code),
-                "error_message": error.message,
-                "entries": None,
-            }
+            return {**error_part(error), "entries": None}
         entries = [
             {
-                "entity": [
-                    {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
-                ],
+                "entity": _entity(entity),
                 "values": [{"key": key, "value": value} for key, value in quotas.items()],
             }
             for entity, quotas in found_quotas(configs, components, strict=request.strict)
@@ -78,18 +65,12 @@ class QuotaHandlers:
 
         async def alter(entry: Any) -> None:
             entity = {part.entity_type: part.entity_name for part in entry.entity}
-            code, message = ErrorCode.NONE, None
+            became = error_part()
             try:
                 await self._alter(entity, entry.ops, validate_only=request.validate_only)
             except KafkaError as error:
-                code, message = error.code, error.message
-            outcomes[frozenset(entity.items())] = {
-                "error_code": int(code),
-                "error_message": message,
-                "entity": [
-                    {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
-                ],
-            }
+                became = error_part(error)
+            outcomes[frozenset(entity.items())] = {**became, "entity": _entity(entity)}
 
         await in_turns_awaited(request.entries, alter)
         return {"entries": list(outcomes.values())}
@@ -114,3 +95,7 @@ class QuotaHandlers:
             except (OSError, UnicodeError):
                 message = f"{name} is not a valid IP or resolvable host."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None
+
+
+def _entity(names: Mapping[str, str | None]) -> list[Fields]:
+    return [{"entity_type": kind, "entity_name": name} for kind, name in names.items()]

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext, milliseconds
+from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
@@ -25,15 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentHandlers:
-    """See the module."""
-
     cluster: ClusterClient
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.ALTER_PARTITION_REASSIGNMENTS: self.alter_partition_reassignments,
-            ApiKey.LIST_PARTITION_REASSIGNMENTS: self.list_partition_reassignments,
-        }
 
     async def alter_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
         """One answer per partition; of one that is named twice the last replicas count."""
@@ -54,12 +45,11 @@ class ReassignmentHandlers:
 
         def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
             (name, index), error = outcome
-            topics.setdefault(name, []).append(_row(index, error))
+            topics.setdefault(name, []).append({"partition_index": index, **error_part(error)})
 
         await in_turns(outcomes.items(), answer)
         return {
-            "error_code": 0,
-            "error_message": None,
+            **error_part(),
             "responses": [{"name": name, "partitions": rows} for name, rows in topics.items()],
         }
 
@@ -90,15 +80,9 @@ class ReassignmentHandlers:
                 }
             )
         return {
-            "error_code": 0,
-            "error_message": None,
+            **error_part(),
             "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
         }
-
-
-def _row(index: int, error: KafkaError | None) -> Fields:
-    code, message = (int(error.code), error.message) if error else (0, None)
-    return {"partition_index": index, "error_code": code, "error_message": message}
 
 
 def _refusal(

@@ -12,7 +12,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_entries import topic_entries
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -32,17 +32,8 @@ CONFIGS_FROM = 5
 
 @dataclass(frozen=True, slots=True)
 class TopicHandlers:
-    """See the module."""
-
     cluster: ClusterClient
     settings: LiveSettings
-
-    def table(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.CREATE_TOPICS: self.create_topics,
-            ApiKey.DELETE_TOPICS: self.delete_topics,
-            ApiKey.CREATE_PARTITIONS: self.create_partitions,
-        }
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
         """Topics by count or by assignment. A name that is asked for twice is answered twice."""
@@ -78,7 +69,7 @@ class TopicHandlers:
             error = refusal
             if error is None:
                 error = _nameless(topic_id) if name is None else results[name]
-            fields = _deletion(name, topic_id, error)
+            fields = {"name": name, "topic_id": topic_id or NO_ID, **error_part(error)}
             item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
             responses.append(item)
 
@@ -115,8 +106,7 @@ class TopicHandlers:
 
         def answer(result: tuple[str, KafkaError | None]) -> None:
             name, error = result
-            code, message = (int(error.code), error.message) if error else (0, None)
-            rows.append({"name": name, "error_code": code, "error_message": message})
+            rows.append({"name": name, **error_part(error)})
 
         await in_turns(request.topics, note)
         results = await self.cluster.topics.grow(
@@ -150,14 +140,15 @@ class _Creations:
         self.rows: list[bytes] = []
 
     def add(self, name: str, result: CreatedTopic | KafkaError) -> None:
+        row: Fields = {
+            "name": name, "topic_id": NO_ID, "num_partitions": -1, "replication_factor": -1,
+            "configs": [],
+        }  # fmt: skip
         if isinstance(result, KafkaError):
-            row = _creation_refused(name, result)
+            row |= error_part(result)
         else:
-            row = {
-                "name": name,
+            row |= error_part() | {
                 "topic_id": result.topic_id if self._has_ids else NO_ID,
-                "error_code": 0,
-                "error_message": None,
                 "num_partitions": result.partitions,
                 "replication_factor": result.replication_factor,
                 "configs": self._entries(result.config) if self._version >= CONFIGS_FROM else [],
@@ -175,18 +166,6 @@ class _Creations:
         return self._configs[key]
 
 
-def _creation_refused(name: str, error: KafkaError) -> Fields:
-    return {
-        "name": name,
-        "topic_id": NO_ID,
-        "error_code": int(error.code),
-        "error_message": error.message,
-        "num_partitions": -1,
-        "replication_factor": -1,
-        "configs": [],
-    }
-
-
 def _setting(entry: Fields) -> Fields:
     answered = ("name", "value", "read_only", "config_source", "is_sensitive")
     return {field: entry[field] for field in answered}
@@ -202,15 +181,6 @@ def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
     if hasattr(request, "topic_names"):
         return [(name, None) for name in request.topic_names]
     return [(topic.name, topic.topic_id) for topic in request.topics]
-
-
-def _deletion(name: str | None, topic_id: UUID | None, error: KafkaError | None) -> Fields:
-    return {
-        "name": name,
-        "topic_id": topic_id or NO_ID,
-        "error_code": int(error.code) if error else 0,
-        "error_message": error.message if error else None,
-    }
 
 
 def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:

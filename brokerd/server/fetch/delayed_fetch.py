@@ -64,7 +64,7 @@ PARTITION_BYTES = 256
 _REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "partition")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FetchHandler:
     """What serves Fetch. `max_bytes` is fetch.max.bytes."""
 
@@ -131,7 +131,7 @@ class FetchHandler:
         version = header.api_version
         try:
             session_id = fetch.settle(self.clock.now_ms())
-            replies = self._told(version, fetch, attempt, attempt.replies)
+            replies = self._to_send(version, fetch, attempt, attempt.replies)
         except KafkaError as error:
             attempt.release()
             return _refusal(header, error)
@@ -149,7 +149,7 @@ class FetchHandler:
         replies: list[FetchReply] = []
 
         def add(some: list[FetchReply]) -> None:
-            replies.extend(self._told(version, fetch, attempt, some))
+            replies.extend(self._to_send(version, fetch, attempt, some))
 
         try:
             session_id = fetch.settle(self.clock.now_ms())
@@ -170,7 +170,7 @@ class FetchHandler:
             return []
         return endpoints_of(self.led.image, connection.listener, replies)
 
-    def _told(
+    def _to_send(
         self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]
     ) -> list[FetchReply]:
         """Of some of the replies those to send; all count."""

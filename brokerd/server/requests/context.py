@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from brokerd.errors import KafkaError
+
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
@@ -33,6 +35,13 @@ A plain function answers within the receive that brought the request; a coroutin
 may wait (JoinGroup). Replies keep their order on the connection either way. A KafkaError becomes
 the API's own error; any other exception is logged and answered as UNKNOWN_SERVER_ERROR.
 """
+
+
+def error_part(error: KafkaError | None = None) -> Fields:
+    """What became of a request, or of one item of it, as most responses have it."""
+    if error is None:
+        return {"error_code": 0, "error_message": None}
+    return {"error_code": int(error.code), "error_message": error.message}
 
 
 def milliseconds(duration: timedelta) -> int:

@@ -13,16 +13,13 @@ it asked for is logged, but not more often than every LOG_INTERVAL_S.
 from __future__ import annotations
 
 import logging
-from bisect import bisect_left
 from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerd.metrics import (
     FETCH,
-    FIRST_BOUND_S,
     PRODUCE,
-    TIME_BOUNDS_S,
     UNKNOWN_API,
     ApiTimes,
     BrokerMetrics,
@@ -30,6 +27,8 @@ from brokerd.metrics import (
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.sender import Sender
 
@@ -111,30 +110,19 @@ class RequestTimes:
                 return
             times.untimed = 0
             count = untimed
-        self._time(connection, times, count, start_s, now_s)
+        self._time(connection, {times: count}, start_s, now_s)
 
     def _time(
-        self, connection: Connection, times: ApiTimes, count: int, start_s: float, now_s: float
+        self, connection: Connection, timed: Mapping[ApiTimes, int], start_s: float, now_s: float
     ) -> None:
-        """So many requests shared the times of the receive that ends now.
-
-        On the hot path, too: `ApiTimes.add` is written out.
-        """
-        woke_s = self._woke_s(start_s)
-        local_s = now_s - start_s
+        """So many requests shared the times of the receive that ends now."""
         # What waited for the end of an iteration ends after the loop has woken once more.
-        queue_s = start_s - woke_s if start_s > woke_s else 0.0
-        times.queue_s += queue_s * count
-        times.local_s += local_s * count
-        total_s = queue_s + local_s
-        if total_s > FIRST_BOUND_S:
-            times.slow_total[bisect_left(TIME_BOUNDS_S, total_s)] += count
-            if queue_s > FIRST_BOUND_S:
-                times.slow_queue[bisect_left(TIME_BOUNDS_S, queue_s)] += count
-            if local_s > FIRST_BOUND_S:
-                times.slow_local[bisect_left(TIME_BOUNDS_S, local_s)] += count
-                if local_s > self._slow_s:
-                    self._log_slow(connection, local_s, 0.0)
+        queue_s = max(start_s - self._woke_s(start_s), 0.0)
+        local_s = now_s - start_s
+        for times, count in timed.items():
+            times.add(count, queue_s, local_s)
+        if local_s > self._slow_s:
+            self._log_slow(connection, local_s, 0.0)
 
     def _share_bytes(self) -> None:
         """Requests of the receive wait: what they were in bytes is theirs (as a mean)."""
@@ -145,18 +133,16 @@ class RequestTimes:
         self._left.clear()
 
     def _mixed_receive_ends(self, connection: Connection, start_s: float) -> None:
-        local_s = monotonic() - start_s
-        queue_s = max(start_s - self._woke_s(start_s), 0.0)
-        counts = Counter(self.others)
+        timed = Counter({self.produce: self.produces})
         self.other_bytes //= len(self.others)
-        for key, count in counts.items():
+        for key, count in Counter(self.others).items():
             times = self.metrics.api(key)
             times.request_bytes += self.other_bytes * count
-            times.add(count, queue_s, local_s)
-        self.produce.add(self.produces, queue_s, local_s)
+            timed[times] += count  # a refused Produce is among them, too
+        for times, count in timed.items():
+            times.requests += count
         self.discard()
-        if local_s > self._slow_s:
-            self._log_slow(connection, local_s, 0.0)
+        self._time(connection, timed, start_s, monotonic())
 
     def _woke_s(self, start_s: float) -> float:
         woke_s = self._loop.woke_s
@@ -177,7 +163,9 @@ class RequestTimes:
         key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
         queue_s = max(start_s - woke_s, 0.0)
-        self.metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
+        times = self.metrics.api(key)
+        times.requests += 1
+        times.add(1, queue_s, left_s - start_s, remote_s)
         if remote_s > self._slow_s and key not in LONG_POLLING:
             self._log_slow(connection, left_s - start_s, remote_s, key)
 

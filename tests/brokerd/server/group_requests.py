@@ -15,8 +15,7 @@ from brokerd.protocol.messages import (
     response_is_flexible,
 )
 from brokerd.protocol.versions import ADVERTISED
-from brokerd.server.api.group_offsets import GroupOffsetHandlers
-from brokerd.server.api.groups import GroupHandlers
+from brokerd.server.wiring import group_handlers
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context
 
@@ -48,9 +47,7 @@ async def ask(
     head += request_type(api_key, version).__flexible__  # type: ignore[union-attr]
     request = decode_request(api_key, version, memoryview(frame)[head:])
     asked = context(api_key, version, listener, client_id)
-    groups, image = broker.groups, broker.cluster.image
-    handlers = GroupHandlers(groups).table() | GroupOffsetHandlers(groups, image).table()
-    answer = handlers[api_key](asked, request)
+    answer = group_handlers(broker.groups, broker.cluster.image)[api_key](asked, request)
     reply = answer if isinstance(answer, dict) else await answer
     body = encode_response(api_key, version, reply)
     header = bytes(4 + response_is_flexible(api_key, version))

@@ -53,9 +53,8 @@ class Bench:
         groups: Any = SimpleNamespace(on_delta=lambda _: None)
         self.replicas: Any = Replicas()
         self._publisher = MetadataPublisher(
-            cluster=cluster, events=EventRing(lambda: 0), groups=groups, is_ready=lambda: False,
-            metadata=MetadataCache(self.image), replicas=self.replicas,
-            settings=LiveSettings(config, no_network, lambda _: None),
+            cluster, LiveSettings(config, no_network, lambda _: None), self.replicas, groups,
+            MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 
     async def publish(self, **delta: Any) -> None:

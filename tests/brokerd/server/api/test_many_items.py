@@ -5,6 +5,7 @@ import gc
 from inspect import isawaitable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -21,17 +22,8 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
-from brokerd.server.api.cluster import ClusterHandlers
-from brokerd.server.api.configs import ConfigHandlers
-from brokerd.server.api.credentials import CredentialHandlers
-from brokerd.server.api.elect_leaders import ElectLeadersHandler
-from brokerd.server.api.group_offsets import GroupOffsetHandlers
-from brokerd.server.api.groups import GroupHandlers
-from brokerd.server.api.quotas import QuotaHandlers
-from brokerd.server.api.reassignments import ReassignmentHandlers
-from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.requests.context import Handler
-from brokerd.server.wiring import join_tables
+from brokerd.server.wiring import handlers
 from tests.brokerd.server.group_broker import context
 
 COUNT = 300
@@ -56,18 +48,12 @@ async def renewed(*_: Any) -> dict[Any, KafkaError]:
 def handler_of(api_key: ApiKey, groups: Any = None, image: Any = None) -> Handler:
     """Of a broker that is the controller and has nothing, unless it is given."""
     cluster: Any = SimpleNamespace(
-        require_controller=lambda: None, image=image or MetadataImage(),
+        require_controller=lambda: None, image=image or MetadataImage(), configs=None,
         topics=SimpleNamespace(grow=grown, renew_epochs=renewed),
     )  # fmt: skip
-    logs: Any = SimpleNamespace(dirs=SimpleNamespace(paths=[]))
-    nothing: Any = None
-    families: list[Any] = [
-        ClusterHandlers(cluster.image, logs), ConfigHandlers(cluster.image, nothing, nothing),
-        CredentialHandlers(cluster), ElectLeadersHandler(cluster), GroupHandlers(groups),
-        GroupOffsetHandlers(in_groups(), cluster.image), QuotaHandlers(nothing, nothing),
-        ReassignmentHandlers(cluster), TopicHandlers(cluster, nothing),
-    ]  # fmt: skip
-    return join_tables(*(each.table() for each in families))[api_key]
+    logs = SimpleNamespace(dirs=SimpleNamespace(paths=[]))
+    parts: Any = Mock(cluster=cluster, groups=groups or in_groups(), logs=logs)
+    return handlers(parts)[api_key]
 
 
 REQUESTS: list[tuple[ApiKey, int, dict[str, Any], str]] = [

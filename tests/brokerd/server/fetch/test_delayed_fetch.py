@@ -166,8 +166,8 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
     asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
     fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)
+    known = led(lambda _, index: partitions[index])
     with pytest.raises(RuntimeError):
-        known = led(lambda _, index: partitions[index])
         Attempt(known, 1 << 20, asked, fetch).read(fetch.partitions)
     assert [file.pins for file in context.files._open] == [0, 0]
 
