@@ -25,7 +25,6 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.fetch_response import (
     LEADERS_FROM,
-    Endpoint,
     FetchReply,
     encode_fetch_response,
 )
@@ -136,7 +135,8 @@ class FetchHandler:
             attempt.release()
             return _refusal(header, error)
         attempt.count_read()
-        endpoints = self._endpoints(connection, attempt, replies)
+        named = replies if attempt.failed else ()
+        endpoints = endpoints_of(self.led.image, connection.listener, named)
         return encode_fetch_response(
             version, header.correlation_id, 0, replies, session_id, endpoints
         )
@@ -158,17 +158,11 @@ class FetchHandler:
             attempt.release()
             return _refusal(header, error)
         attempt.count_read()
-        endpoints = self._endpoints(connection, attempt, replies)
+        named = replies if attempt.failed else ()
+        endpoints = endpoints_of(self.led.image, connection.listener, named)
         return await in_thread(
             encode_fetch_response, version, header.correlation_id, 0, replies, session_id, endpoints
         )
-
-    def _endpoints(
-        self, connection: Connection, attempt: Attempt, replies: list[FetchReply]
-    ) -> list[Endpoint]:
-        if not attempt.failed:
-            return []
-        return endpoints_of(self.led.image, connection.listener, replies)
 
     def _to_send(
         self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]

@@ -7,9 +7,15 @@ from typing import Any
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.metrics import BrokerMetrics
 from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.topic_partition import TopicPartition
 
 
-def led(get: Callable[[str, int], Any], metrics: BrokerMetrics | None = None) -> LedPartitions:
-    """Those that `get(topic, index)` finds; where it is None the cluster has none."""
-    replicas: Any = SimpleNamespace(get=get, offline={})
-    return LedPartitions(MetadataImage(), replicas, metrics or BrokerMetrics())
+def led(
+    get: Callable[[str, int], Any],
+    metrics: BrokerMetrics | None = None,
+    image: MetadataImage | None = None,
+    offline: dict[TopicPartition, str] | None = None,
+) -> LedPartitions:
+    """Those that `get(topic, index)` finds; where it is None the cluster has none, or `image`."""
+    replicas: Any = SimpleNamespace(get=get, offline=offline or {})
+    return LedPartitions(image or MetadataImage(), replicas, metrics or BrokerMetrics())
