@@ -9,7 +9,8 @@ import pytest
 
 from brokerd import turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.config.broker import parse
+from brokerd.cluster.zookeeper.broker_info import Endpoint
+from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
 from brokerd.server.admin_http.events import EventRing
@@ -41,21 +42,32 @@ class Replicas:
     def reconfigure(self, topic: str, config: LogConfig) -> None:
         self.settings[topic] = config
 
+    def all(self) -> list[Any]:
+        return [SimpleNamespace(topic=topic) for topic in self.settings]
+
 
 class Bench:
     """A publisher without logs, with the log.retention.ms 9."""
 
     def __init__(self) -> None:
         config = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.ms=9\n")
-        no_network: Any = None
+        network: Any = SimpleNamespace(open=self._open)
         self.image = MetadataImage()
-        cluster: Any = SimpleNamespace(image=self.image, report_offline=lambda _: None)
+        self.advertised: list[tuple[Endpoint, ...]] = []
+        cluster: Any = SimpleNamespace(
+            image=self.image, report_offline=lambda _: None,
+            registration=SimpleNamespace(advertise=self.advertised.append),
+        )  # fmt: skip
         groups: Any = SimpleNamespace(on_delta=lambda _: None)
         self.replicas: Any = Replicas()
         self._publisher = MetadataPublisher(
-            cluster, LiveSettings(config, no_network, lambda _: None), self.replicas, groups,
+            cluster, LiveSettings(config, network, lambda _: None), self.replicas, groups,
             MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
+
+    @staticmethod
+    async def _open(config: BrokerConfig) -> BrokerConfig:
+        return config
 
     async def publish(self, **delta: Any) -> None:
         await self._publisher.publish(ImageDelta(**delta))
@@ -110,6 +122,21 @@ async def test_it_is_said_again_when_it_was_mended_in_between(
         await bench.publish(topics_configs={"t"})
     assert bench.replicas.settings["t"].retention_ms == 7
     assert len(caplog.messages) == 2
+
+
+async def test_settings_of_brokers_that_change_reach_the_logs_here_and_the_registration(
+    bench: Bench,
+) -> None:
+    topics = bench.image.topics
+    for name in ("own", "plain", "elsewhere"):
+        topics[name] = _topic(name, {"retention.ms": "5"} if name == "own" else {})
+    await bench.publish(partitions=[_state("own"), _state("plain")])
+    changed = {"<default>": {"log.retention.ms": "7"}}
+    bench.image.replace_broker_configs(changed)
+    await bench.publish(broker_configs=True)
+    settings = bench.replicas.settings
+    assert {name: each.retention_ms for name, each in settings.items()} == {"own": 5, "plain": 7}
+    assert [each.port for (each,) in bench.advertised] == [9092]
 
 
 async def test_a_config_that_changed_together_with_a_state_holds(bench: Bench) -> None:
