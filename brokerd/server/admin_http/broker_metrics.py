@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import resource
 import time
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.limits import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
-from brokerd.server.admin_http.exposition import Row, family, head, histogram
+from brokerd.server.admin_http.exposition import Row, family, head, histogram, singles
 from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
@@ -44,9 +43,6 @@ _TIMES = {
     "total": ("totaltimems", "altogether, without the last"),
 }
 _GROUP_STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Empty", "Dead")
-
-Plain = tuple[str, str, str, float]
-"""Name, kind, help and value of a metric without labels."""
 
 
 class GroupCounts:
@@ -95,16 +91,16 @@ class BrokerFigures:
     ) -> Iterator[str]:
         """Everything that is not by topic."""
         yield from self._requests()
-        plain = itertools.chain(
-            _process(files), self._loop(), self._replicas(counts), self._controller(cluster),
-            _groups(groups), self._cleaner(), self._zookeeper(),
-        )  # fmt: skip
-        for name, kind, text, value in plain:
-            yield from family(name, kind, text, [({}, value)])
+        yield from _process(files)
+        yield from self._loop()
+        yield from self._replicas(counts)
+        yield from self._controller(cluster)
+        yield from _groups(groups)
+        yield from self._cleaner()
+        yield from self._zookeeper()
         yield from self._connections()
         yield from self._waiting()
         yield from self._disk()
-        yield from self._session_state()
         yield head("brokerd_loop_lag_seconds", "histogram", "How late the loop runs its timers.")
         yield from histogram("brokerd_loop_lag_seconds", {}, self.metrics.loop_lag_s)
 
@@ -135,37 +131,27 @@ class BrokerFigures:
                 yield f'{prefix}requestbytes_sum{{request="{api}"}} {times.request_bytes}\n'
                 yield f'{prefix}requestbytes_count{{request="{api}"}} {times.requests}\n'
 
-    def _loop(self) -> Iterator[Plain]:
-        loop = self.metrics.loop
-        idle = round(loop.idle_share(), 4)
-        text = "Share of the last 30 s that the loop waited for something to do, 0 to 1."
-        yield "kafka_network_socketserver_networkprocessoravgidle_percent", "gauge", text, idle
-        name = "kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent"
-        yield name, "gauge", f"{text} One loop does both.", idle
-        yield ("brokerd_loop_idle_seconds_total", "counter", "Time that the loop waited.",
-               round(loop.idle_s, 3))  # fmt: skip
-        buffers = self.network.buffers
-        used = buffers.loaned_bytes
-        yield (
-            "kafka_network_socketserver_memorypoolused",
-            "gauge",
-            "Bytes of frames not whole.",
-            used,
-        )
+    def _loop(self) -> Iterator[str]:
+        loop, buffers = self.metrics.loop, self.network.buffers
+        idle, used = round(loop.idle_share(), 4), buffers.loaned_bytes
         free = buffers.limit_bytes - used if buffers.limit_bytes >= 0 else INT64_MAX
-        yield ("kafka_network_socketserver_memorypoolavailable", "gauge",
-               "queued.max.request.bytes less that.", free)  # fmt: skip
-        state = RUNNING if self.is_ready() else STARTING
-        yield (
-            "kafka_server_kafkaserver_brokerstate",
-            "gauge",
-            "1 starting or ending, 3 running.",
-            state,
+        text = "Share of the last 30 s that the loop waited for something to do, 0 to 1."
+        yield from singles(
+            "kafka_network_socketserver_",
+            ("networkprocessoravgidle_percent", text, idle),
+            ("memorypoolused", "Bytes of frames not whole.", used),
+            ("memorypoolavailable", "queued.max.request.bytes less that.", free),
         )
+        name, text = "requesthandleravgidle_percent", f"{text} One loop does both."
+        yield from singles("kafka_server_kafkarequesthandlerpool_", (name, text, idle))
+        name, idle_s = "loop_idle_seconds_total", round(loop.idle_s, 3)
+        yield from singles("brokerd_", (name, "Time that the loop waited.", idle_s))
+        state, text = RUNNING if self.is_ready() else STARTING, "1 starting or ending, 3 running."
+        yield from singles("kafka_server_kafkaserver_", ("brokerstate", text, state))
 
-    def _replicas(self, counts: PartitionCounts) -> Iterator[Plain]:
-        prefix = "kafka_server_replicamanager_"
-        for name, text, value in (
+    def _replicas(self, counts: PartitionCounts) -> Iterator[str]:
+        yield from singles(
+            "kafka_server_replicamanager_",
             ("partitioncount", "Partitions on this broker.", counts.partitions),
             ("leadercount", "Partitions led here.", counts.leaders),
             ("underreplicatedpartitions", "Led here, not all replicas in sync.",
@@ -176,18 +162,19 @@ class BrokerFigures:
              counts.at_min_isr),
             ("reassigningpartitions", "Led here, being reassigned.", counts.reassigning),
             ("offlinereplicacount", "Replicas here whose log cannot be used.", counts.offline),
-        ):  # fmt: skip
-            yield prefix + name, "gauge", text, value
+        )  # fmt: skip
         sessions = self.fetch_sessions
-        prefix = "kafka_server_fetchsessioncache_"
-        yield prefix + "numincrementalfetchsessions", "gauge", "Fetch sessions.", len(sessions)
-        yield (prefix + "numincrementalfetchpartitionscached", "gauge", "Partitions in them.",
-               sessions.partition_count)  # fmt: skip
+        yield from singles(
+            "kafka_server_fetchsessioncache_",
+            ("numincrementalfetchsessions", "Fetch sessions.", len(sessions)),
+            ("numincrementalfetchpartitionscached", "Partitions in them.",
+             sessions.partition_count),
+        )  # fmt: skip
 
-    def _controller(self, cluster: ClusterCounts) -> Iterator[Plain]:
-        prefix = "kafka_controller_kafkacontroller_"
+    def _controller(self, cluster: ClusterCounts) -> Iterator[str]:
         rest = " 0 where this broker is not the controller."
-        for name, text, value in (
+        yield from singles(
+            "kafka_controller_kafkacontroller_",
             ("activecontrollercount", "1 on the controller.", int(self.cluster.is_controller)),
             ("activebrokercount", "Brokers that are there, as this one knows.",
              len(self.cluster.image.brokers)),
@@ -196,19 +183,22 @@ class BrokerFigures:
             ("offlinepartitionscount", "Partitions without a leader." + rest, cluster.offline),
             ("preferredreplicaimbalancecount", "Partitions not led by their first replica." + rest,
              cluster.not_preferred),
-        ):  # fmt: skip
-            yield prefix + name, "gauge", text, value
+        )  # fmt: skip
 
-    def _cleaner(self) -> Iterator[Plain]:
+    def _cleaner(self) -> Iterator[str]:
         cleaner, metrics = self.cleaner, self.cleaner.metrics
-        prefix = "kafka_log_logcleanermanager_"
-        looked_ms = metrics.looked_ms or self.started_at_ms
-        yield (prefix + "max_dirty_percent", "gauge", "Of the dirtiest log at the last look.",
-               int(metrics.dirtiest * 100))  # fmt: skip
-        yield (prefix + "time_since_last_run_ms", "gauge", "Since logs to clean were looked for.",
-               max(self.clock.now_ms() - looked_ms, 0))  # fmt: skip
-        prefix = "kafka_log_logcleaner_"
-        for name, text, value in (
+        since_ms = max(self.clock.now_ms() - (metrics.looked_ms or self.started_at_ms), 0)
+        yield from singles(
+            "kafka_log_logcleanermanager_",
+            ("max_dirty_percent", "Of the dirtiest log at the last look.",
+             int(metrics.dirtiest * 100)),
+            ("time_since_last_run_ms", "Since logs to clean were looked for.", since_ms),
+            ("uncleanable_partitions_count", "Logs that could not be cleaned.",
+             len(cleaner.uncleanable)),
+            ("uncleanable_bytes", "What is dirty of them.", cleaner.uncleanable_bytes),
+        )  # fmt: skip
+        yield from singles(
+            "kafka_log_logcleaner_",
             ("cleaner_recopy_percent", "What stayed of the last log cleaned.",
              int(metrics.round_kept * 100)),
             ("max_buffer_utilization_percent", "How full its map of keys was.",
@@ -217,10 +207,9 @@ class BrokerFigures:
             ("max_compaction_delay_secs", "By how much max.compaction.lag.ms was passed.",
              metrics.round_late_ms // MS_PER_S),
             ("deadthreadcount", "Workers never stay dead: they are started anew.", 0),
-        ):  # fmt: skip
-            yield prefix + name, "gauge", text, value
-        prefix = "brokerd_log_cleaner_"
-        for name, text, value in (
+        )  # fmt: skip
+        yield from singles(
+            "brokerd_log_cleaner_",
             ("rounds_total", "Cleanings of compacted logs.", metrics.rounds),
             ("read_bytes_total", "Bytes read to clean logs.", metrics.read_bytes),
             ("written_bytes_total", "Bytes that stayed of them.", metrics.written_bytes),
@@ -228,35 +217,28 @@ class BrokerFigures:
              metrics.damaged_batches),
             ("worker_deaths_total", "Worker processes that ended before their job.",
              metrics.worker_deaths),
-        ):  # fmt: skip
-            yield prefix + name, "counter", text, value
-        yield prefix + "cleaning", "gauge", "Logs being cleaned now.", cleaner.busy
-        yield (prefix + "waiting_partitions", "gauge",
-               "Logs that an open transaction keeps from being cleaned further.",
-               len(cleaner.held))  # fmt: skip
+            ("cleaning", "Logs being cleaned now.", cleaner.busy),
+            ("waiting_partitions",
+             "Logs that an open transaction keeps from being cleaned further.", len(cleaner.held)),
+        )  # fmt: skip
 
-    def _zookeeper(self) -> Iterator[Plain]:
+    def _zookeeper(self) -> Iterator[str]:
         cluster = self.cluster
         prefix = "kafka_server_sessionexpirelistener_"
-        for name, text, value in (
+        yield from singles(
+            prefix,
             ("zookeepersyncconnects_total", "Connections made to ZooKeeper.", cluster.connects),
-            (
-                "zookeeperdisconnects_total",
-                "Times that ZooKeeper went silent.",
-                cluster.disconnects,
-            ),
+            ("zookeeperdisconnects_total", "Times that ZooKeeper went silent.",
+             cluster.disconnects),
             ("zookeeperexpires_total", "Sessions lost.", cluster.expires),
-        ):
-            yield prefix + name, "counter", text, value
-
-    def _session_state(self) -> Iterator[str]:
-        is_connected = self.cluster.disconnected_since_ms is None
+        )  # fmt: skip
+        is_connected = cluster.disconnected_since_ms is None
         rows: list[Row] = [
             ({"state": "CONNECTED"}, int(is_connected)),
             ({"state": "CONNECTING"}, int(not is_connected)),
         ]
-        yield from family("kafka_server_sessionexpirelistener_sessionstate", "gauge",
-                          "1 for the state of the ZooKeeper session.", rows)  # fmt: skip
+        text = "1 for the state of the ZooKeeper session."
+        yield from family(prefix + "sessionstate", "gauge", text, rows)
 
     def _connections(self) -> Iterator[str]:
         network, metrics = self.network, self.metrics
@@ -273,60 +255,52 @@ class BrokerFigures:
         for name, kind, text, value in figures:
             rows: list[Row] = [({"listener": each}, value(each)) for each in names]
             yield from family(prefix + name, kind, text, rows)
-        for name, text, total in (
+        yield from singles(
+            prefix,
             ("request_total", "Requests received.", metrics.requests),
             ("incoming_byte_total", "Bytes received.", metrics.received_bytes),
             ("outgoing_byte_total", "Bytes sent.", network.sent_bytes),
-        ):
-            yield from family(prefix + name, "counter", text, [({}, total)])
-        yield from family("brokerd_connections", "gauge", "Open connections of all listeners.",
-                          [({}, len(network.connections))])  # fmt: skip
-        yield from family("brokerd_connections_refused_total", "counter",
-                          "Refused by max.connections.per.ip.",
-                          [({}, network.refused)])  # fmt: skip
+        )
+        yield from singles(
+            "brokerd_connections",
+            ("", "Open connections of all listeners.", len(network.connections)),
+            ("_refused_total", "Refused by max.connections.per.ip.", network.refused),
+        )
 
     def _waiting(self) -> Iterator[str]:
         lot = self.purgatory
-        prefix = "kafka_server_delayedoperationpurgatory_"
+        prefix, text = "kafka_server_delayed", "Requests that wait: long polls, acks=all."
         rows: list[Row] = [
             ({"delayedOperation": api_name(key)}, lot.counts[key]) for key in (PRODUCE, FETCH)
         ]
         for name in ("purgatorysize", "numdelayedoperations"):
-            yield from family(
-                prefix + name, "gauge", "Requests that wait: long polls, acks=all.", rows
-            )
-        yield from family("brokerd_parked_requests", "gauge", "All of them.", [({}, lot.count)])
-        yield from family("brokerd_cold_fetches_total", "counter",
-                          "Fetches that had to wait for the disk.",
-                          [({}, self.pending_reads.requests)])  # fmt: skip
-        yield from family("kafka_server_delayedfetchmetrics_expires_total", "counter",
-                          "Long polls whose time ran out.",
-                          [({"fetcherType": "consumer"}, lot.expired[FETCH])])  # fmt: skip
+            yield from family(f"{prefix}operationpurgatory_{name}", "gauge", text, rows)
+        expired: list[Row] = [({"fetcherType": "consumer"}, lot.expired[FETCH])]
+        name, text = f"{prefix}fetchmetrics_expires_total", "Long polls whose time ran out."
+        yield from family(name, "counter", text, expired)
+        cold = self.pending_reads.requests
+        yield from singles(
+            "brokerd_",
+            ("parked_requests", "All of them.", lot.count),
+            ("cold_fetches_total", "Fetches that had to wait for the disk.", cold),
+        )
 
     def _disk(self) -> Iterator[str]:
         name = "kafka_log_logflushstats_logflushrateandtimems"
-        yield head(
-            name, "histogram", "Milliseconds of flushes: a log's segments and indexes synced."
-        )
+        text = "Milliseconds of flushes: a log's segments and indexes synced."
+        yield head(name, "histogram", text)
         yield from histogram(name, {}, self.metrics.flushes_s, MS_PER_S)
-        cleaner = self.cleaner
-        prefix = "kafka_log_logcleanermanager_uncleanable_"
-        yield from family(prefix + "partitions_count", "gauge", "Logs that could not be cleaned.",
-                          [({}, len(cleaner.uncleanable))])  # fmt: skip
-        yield from family(prefix + "bytes", "gauge", "What is dirty of them.",
-                          [({}, cleaner.uncleanable_bytes)])  # fmt: skip
-        dirs = self.logs.dirs
+        offline = self.logs.dirs.offline
         prefix = "kafka_log_logmanager_"
-        yield from family(prefix + "offlinelogdirectorycount", "gauge", "Log directories offline.",
-                          [({}, len(dirs.offline))])  # fmt: skip
-        live = [log_dir.path for log_dir in dirs.live]
-        paths: list[Row] = [({"logDirectory": path}, int(path in dirs.offline))
-                            for path in [*live, *dirs.offline]]  # fmt: skip
-        yield from family(prefix + "logdirectoryoffline", "gauge", "1 for one that is.", paths)
-        space: list[Row] = [
-            ({"logDirectory": each.path}, each.free_bytes) for each in disk_spaces(self.logs)
+        name = "offlinelogdirectorycount"
+        yield from singles(prefix, (name, "Log directories offline.", len(offline)))
+        live = [log_dir.path for log_dir in self.logs.dirs.live]
+        rows: list[Row] = [
+            ({"logDirectory": path}, int(path in offline)) for path in [*live, *offline]
         ]
-        yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", space)
+        yield from family(prefix + "logdirectoryoffline", "gauge", "1 for one that is.", rows)
+        rows = [({"logDirectory": each.path}, each.free_bytes) for each in disk_spaces(self.logs)]
+        yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", rows)
 
 
 def _error_name(code: int) -> str:
@@ -336,21 +310,26 @@ def _error_name(code: int) -> str:
         return str(code)
 
 
-def _process(files: int) -> Iterator[Plain]:
-    yield "process_cpu_seconds_total", "counter", "CPU time.", round(time.process_time(), 3)
-    yield "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes()
-    yield "process_open_fds", "gauge", "Open files and sockets.", files
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    yield "process_max_fds", "gauge", "How many may be open.", limit
+def _process(files: int) -> Iterator[str]:
+    yield from singles(
+        "process_",
+        ("cpu_seconds_total", "CPU time.", round(time.process_time(), 3)),
+        ("resident_memory_bytes", "Resident memory.", resident_bytes()),
+        ("open_fds", "Open files and sockets.", files),
+        ("max_fds", "How many may be open.", resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
+    )
 
 
-def _groups(groups: GroupCounts) -> Iterator[Plain]:
-    prefix = "kafka_coordinator_group_groupmetadatamanager_"
-    yield prefix + "numgroups", "gauge", "Groups coordinated here.", groups.states.total()
-    yield prefix + "numoffsets", "gauge", "Offsets kept for them.", groups.offsets
-    for state in _GROUP_STATES:
-        name = f"{prefix}numgroups{state.lower()}"
-        yield name, "gauge", f"Groups in the state {state}.", groups.states[state]
+def _groups(groups: GroupCounts) -> Iterator[str]:
+    yield from singles(
+        "kafka_coordinator_group_groupmetadatamanager_",
+        ("numgroups", "Groups coordinated here.", groups.states.total()),
+        ("numoffsets", "Offsets kept for them.", groups.offsets),
+        *(
+            (f"numgroups{state.lower()}", f"Groups in the state {state}.", groups.states[state])
+            for state in _GROUP_STATES
+        ),
+    )
 
 
 class DiskSpace(NamedTuple):

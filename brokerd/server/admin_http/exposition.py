@@ -20,6 +20,14 @@ def family(name: str, kind: str, text: str, rows: Iterable[Row]) -> Iterator[str
         yield f"{name}{label_text(labels)} {number(value)}\n"
 
 
+def singles(prefix: str, *metrics: tuple[str, str, float]) -> Iterator[str]:
+    """The lines of metrics without labels: name behind the prefix, help, value. The names of
+    counters end with `_total`."""
+    for name, text, value in metrics:
+        kind = "counter" if name.endswith("_total") else "gauge"
+        yield from family(prefix + name, kind, text, [({}, value)])
+
+
 def head(name: str, kind: str, text: str) -> str:
     """The two lines before the samples of a metric."""
     escaped = text.replace("\\", r"\\").replace("\n", r"\n")

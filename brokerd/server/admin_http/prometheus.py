@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.server.admin_http.broker_metrics import BrokerFigures, GroupCounts, open_files
-from brokerd.server.admin_http.exposition import escape, family, head
+from brokerd.server.admin_http.exposition import escape, head, singles
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
     PartitionCounts,
@@ -105,9 +105,8 @@ class PrometheusPage:
             yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
             for topic, size_bytes in counts.sizes.items():
                 yield f"{_LOG_SIZE}{counts.labels[topic]} {size_bytes}\n"
-        name = _TOPIC_METRICS + "bytesrejected_total"
-        yield from family(name, "counter", "Bytes of records refused because they are too large.",
-                          [({}, metrics.rejected_bytes)])  # fmt: skip
+        text = "Bytes of records refused because they are too large."
+        yield from singles(_TOPIC_METRICS, ("bytesrejected_total", text, metrics.rejected_bytes))
 
 
 async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
