@@ -173,13 +173,9 @@ class Fetch:
             self._names = self._look_up()
         return self._names.get(wanted.topic_id)
 
-    def finish(self, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
-        """(session id, replies to send). Raises KafkaError if the session moved on meanwhile."""
-        return self.settle(now_ms), self.changed(replies)
-
     def settle(self, now_ms: int) -> int:
-        """The session's id; begins the one that is wanted, if there is room. Raises KafkaError as
-        `finish`."""
+        """The session's id; begins the one that is wanted, if there is room. Raises KafkaError if
+        the session moved on meanwhile."""
         if self._session is not None:
             self._require_epoch(self._session)
             return self._session.id
@@ -189,7 +185,7 @@ class Fetch:
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
         """Of some of the replies, once it is settled, those to send. Raises KafkaError as
-        `finish`."""
+        `settle`."""
         if self._session is not None:
             self._require_epoch(self._session)
             return self._session.changed(replies)

@@ -13,7 +13,7 @@ from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.server.fetch import sessions as sessions_module
-from brokerd.server.fetch.sessions import NAME_CHARS, STALE_MS, FetchSessions
+from brokerd.server.fetch.sessions import NAME_CHARS, STALE_MS, Fetch, FetchSessions
 
 NOW_MS = 1_700_000_000_000
 
@@ -40,9 +40,14 @@ def reply(name: str, high_watermark: int = 0, **changes: Any) -> FetchReply:
     return FetchReply(name, 0, 0, high_watermark, high_watermark, 0)._replace(**changes)
 
 
+def finish(fetch: Fetch, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
+    """(session id, replies to send)."""
+    return fetch.settle(now_ms), fetch.changed(replies)
+
+
 def opened(cache: FetchSessions, *names: str, now_ms: int = NOW_MS) -> int:
     fetch = cache.begin(request(0, 0, wanted(*names)), False, now_ms)
-    return fetch.finish([reply(name) for name in names], now_ms)[0]
+    return finish(fetch, [reply(name) for name in names], now_ms)[0]
 
 
 def code_of(cache: FetchSessions, asked: FetchRequest, *, ids: bool = False) -> ErrorCode:
@@ -55,7 +60,7 @@ def test_a_request_of_epoch_0_gets_a_session_and_every_reply() -> None:
     cache = sessions()
     fetch = cache.begin(request(0, 0, wanted("a", "b")), False, NOW_MS)
     assert [each.topic for each in fetch.partitions] == ["a", "b"]
-    session_id, replies = fetch.finish([reply("a"), reply("b")], NOW_MS)
+    session_id, replies = finish(fetch, [reply("a"), reply("b")], NOW_MS)
     assert (session_id, len(replies), len(cache), cache.partition_count) == (1, 2, 1, 2)
 
 
@@ -64,7 +69,7 @@ def test_a_session_can_begin_without_partitions_and_get_them_later() -> None:
     session_id = opened(cache)
     assert (session_id, len(cache), cache.partition_count) == (1, 1, 0)
     fetch = cache.begin(request(session_id, 1, wanted("a")), False, NOW_MS)
-    assert fetch.finish([reply("a")], NOW_MS) == (session_id, [reply("a")])
+    assert finish(fetch, [reply("a")], NOW_MS) == (session_id, [reply("a")])
 
 
 @pytest.mark.parametrize("epoch", [0, -1])
@@ -78,7 +83,7 @@ def test_a_request_of_epoch_minus_1_gets_none_and_ends_the_one_it_names() -> Non
     cache = sessions()
     session_id = opened(cache, "a")
     fetch = cache.begin(request(session_id, -1, wanted("a")), False, NOW_MS)
-    assert fetch.finish([reply("a")], NOW_MS) == (0, [reply("a")])
+    assert finish(fetch, [reply("a")], NOW_MS) == (0, [reply("a")])
     assert (len(cache), cache.partition_count) == (0, 0)
 
 
@@ -86,7 +91,7 @@ def test_a_new_full_request_replaces_the_session_it_names() -> None:
     cache = sessions()
     first = opened(cache, "a")
     fetch = cache.begin(request(first, 0, wanted("b")), False, NOW_MS)
-    assert fetch.finish([reply("b")], NOW_MS)[0] not in (0, first)
+    assert finish(fetch, [reply("b")], NOW_MS)[0] not in (0, first)
     assert (len(cache), cache.partition_count) == (1, 1)
 
 
@@ -98,9 +103,9 @@ def test_an_incremental_answer_leaves_out_what_has_nothing_new() -> None:
     replies = [
         reply("a"), reply("b", 5), reply("c", records=b"some"), reply("d", log_start_offset=2),
     ]  # fmt: skip
-    assert fetch.finish(replies, NOW_MS) == (session_id, replies[1:])
+    assert finish(fetch, replies, NOW_MS) == (session_id, replies[1:])
     again = cache.begin(request(session_id, 2), False, NOW_MS)
-    assert again.finish([*replies[:2], reply("d", log_start_offset=2)], NOW_MS)[1] == []
+    assert finish(again, [*replies[:2], reply("d", log_start_offset=2)], NOW_MS)[1] == []
 
 
 def test_an_error_is_told_every_time_and_so_is_its_end() -> None:
@@ -109,16 +114,16 @@ def test_an_error_is_told_every_time_and_so_is_its_end() -> None:
     refused = reply("a", -1, error=6)
     for epoch in (1, 2):
         fetch = cache.begin(request(session_id, epoch), False, NOW_MS)
-        assert fetch.finish([refused], NOW_MS)[1] == [refused]
+        assert finish(fetch, [refused], NOW_MS)[1] == [refused]
     fetch = cache.begin(request(session_id, 3), False, NOW_MS)
-    assert fetch.finish([reply("a")], NOW_MS)[1] == [reply("a")]
+    assert finish(fetch, [reply("a")], NOW_MS)[1] == [reply("a")]
 
 
 def test_partitions_with_records_go_behind_the_others() -> None:
     cache = sessions()
     session_id = opened(cache, "a", "b", "c")
     fetch = cache.begin(request(session_id, 1), False, NOW_MS)
-    fetch.finish([reply("a", records=b"some"), reply("b"), reply("c")], NOW_MS)
+    finish(fetch, [reply("a", records=b"some"), reply("b"), reply("c")], NOW_MS)
     fetch = cache.begin(request(session_id, 2), False, NOW_MS)
     assert [each.topic for each in fetch.partitions] == ["b", "c", "a"]
 
@@ -130,7 +135,7 @@ def test_partitions_are_added_changed_and_forgotten() -> None:
     fetch = cache.begin(request(session_id, 1, changed, ("a",)), False, NOW_MS)
     assert [(each.topic, each.offset) for each in fetch.partitions] == [("b", 7), ("c", 0)]
     assert cache.partition_count == 2
-    told = fetch.finish([reply("b"), reply("c")], NOW_MS)[1]
+    told = finish(fetch, [reply("b"), reply("c")], NOW_MS)[1]
     assert told == [reply("c")]  # b has nothing new at its new offset
 
 
@@ -143,7 +148,7 @@ def test_a_session_by_ids_knows_the_names_that_topics_had() -> None:
     first = cache.begin(request(0, 0, [known, never]), True, NOW_MS)
     replies = [FetchReply("", 0, 0, topic_id=each.topic_id) for each in (known, never)]
     assert first.name_of(known) is None  # it is no session yet
-    session_id = first.finish(replies, NOW_MS)[0]
+    session_id = finish(first, replies, NOW_MS)[0]
     cache.begin(request(session_id, 1, [late]), True, NOW_MS)
     names[late.topic_id] = "late"
     cache.begin(request(session_id, 2, [known._replace(offset=7)]), True, NOW_MS)
@@ -156,7 +161,7 @@ def test_a_session_that_forgets_all_its_partitions_ends() -> None:
     cache = sessions()
     session_id = opened(cache, "a")
     fetch = cache.begin(request(session_id, 1, forgotten=("a",)), False, NOW_MS)
-    assert fetch.finish([], NOW_MS) == (0, [])
+    assert finish(fetch, [], NOW_MS) == (0, [])
     assert len(cache) == 0
 
 
@@ -177,7 +182,7 @@ def test_an_answer_to_a_request_that_was_overtaken_is_refused() -> None:
     slow = cache.begin(request(session_id, 1), False, NOW_MS)
     cache.begin(request(session_id, 2), False, NOW_MS)
     with pytest.raises(KafkaError) as caught:
-        slow.finish([reply("a")], NOW_MS)
+        finish(slow, [reply("a")], NOW_MS)
     assert caught.value.code is ErrorCode.INVALID_FETCH_SESSION_EPOCH
 
 
@@ -251,7 +256,7 @@ def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.Monke
     session_id = opened(cache, "a", "b")
     assert opened(cache, "c", "d") == 0
     fetch = cache.begin(request(session_id, 1, wanted("c", "d")), False, NOW_MS)
-    assert fetch.finish([reply("a")], NOW_MS) == (0, [reply("a")])
+    assert finish(fetch, [reply("a")], NOW_MS) == (0, [reply("a")])
     assert (len(cache), cache.partition_count) == (0, 0)
 
 
@@ -300,7 +305,7 @@ def test_one_that_grows_takes_the_room_of_those_that_nobody_uses(
     growing, gone = opened(cache, "a"), opened(cache, "b", "c", "d")
     later_ms = NOW_MS + STALE_MS + 1
     fetch = cache.begin(request(growing, 1, wanted("e")), False, later_ms)
-    assert fetch.finish([reply("a"), reply("e")], later_ms)[0] == growing
+    assert finish(fetch, [reply("a"), reply("e")], later_ms)[0] == growing
     assert code_of(cache, request(gone, 1)) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert (len(cache), cache.partition_count, cache.evictions) == (1, 2, 1)
 
@@ -318,7 +323,7 @@ class Client(RuleBasedStateMachine):
     def begins_anew(self, names: set[str]) -> None:
         self.meant = set(names)
         fetch = self.cache.begin(request(self.session_id, 0, wanted(*names)), False, NOW_MS)
-        self.session_id, _ = fetch.finish([reply(name) for name in names], NOW_MS)
+        self.session_id, _ = finish(fetch, [reply(name) for name in names], NOW_MS)
         self.epoch = 1
 
     @rule(added=st.sets(st.sampled_from("abcde")), gone=st.sets(st.sampled_from("abcde")))
@@ -329,7 +334,7 @@ class Client(RuleBasedStateMachine):
         fetch = self.cache.begin(asked, False, NOW_MS)
         self.meant = (self.meant | added) - gone
         assert {each.topic for each in fetch.partitions} == self.meant
-        answered, _ = fetch.finish([reply(name) for name in self.meant], NOW_MS)
+        answered, _ = finish(fetch, [reply(name) for name in self.meant], NOW_MS)
         assert answered == (self.session_id if self.meant else 0)
         self.session_id, self.epoch = answered, self.epoch + 1
 
