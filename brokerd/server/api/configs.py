@@ -88,10 +88,10 @@ class ConfigHandlers:
         if kind == BROKER:
             if name == "":
                 return default_entries(settings, wanted)
-            self._check_broker(name)
+            self._check_own(name, " or empty string")
             return broker_entries(settings, wanted)
         if kind == BROKER_LOGGER:
-            self._check_logger(name)
+            self._check_own(name)
             return logger_entries(wanted)
         raise _unsupported(kind)
 
@@ -183,22 +183,18 @@ class ConfigHandlers:
             self._topic(name)
         elif kind == BROKER:
             if name != "":
-                self._check_broker(name)
+                self._check_own(name, " or empty string")
         elif kind == BROKER_LOGGER:
-            self._check_logger(name)
+            self._check_own(name)
         else:
             raise _unsupported(kind)
 
-    def _check_broker(self, name: str) -> None:
+    def _check_own(self, name: str, or_else: str = "") -> None:
+        """It is this broker's id as Java reads a number: with a sign, or zeros before it."""
         own = self.settings.config.broker_id
-        if not _is_number(name, own):
-            message = f"Unexpected broker id, expected {own} or empty string, but received {name}"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-
-    def _check_logger(self, name: str) -> None:
-        own = self.settings.config.broker_id
-        if not _is_number(name, own):
-            message = f"Unexpected broker id, expected {own}, but received {name}"
+        found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
+        if found is None or int(found[1]) != own:
+            message = f"Unexpected broker id, expected {own}{or_else}, but received {name}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
@@ -236,12 +232,6 @@ def _change(config: Any) -> ConfigChange:
         message = f"Unknown config operation {config.config_operation} for {config.name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     return ConfigChange(name=config.name, operation=operation, value=config.value)
-
-
-def _is_number(name: str, number: int) -> bool:
-    """Whether `name` is this number as Java reads one: with a sign, or zeros before it."""
-    found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
-    return found is not None and int(found[1]) == number
 
 
 def _unsupported(resource_type: int) -> KafkaError:

@@ -20,13 +20,12 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from brokerd.clock import Clock
-    from brokerd.protocol.list_offsets_v0 import RequestedPartition, RequestedTopic
+    from brokerd.protocol.list_offsets_v0 import RequestedPartition
     from brokerd.replication.partition import Partition
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.context import Reply
     from brokerd.server.requests.led_partitions import LedPartitions
 
 LATEST = -1
@@ -44,10 +43,13 @@ class ListOffsetsHandlers:
     clock: Clock
     pending_reads: PendingReads
 
-    def list_offsets(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
+    def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
         """One offset per partition asked for, in v0 several; errors are per partition."""
         if context.api_version == 0:
-            return self._list_offsets_v0(context, request)
+            return answer_partitions(
+                self.pending_reads, context, request, self._segment_offsets,
+                encode=list_offsets_v0.encode_partition,
+            )  # fmt: skip
         version = context.api_version
         committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
         once: set[TopicPartition] = set()
@@ -90,15 +92,6 @@ class ListOffsetsHandlers:
             "offset": offset,
             "leader_epoch": leader_epoch,
         }
-
-    def _list_offsets_v0(
-        self, context: RequestContext, topics: Sequence[RequestedTopic]
-    ) -> bytes | Awaitable[bytes]:
-        answer = answer_partitions(
-            self.pending_reads, context, topics, self._segment_offsets,
-            encode=list_offsets_v0.encode_partition,
-        )  # fmt: skip
-        return _encode_v0_later(answer) if isawaitable(answer) else _encode_v0(answer)
 
     def _segment_offsets(self, topic: str, asked: RequestedPartition, *, may_block: bool) -> Fields:
         """Where the segments begin that were last written by a time, newest first (Kafka's
@@ -187,11 +180,3 @@ def _offset_at(
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found
-
-
-def _encode_v0(answer: Fields) -> bytes:
-    return list_offsets_v0.encode_response(answer["topics"])
-
-
-async def _encode_v0_later(answer: Awaitable[Fields]) -> bytes:
-    return _encode_v0(await answer)

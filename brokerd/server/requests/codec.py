@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -18,17 +18,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-_OWN_DECODERS: Mapping[tuple[int, int], Callable[[memoryview], Any]] = {
-    (ApiKey.LIST_OFFSETS, 0): list_offsets_v0.decode_request,
-}
-"""Requests that kio does not know, by API and version."""
+_UNKNOWN_TO_KIO = (ApiKey.LIST_OFFSETS, 0)
+"""API and version of the one request that has a codec of its own."""
 
 
 def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
     """The request in a frame without its header. Raises KafkaError where it does not parse."""
-    own_decoder = _OWN_DECODERS.get((api_key, version))
-    if own_decoder is not None:
-        return own_decoder(memoryview(body))
+    if (api_key, version) == _UNKNOWN_TO_KIO:
+        return list_offsets_v0.decode_request(memoryview(body))
     return messages.decode_request(api_key, version, body)
 
 
@@ -42,12 +39,14 @@ def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
 
 def reply_frame(context: RequestContext, reply: Reply) -> bytes:
     """A handler's answer as a frame."""
-    body = reply
-    if not isinstance(body, bytes):
-        body = messages.encode_response(context.api_key, context.api_version, body)
-    return messages.response_frame(
-        context.api_key, context.api_version, context.correlation_id, body
-    )
+    key, version = context.api_key, context.api_version
+    if isinstance(reply, bytes):
+        body = reply
+    elif (key, version) == _UNKNOWN_TO_KIO:
+        body = list_offsets_v0.encode_response(reply["topics"])
+    else:
+        body = messages.encode_response(key, version, reply)
+    return messages.response_frame(key, version, context.correlation_id, body)
 
 
 def error_frame(context: RequestContext, request: Any, error: KafkaError) -> bytes:
