@@ -52,7 +52,7 @@ def sasl(context: RequestContext, request: Any) -> Fields:
     )
 
 
-HANDLERS: dict[ApiKey, Handler] = {
+HANDLERS: dict[int, Handler] = {
     ApiKey.SASL_HANDSHAKE: sasl,
     ApiKey.SASL_AUTHENTICATE: sasl,
     ApiKey.DESCRIBE_ACLS: acls,

@@ -55,7 +55,7 @@ def list_transactions(context: RequestContext, request: Any) -> Fields:
     return {"error_code": 0, "unknown_state_filters": unknown, "transaction_states": ()}
 
 
-HANDLERS: dict[ApiKey, Handler] = {
+HANDLERS: dict[int, Handler] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: add_partitions_to_txn,
     ApiKey.ADD_OFFSETS_TO_TXN: refuse,
     ApiKey.END_TXN: refuse,
