@@ -43,7 +43,8 @@ class Queue:
 _ALL = (
     # One thread, which owns the connections to the clusters.
     Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
-    Queue("actions", ("console.actions.tasks.apply_plan",), threads=4),
+    # A plan that waited for so long should be reviewed again (console/actions/expiry.py).
+    Queue("actions", ("console.actions.tasks.apply_plan",), threads=4, expires_s=15 * 60),
     # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",

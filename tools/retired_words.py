@@ -246,6 +246,13 @@ RETIRED = {
     "serve_large_fetch": "FetchHandler.serve_large",
     "Broker.config": "LiveSettings.config",
     "broker.generation": "Partition.generation",
+    "registry.names": "registry.actions",
+    "DRAFT_AGE_MAX": "PROPOSED_AGE_MAX",
+    "models.DRAFT": "models.PROPOSED",
+    "entry.verb": "entry.action",
+    "plan.stage": "plan.current_step",
+    "plan.items": "plan.item_outcomes",
+    "plan.kind": "plan.action",
 }
 
 RETIRED_IN_BROKERD = {

@@ -19,7 +19,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # what the user entered in the form, as JSON
-# The key of `facts` that has the facts of each item, and the key of the step that applies them.
+# In `facts`: the facts of each item, by its key. In `steps`: the step that applies them.
 ITEMS = "items"
 
 
@@ -75,12 +75,12 @@ class Target:
 
 
 class ActionType(ABC):
-    """A kind of change: how it is planned, reviewed and applied.
+    """One type of change: how it is planned, reviewed and applied.
 
     Attributes:
-        name: the key of plans and of audit rows; never changed.
+        action: its name in plans, audit rows and filters, as `topic.create`; never changed.
         verb: the right that planning and applying need (console/accounts/rights.py).
-        target: the kind of thing that it changes, for links on its pages.
+        target: what it changes, for links on its pages.
         form_page: the name of the URL of its form.
         has_target_page: its resource names one target, which has a page and is in its form's URL.
         creates: the target does not exist before the change.
@@ -93,7 +93,7 @@ class ActionType(ABC):
     methods `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
-    name: ClassVar[str]
+    action: ClassVar[str]
     verb: ClassVar[str]
     target: ClassVar[Target]
     form_page: ClassVar[str]
@@ -182,7 +182,7 @@ class ActionType(ABC):
         return reverse(self.form_page, args=args)
 
     def list_url(self, cluster: str) -> str:
-        """The page that lists all targets of this kind."""
+        """The page that lists all such targets."""
         return reverse(self.target.list_page, args=[cluster])
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
@@ -221,6 +221,10 @@ class ItemsAction(ActionType):
         Raises GatewayError if no other item can be applied. An item may be applied twice, if the
         worker was lost in between.
         """
+
+    def changed_items(self, then: Facts, now: Facts) -> list[str]:
+        """The keys of the items whose facts changed since the review, for `describe`; pure."""
+        return [key for key, facts in now[ITEMS].items() if facts != then[ITEMS].get(key)]
 
     def steps(self, params: Params) -> list[Step]:
         return [Step(ITEMS, _("Applying"))]

@@ -1,8 +1,10 @@
-"""The content of a plan, and the fingerprint of its facts. Pure.
+"""What a plan consists of. Pure.
 
-A kind of change (console/actions/action_type.py) reads *facts* from the cluster and makes a *draft*
-from them and the form's parameters. Applying reads the facts again. If they changed since
-the review, nothing is done, and the differences are listed.
+A *proposal* names the action, its target and what the user entered. Its action type
+(console/actions/action_type.py) reads the *facts* from the cluster and makes a *draft* from both:
+what the user reviews. Applying reads the facts again; if they changed since the review, nothing is
+done, and the differences are listed. It has *steps*, one after the other; the step of an
+ItemsAction has *items*, each of which can fail alone.
 """
 
 import hashlib
@@ -39,9 +41,9 @@ class PlanAlreadyConfirmed(PlanRefused):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The arguments of a plan, for example of the undo of another plan."""
+    """What to do to which target, for example to undo another plan."""
 
-    kind: str
+    action: str
     resource: str
     params: Mapping[str, Any]
 

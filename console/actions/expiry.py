@@ -2,13 +2,20 @@
 
 from datetime import timedelta
 
-DRAFT_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
+from monitoring.queues import QUEUES
+
+PROPOSED_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
-QUEUED_AGE_MAX = timedelta(minutes=15)
+QUEUED_AGE_MAX = timedelta(seconds=QUEUES["actions"].expires_s or 0)
 WORKER_SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
 PLANS_KEPT = timedelta(days=90)  # the audit log keeps the entries longer
 
 
+def minutes(age: timedelta) -> int:
+    """For texts."""
+    return int(age.total_seconds() // 60)
+
+
 def is_expired(created_ms: int, now_ms: int) -> bool:
     """Whether a plan is too old to be confirmed."""
-    return now_ms - created_ms > DRAFT_AGE_MAX.total_seconds() * 1000
+    return now_ms - created_ms > PROPOSED_AGE_MAX.total_seconds() * 1000

@@ -1,8 +1,8 @@
 """`Plan`: a proposed change to a cluster, as a database row, from the proposal to the result.
 
-draft → queued → applying → done | failed | refused. A plan that failed for some items is queued
-again when a user resumes it; a draft that nobody confirms expires (expiry.py). A user may stop
-plans of some kinds (stops.py): they fail, with what is left to resume. Each transition is one
+proposed → queued → applying → done | failed | refused. A plan that failed for some items is queued
+again when a user resumes it; one that nobody confirms expires (expiry.py). A user may stop plans of
+some action types (stops.py): they fail, with what is left to resume. Each transition is one
 conditional UPDATE, so that a double click, a second delivery of the task or a second worker has no
 effect.
 """
@@ -13,28 +13,29 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-DRAFT, QUEUED, APPLYING = "draft", "queued", "applying"
+PROPOSED, QUEUED, APPLYING = "proposed", "queued", "applying"
 DONE, FAILED, REFUSED = "done", "failed", "refused"
-STATES = (DRAFT, QUEUED, APPLYING, DONE, FAILED, REFUSED)
+STATES = (PROPOSED, QUEUED, APPLYING, DONE, FAILED, REFUSED)
 
 
 class Plan(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     cluster = models.CharField(max_length=64)  # slug
-    kind = models.CharField(max_length=64)  # ActionType.name
-    resource = models.CharField(max_length=300)  # the target; of many, a text
+    # These three are its Proposal. Of many targets, `resource` is a text.
+    action = models.CharField(max_length=64)  # ActionType.action
+    resource = models.CharField(max_length=300)
     params = models.JSONField()  # what the user entered in the form
     facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read)
     draft = models.JSONField()  # console.actions.draft.Draft
     state = models.CharField(
-        max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]
+        max_length=16, default=PROPOSED, choices=[(state, state) for state in STATES]
     )
     progress = models.PositiveSmallIntegerField(default=0)  # percent
-    stage = models.CharField(max_length=200, blank=True)  # see texts.stage
+    current_step = models.CharField(max_length=200, blank=True)  # see texts.current_step
     # Key of each step that began (ActionType.steps) → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
-    # Key of each item that ended (ItemsAction.items) → its error; "" = it was applied.
-    items = models.JSONField(default=dict)
+    # Key of each item that ended (ItemsAction.items) → why it failed; "" = it was applied.
+    item_outcomes = models.JSONField(default=dict)
     outcome = models.TextField(blank=True)  # why it failed or was refused
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -48,14 +49,14 @@ class Plan(models.Model):
     stopped_by = models.CharField(max_length=150, blank=True, default="")
     stopped_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
-    # When it got its current state or last made progress; null = still a draft.
+    # When it got its current state or last made progress; null = still proposed.
     moved_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.resource}: {self.state}"
+        return f"{self.action} {self.resource}: {self.state}"
 
     @property
     def created_ms(self) -> int:
@@ -79,7 +80,7 @@ class Plan(models.Model):
     @property
     def applied_items(self) -> frozenset[str]:
         """The keys of the items that were applied."""
-        return frozenset(key for key, error in self.items.items() if not error)
+        return frozenset(key for key, error in self.item_outcomes.items() if not error)
 
     def move(self, state_from: str, state_to: str, **fields: object) -> bool:
         """Change the state; False if the plan was not in `state_from`."""

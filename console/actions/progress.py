@@ -28,14 +28,14 @@ class PlanProgress(Progress):
         plan = self._plan
         started = 10 + 90 * self._keys.index(key) // len(self._keys)
         plan.progress = max(started, plan.progress)
-        plan.stage = key
+        plan.current_step = key
         plan.step_states = end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
         self.save()
 
     def end_item(self, key: str, error: str = "") -> None:
         plan = self._plan
-        plan.items[key] = dumps(error)
-        self._advance(10 + 90 * len(plan.items) // max(1, len(plan.facts[ITEMS])))
+        plan.item_outcomes[key] = dumps(error)
+        self._advance(10 + 90 * len(plan.item_outcomes) // max(1, len(plan.facts[ITEMS])))
 
     def stop_if_wanted(self, share: float) -> None:
         # Also if the plan was ended meanwhile, for example because this worker seemed to be lost.
@@ -53,7 +53,7 @@ class PlanProgress(Progress):
         """Store it; the time of the move says that the worker is alive."""
         plan = self._plan
         self._saved_s = time.monotonic()
-        names = ("progress", "stage", "step_states", "items")
+        names = ("progress", "current_step", "step_states", "item_outcomes")
         fields = {name: getattr(plan, name) for name in names}
         found = Plan.objects.filter(pk=plan.pk, state=models.APPLYING)
         found.update(moved_at=timezone.now(), **fields)

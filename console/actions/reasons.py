@@ -8,7 +8,7 @@ TEXTS = {
         "This cluster is read-only in this console. An admin can change that."
     ),
     "plan_too_old": gettext_noop(
-        "This plan was older than 15 minutes when it was confirmed. Plan the change again."
+        "This plan was older than %(minutes)s minutes when it was confirmed. Plan the change again."
     ),
     "plan_not_queued": gettext_noop(
         "Redis, which holds the queue, does not answer. Nothing was changed."
@@ -27,7 +27,8 @@ TEXTS = {
         "Aerie had an internal error (%(name)s). Check on the cluster's pages what was changed."
     ),
     "plan_no_worker": gettext_noop(
-        "No worker started it within 15 minutes. Nothing was changed. Plan the change again."
+        "No worker started it within %(minutes)s minutes. Nothing was changed. Plan the change "
+        "again."
     ),
     "plan_worker_silent": gettext_noop(
         "The worker stopped responding. The change may or may not have been made. Check the "

@@ -7,14 +7,14 @@ _types: dict[str, ActionType] = {}
 
 def register(action_type: ActionType) -> None:
     """Register an action type."""
-    _types[action_type.name] = action_type
+    _types[action_type.action] = action_type
 
 
-def find(name: str) -> ActionType:
-    """The action type with this name. Raises KeyError."""
-    return _types[name]
+def find(action: str) -> ActionType:
+    """The type of this action. Raises KeyError."""
+    return _types[action]
 
 
-def names() -> list[str]:
-    """The names of all action types, sorted."""
+def actions() -> list[str]:
+    """The actions of all types, sorted."""
     return sorted(_types)

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
-from console.actions import models, registry, texts
+from console.actions import expiry, models, registry, texts
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import (
     Facts,
@@ -28,7 +28,6 @@ from console.actions.draft import (
     StepState,
     fingerprint,
 )
-from console.actions.expiry import PLANS_KEPT, QUEUED_AGE_MAX, WORKER_SILENT_MAX, is_expired
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress, end_running_step
 from console.audit import services as audit
@@ -50,7 +49,7 @@ log = logging.getLogger(__name__)
 def propose(
     principal: Principal,
     cluster: Cluster,
-    kind: str,
+    action: str,
     resource: str,
     params: Mapping[str, Any],
 ) -> Plan:
@@ -59,8 +58,8 @@ def propose(
     Raises PlanRefused if the change is not possible or not allowed, and GatewayError if the
     cluster cannot be read.
     """
-    _check_allowed(principal.user, cluster, kind, resource, params)
-    action_type = registry.find(kind)
+    _check_allowed(principal.user, cluster, action, resource, params)
+    action_type = registry.find(action)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
     rights = principal.rights(cluster)
@@ -68,7 +67,7 @@ def propose(
     draft = action_type.draft(action_type.within_scope(facts, rights.scope), params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,
-        kind=kind,
+        action=action,
         resource=resource,
         params=dict(params),
         facts=facts,
@@ -82,11 +81,11 @@ def propose(
 def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
     """The change that undoes a plan, if there is one and the user may propose it."""
     changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
-    proposal = registry.find(plan.kind).undo(plan) if changed else None
+    proposal = registry.find(plan.action).undo(plan) if changed else None
     if proposal is None:
         return None
     try:
-        _check_allowed(principal.user, cluster, proposal.kind, proposal.resource, proposal.params)
+        _check_allowed(principal.user, cluster, proposal.action, proposal.resource, proposal.params)
     except PlanRefused:
         return None
     return proposal
@@ -99,22 +98,22 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
         raise PlanRefused(
             _("This change cannot be undone, or you do not have the right to undo it.")
         )
-    return propose(principal, cluster, proposal.kind, proposal.resource, proposal.params)
+    return propose(principal, cluster, proposal.action, proposal.resource, proposal.params)
 
 
 def _check_allowed(
-    user: Any, cluster: Cluster, kind: str, resource: str, params: Mapping[str, Any]
+    user: Any, cluster: Cluster, action: str, resource: str, params: Mapping[str, Any]
 ) -> None:
-    check_right(user, cluster, kind, resource, params)
+    check_right(user, cluster, action, resource, params)
     if cluster.read_only:
         raise PlanRefused(Reason("plan_read_only"))
 
 
 def check_right(
-    user: Any, cluster: Cluster, kind: str, resource: str, params: Mapping[str, Any]
+    user: Any, cluster: Cluster, action: str, resource: str, params: Mapping[str, Any]
 ) -> None:
     """Raises PlanRefused unless the user may make and apply such a plan."""
-    action_type = registry.find(kind)
+    action_type = registry.find(action)
     targets = action_type.targets(resource, params)
     if user is None or not all(may(user, action_type.verb, cluster, each) for each in targets):
         raise PlanRefused(Reason("plan_not_allowed"))
@@ -125,12 +124,9 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
     found = Plan.objects.filter(pk=plan_id, cluster=cluster, created_by=principal.user.pk).first()
     if found is None:
         return None
-    action_type = registry.find(found.kind)
-    view_verb, targets = (
-        action_type.target.view_verb,
-        action_type.targets(found.resource, found.params),
-    )
-    is_visible = all(principal.may(view_verb, cluster, each) for each in targets)
+    action_type = registry.find(found.action)
+    targets, verb = action_type.targets(found.resource, found.params), action_type.target.view_verb
+    is_visible = all(principal.may(verb, cluster, each) for each in targets)
     return found if is_visible else None
 
 
@@ -141,7 +137,7 @@ def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uui
     if other is not None:
         audit.record(
             principal.user,
-            other.kind,
+            other.action,
             cluster,
             other.resource,
             remote_addr=principal.address,
@@ -157,22 +153,22 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     user = principal.user
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
-    if plan.state != models.DRAFT:
+    if plan.state != models.PROPOSED:
         raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
-    _check_allowed(user, _cluster(plan), plan.kind, plan.resource, plan.params)
+    _check_allowed(user, _cluster(plan), plan.action, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
         "confirmed_by": user.get_username(),
         "confirmed_addr": principal.address,
     }
-    if is_expired(plan.created_ms, now_ms()):
-        late = Reason("plan_too_old")
-        finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
+    if expiry.is_expired(plan.created_ms, now_ms()):
+        late = Reason("plan_too_old", minutes=expiry.minutes(expiry.PROPOSED_AGE_MAX))
+        finish(plan, models.PROPOSED, models.REFUSED, late, **confirmed)
         raise PlanRefused(late)
     expected_name = plan.draft["typed_name"]
     if expected_name and typed.strip() != expected_name:
         raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
-        if not plan.move(models.DRAFT, models.QUEUED, stage=texts.QUEUED, **confirmed):
+        if not plan.move(models.PROPOSED, models.QUEUED, current_step=texts.QUEUED, **confirmed):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
@@ -183,7 +179,7 @@ def can_resume(plan: Plan) -> bool:
 
 
 def _item_count(plan: Plan) -> int:
-    is_of_items = isinstance(registry.find(plan.kind), ItemsAction)
+    is_of_items = isinstance(registry.find(plan.action), ItemsAction)
     return len(plan.facts.get(ITEMS, ())) if is_of_items else 0
 
 
@@ -193,17 +189,17 @@ def resume(plan: Plan, principal: Principal) -> None:
         raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
     if not can_resume(plan):
         raise PlanRefused(_("Nothing of this plan is left to apply."))
-    _check_allowed(principal.user, _cluster(plan), plan.kind, plan.resource, plan.params)
+    _check_allowed(principal.user, _cluster(plan), plan.action, plan.resource, plan.params)
     confirmed: dict[str, Any] = {
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
-        "items": dict.fromkeys(plan.applied_items, ""),
+        "item_outcomes": dict.fromkeys(plan.applied_items, ""),
         "step_states": {},
         "outcome": "",
         "stopped_by": "",
     }
     with transaction.atomic():
-        if not plan.move(models.FAILED, models.QUEUED, stage=texts.QUEUED, **confirmed):
+        if not plan.move(models.FAILED, models.QUEUED, current_step=texts.QUEUED, **confirmed):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
@@ -220,7 +216,7 @@ def _queue_or_fail(plan: Plan) -> None:
 
 def _send_task(plan: Plan) -> None:
     check()  # detects a Redis that hangs sooner than Celery does
-    expires_s = QUEUED_AGE_MAX.total_seconds()
+    expires_s = expiry.QUEUED_AGE_MAX.total_seconds()
     current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False, expires=expires_s)
 
 
@@ -234,7 +230,7 @@ def _cluster(plan: Plan) -> Cluster:
 def run(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    fields = {} if plan.step_states else {"progress": 5, "stage": texts.READING}
+    fields = {} if plan.step_states else {"progress": 5, "current_step": texts.READING}
     if not plan.move(models.QUEUED, models.APPLYING, **fields):
         return
     try:
@@ -260,8 +256,8 @@ def run(plan_id: str) -> None:
 
 def _apply(plan: Plan) -> None:
     cluster = _cluster(plan)
-    _check_allowed(plan.created_by, cluster, plan.kind, plan.resource, plan.params)
-    action_type = registry.find(plan.kind)
+    _check_allowed(plan.created_by, cluster, plan.action, plan.resource, plan.params)
+    action_type = registry.find(plan.action)
     with for_cluster(cluster) as gateway:
         cluster_id = gateway.wire.cluster_id()
         if cluster_id != plan.facts.get(CLUSTER_ID):
@@ -273,7 +269,7 @@ def _apply(plan: Plan) -> None:
             action_type.apply(gateway, plan.params, progress)
         finally:
             progress.save()
-    failed = len(plan.items) - len(plan.applied_items)
+    failed = len(plan.item_outcomes) - len(plan.applied_items)
     if failed:
         total = len(plan.facts[ITEMS])
         raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
@@ -289,7 +285,7 @@ def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, read
 
 def _continues_without_worker(plan: Plan) -> bool:
     """Whether the change was started and goes on in the cluster without a worker."""
-    return bool(plan.step_states) and registry.find(plan.kind).continues_without_worker
+    return bool(plan.step_states) and registry.find(plan.action).continues_without_worker
 
 
 def _queue_again(plan: Plan, state_from: str) -> None:
@@ -340,7 +336,7 @@ def finish(
         return
     audit.record(
         plan.created_by,
-        plan.kind,
+        plan.action,
         plan.cluster,
         plan.resource,
         before=plan.draft.get("before"),
@@ -355,7 +351,7 @@ def finish(
 def finish_stopped(plan: Plan, state_from: str) -> None:
     """End a plan that a user stopped, with what it had done."""
     plan.refresh_from_db(fields=["stopped_by", "stopped_addr"])
-    how = registry.find(plan.kind).stopped(plan)
+    how = registry.find(plan.action).stopped(plan)
     address = plan.stopped_addr or "—"
     outcome = Reason("plan_stopped", who=plan.stopped_by, address=address, how=how)
     finish(plan, state_from, models.FAILED, outcome, stopped_by=plan.stopped_by)
@@ -376,7 +372,7 @@ def _detail(plan: Plan, how: str) -> str:
 
 def _result_text(plan: Plan) -> str:
     """What a plan did, or how to undo it; empty if that is not possible."""
-    if result := registry.find(plan.kind).result(plan):
+    if result := registry.find(plan.action).result(plan):
         return result
     undo = plan.draft["undo"]
     return Reason("plan_undo", how=undo) if undo else ""
@@ -385,16 +381,18 @@ def _result_text(plan: Plan) -> str:
 def end_lost_plans() -> None:
     """End plans whose worker was lost, or continue them; delete old plans."""
     now = timezone.now()
-    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_AGE_MAX):
+    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - expiry.QUEUED_AGE_MAX):
         if _continues_without_worker(plan):
             _queue_again(plan, models.QUEUED)
         else:
-            finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
-    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - WORKER_SILENT_MAX):
+            reason = Reason("plan_no_worker", minutes=expiry.minutes(expiry.QUEUED_AGE_MAX))
+            finish(plan, models.QUEUED, models.FAILED, reason)
+    silent_since = now - expiry.WORKER_SILENT_MAX
+    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=silent_since):
         if _continues_without_worker(plan):
             _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")
             finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
-    old = Plan.objects.filter(created_at__lt=now - PLANS_KEPT)
+    old = Plan.objects.filter(created_at__lt=now - expiry.PLANS_KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

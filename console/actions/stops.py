@@ -11,7 +11,7 @@ from monitoring.models import Cluster
 
 def can_stop(plan: Plan) -> bool:
     """Whether a user may still ask for the stop of the plan."""
-    return plan.is_open and not plan.stopped_by and registry.find(plan.kind).can_stop
+    return plan.is_open and not plan.stopped_by and registry.find(plan.action).can_stop
 
 
 def stop(plan: Plan, principal: Principal) -> bool:
@@ -20,11 +20,11 @@ def stop(plan: Plan, principal: Principal) -> bool:
 
     Also on a cluster that became read-only meanwhile: stopping writes nothing.
     """
-    if not registry.find(plan.kind).can_stop:
+    if not registry.find(plan.action).can_stop:
         raise PlanRefused(_("A plan of this kind cannot be stopped."))
     cluster = Cluster.objects.filter(slug=plan.cluster).first()
     if cluster is not None:
-        services.check_right(principal.user, cluster, plan.kind, plan.resource, plan.params)
+        services.check_right(principal.user, cluster, plan.action, plan.resource, plan.params)
     wanted = Plan.objects.filter(
         pk=plan.pk, state__in=(models.QUEUED, models.APPLYING), stopped_by=""
     ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)

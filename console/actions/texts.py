@@ -16,7 +16,7 @@ ITEMS_MAX = 200  # on the page
 QUEUED, READING = "queued", "reading"  # before the first step
 
 
-def stage(plan: Plan) -> str:
+def current_step(plan: Plan) -> str:
     """The title of the current step, or of the time before the first one."""
     if plan.stopped_by:
         return _("Stopping: the write in progress is finished first")
@@ -24,8 +24,8 @@ def stage(plan: Plan) -> str:
         QUEUED: _("Waiting for a worker"),
         READING: _("Checking for changes since the review"),
     }
-    titles |= {step.key: step.title for step in registry.find(plan.kind).steps(plan.params)}
-    return titles.get(plan.stage, plan.stage)
+    titles |= {step.key: step.title for step in registry.find(plan.action).steps(plan.params)}
+    return titles.get(plan.current_step, plan.current_step)
 
 
 def last_stage(plan: Plan) -> str:
@@ -51,18 +51,18 @@ def step_state(state: StepState) -> str:
 
 def items(plan: Plan) -> dict[str, Any] | None:
     """The items of a plan for its page, first what failed; None if it has no items."""
-    action_type = registry.find(plan.kind)
+    action_type = registry.find(plan.action)
     if not isinstance(action_type, ItemsAction) or not plan.params:
         return None
     keys = action_type.items(plan.params)
-    failed = [key for key in keys if plan.items.get(key)]
-    waiting = [key for key in keys if key not in plan.items]
+    failed = [key for key in keys if plan.item_outcomes.get(key)]
+    waiting = [key for key in keys if key not in plan.item_outcomes]
     rows = [(key, StepState.FAILED) for key in failed]
     if action_type.lists_items:
         rows += [(key, StepState.WAITING) for key in waiting]
-        rows += [(key, StepState.DONE) for key in keys if plan.items.get(key) == ""]
+        rows += [(key, StepState.DONE) for key in keys if plan.item_outcomes.get(key) == ""]
     shown = [
-        (key, step_state(state), sentence(loads(plan.items.get(key, ""))))
+        (key, step_state(state), sentence(loads(plan.item_outcomes.get(key, ""))))
         for key, state in rows[:ITEMS_MAX]
     ]
     return {

@@ -11,9 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions import models, registry, services, stops, texts
+from console.actions import expiry, models, registry, services, stops, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
-from console.actions.expiry import is_expired
 from console.actions.models import Plan
 from console.actions.plan_form import status_of, unreadable_text
 from monitoring.clock import now_ms
@@ -40,7 +39,7 @@ def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespo
         messages.info(request, _("This plan was already confirmed. This is its current state."))
     except PlanRefused as error:
         # If this ended the plan, its page shows the reason.
-        error_text = str(error) if found.state == models.DRAFT else ""
+        error_text = str(error) if found.state == models.PROPOSED else ""
         return _page(request, found, error_text, status=422)
     return redirect("plan", cluster, plan)
 
@@ -100,8 +99,8 @@ def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
 
 
 def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
-    expired = plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms())
-    action_type = registry.find(plan.kind)
+    expired = plan.state == models.PROPOSED and expiry.is_expired(plan.created_ms, now_ms())
+    action_type = registry.find(plan.action)
     context: dict[str, Any] = {
         "heading": action_type.target.heading,
         "list_url": action_type.list_url(plan.cluster),
@@ -111,17 +110,18 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "confirm_label": action_type.confirm_label(),
         "error": error,
         "expired": expired,
+        "expired_minutes": expiry.minutes(expiry.PROPOSED_AGE_MAX),
         "again_url": action_type.again_url(plan)
         if expired or plan.state in (models.FAILED, models.REFUSED)
         else "",
         "stages": [
             (_("Plan"), False),
-            (_("Review"), plan.state == models.DRAFT),
+            (_("Review"), plan.state == models.PROPOSED),
             (_("Apply"), plan.is_open),
-            (texts.last_stage(plan), not plan.is_open and plan.state != models.DRAFT),
+            (texts.last_stage(plan), not plan.is_open and plan.state != models.PROPOSED),
         ],
         "created_ms": plan.created_ms,
-        "stage": texts.stage(plan),
+        "current_step": texts.current_step(plan),
         "outcome": texts.outcome(plan),
         "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
         if plan.state == models.FAILED and plan.step_states
@@ -129,7 +129,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
         "can_stop": stops.can_stop(plan),
         "can_resume": services.can_resume(plan),
-        "result_links": action_type.result_links(plan) if plan.state != models.DRAFT else [],
+        "result_links": action_type.result_links(plan) if plan.state != models.PROPOSED else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),
     }
     return render(request, "actions/plan.html", context, status=status)

@@ -106,9 +106,9 @@ def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertR
         rule = form.save()
         if not rule.enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_DISABLED)
-        verb = "alert.edit" if before else "alert.add"
+        action = "alert.edit" if before else "alert.add"
         name = before.get("name", rule.name)
-        audit.record_by(principal, verb, rule.cluster.slug, name, before, audit_fields(rule))
+        audit.record_by(principal, action, rule.cluster.slug, name, before, audit_fields(rule))
     return rule
 
 
@@ -120,8 +120,8 @@ def switch(principal: Principal, rule: AlertRule, *, enabled: bool) -> None:
         rule.save(update_fields=["enabled", "updated_at"])
         if not enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_DISABLED)
-        verb = "alert.enable" if enabled else "alert.disable"
-        audit.record_by(principal, verb, rule.cluster.slug, rule.name, before, audit_fields(rule))
+        action = "alert.enable" if enabled else "alert.disable"
+        audit.record_by(principal, action, rule.cluster.slug, rule.name, before, audit_fields(rule))
 
 
 def delete(principal: Principal, rule: AlertRule) -> bool:

@@ -21,7 +21,7 @@ class AuditFilter(forms.Form):
     first = forms.DateField(label=gettext_lazy("First day (UTC)"), required=False, widget=_INPUT)
     last = forms.DateField(label=gettext_lazy("Last day (UTC)"), required=False, widget=_INPUT)
     user = forms.CharField(label=gettext_lazy("User"), required=False, max_length=150)
-    verb = forms.ChoiceField(
+    action = forms.ChoiceField(
         label=gettext_lazy("Action"),
         required=False,
         widget=forms.Select(attrs={"translate": "no"}),
@@ -30,14 +30,20 @@ class AuditFilter(forms.Form):
 
     def __init__(self, data: QueryDict, entries: QuerySet[AuditEntry]) -> None:
         """The actions of `entries` can be chosen."""
+        if "verb" in data:  # the name of `action` in links that are older than it
+            data = data.copy()
+            data.setdefault("action", data["verb"])
         super().__init__(data)
         self.shows_sign_ins = data.get("show") == SIGN_INS
-        verbs = entries.exclude(verb=SIGN_IN).order_by("verb").values_list("verb", flat=True)
-        field = self.fields["verb"]
+        others = entries.exclude(action=SIGN_IN).order_by("action")
+        field = self.fields["action"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "—"), *((verb, verb) for verb in verbs.distinct())]
+        field.choices = [
+            ("", "—"),
+            *((each, each) for each in others.values_list("action", flat=True).distinct()),
+        ]
         if self.shows_sign_ins:
-            del self.fields["verb"], self.fields["resource"]
+            del self.fields["action"], self.fields["resource"]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
@@ -53,9 +59,9 @@ class AuditFilter(forms.Form):
     def select(self, entries: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
         """The entries that match."""
         if self.shows_sign_ins:
-            entries = entries.filter(verb=SIGN_IN)
+            entries = entries.filter(action=SIGN_IN)
         else:
-            entries = entries.exclude(verb=SIGN_IN)
+            entries = entries.exclude(action=SIGN_IN)
         self.is_valid()
         data = self.cleaned_data
         if first := data.get("first"):
@@ -65,8 +71,8 @@ class AuditFilter(forms.Form):
             entries = entries.filter(at__lt=end)
         if user := data.get("user"):
             entries = entries.filter(actor_name__icontains=user)
-        if verb := data.get("verb"):
-            entries = entries.filter(verb=verb)
+        if action := data.get("action"):
+            entries = entries.filter(action=action)
         if resource := data.get("resource"):
             entries = entries.filter(resource__icontains=resource)
         return entries

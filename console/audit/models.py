@@ -27,7 +27,7 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
         raise AppendOnlyError("an audit entry cannot be deleted")
 
     def drop_refused_sign_ins(self, before: datetime) -> None:
-        refused = self.filter(verb="account.sign-in", outcome="refused", at__lt=before)
+        refused = self.filter(action="account.sign-in", outcome="refused", at__lt=before)
         super(AuditEntries, refused).delete()
 
 
@@ -37,7 +37,7 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     actor_name = models.CharField(max_length=150)
-    verb = models.CharField(max_length=64, db_index=True)
+    action = models.CharField(max_length=64, db_index=True)
     cluster = models.CharField(max_length=64, blank=True, db_index=True)
     resource = models.CharField(max_length=300, blank=True)
     before = models.JSONField(default=dict)
@@ -52,7 +52,7 @@ class AuditEntry(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{self.actor_name} {self.verb} {self.resource}: {self.outcome}"
+        return f"{self.actor_name} {self.action} {self.resource}: {self.outcome}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:

@@ -25,7 +25,7 @@ _lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
 
 def record(
     actor: Any,
-    verb: str,
+    action: str,
     cluster: str = "",
     resource: str = "",
     before: dict[str, Any] | None = None,
@@ -44,7 +44,7 @@ def record(
         at=timezone.now(),
         actor=actor if getattr(actor, "pk", None) else None,
         actor_name=getattr(actor, "username", "") or actor_name or "system",
-        verb=verb,
+        action=action,
         cluster=cluster,
         resource=resource[:300],
         before=before or {},
@@ -59,20 +59,20 @@ def record(
 
 def record_by(
     principal: Principal,
-    verb: str,
+    action: str,
     cluster: str = "",
     resource: str = "",
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> AuditEntry:
     """Record what a principal did."""
-    return record(principal.user, verb, cluster, resource, before, after, principal.address)
+    return record(principal.user, action, cluster, resource, before, after, principal.address)
 
 
 def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     """The entries that contain only what the principal may see."""
     scope = principal.rights().scope
-    grants = Q(verb="account.set")  # their patterns may name any topic or group
+    grants = Q(action="account.set")  # their patterns may name any topic or group
     in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
     other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
@@ -87,9 +87,9 @@ def within(scope: Scope) -> Q:
     shows everything."""
     if scope == EVERYTHING:
         return Q()
-    about_topic = Q(verb__regex=r"^(topic|record|masking)\.")
-    may_name_any = Q(verb__regex=r"^(alert|query|topics)\.") | Q(verb="account.set")
-    about_group = Q(verb__startswith="group.")
+    about_topic = Q(action__regex=r"^(topic|record|masking)\.")
+    may_name_any = Q(action__regex=r"^(alert|query|topics)\.") | Q(action="account.set")
+    about_group = Q(action__startswith="group.")
     others = ~about_topic & ~about_group & ~may_name_any
     topics = about_topic & shows_topic(scope, "resource")
     return others | topics | about_group & shows_group(scope, "resource")
@@ -103,10 +103,11 @@ def drop_refused_sign_ins() -> None:
 
 def _line(entry: AuditEntry) -> dict[str, Any]:
     """An entry as a line of the log file, which the demo traffic sends to Kafka."""
-    names = ("verb", "cluster", "resource", "before", "after", "remote_addr", "outcome")
+    names = ("cluster", "resource", "before", "after", "remote_addr", "outcome")
     return {
         "at_ms": int(entry.at.timestamp() * 1000),
         "id": entry.pk,
         "actor": entry.actor_name,
+        "verb": entry.action,  # its key in the topic console.audit since the first version
         **{name: getattr(entry, name) for name in names},
     }

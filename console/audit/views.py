@@ -17,14 +17,14 @@ from console.ui.queryset_table import Column, QuerySetTable
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
-SEARCHED = ("actor_name", "verb", "cluster", "resource", "outcome")
+SEARCHED = ("actor_name", "action", "cluster", "resource", "outcome")
 
 
 def columns() -> list[Column]:
     return [
         Column("at", _("Time"), "id", exported=lambda entry: entry.at),
         Column("actor", _("User"), "actor_name"),
-        Column("verb", _("Action"), "verb"),
+        Column("action", _("Action"), "action"),
         Column("cluster", _("Cluster"), "cluster"),
         Column("resource", _("Resource"), "resource"),
         Column("change", _("Before → after")),

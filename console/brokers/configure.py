@@ -27,7 +27,7 @@ class ConfigureBroker(ActionType):
     """Parameters: `broker` (its id), `for_all` (whether the setting is for all brokers), and
     `configs` (setting → new value; None = remove)."""
 
-    name = "broker.configure"
+    action = "broker.configure"
     verb = "broker.configure"
     target = BROKER_TARGET
     form_page = "broker-config"
@@ -100,7 +100,7 @@ class ConfigureBroker(ActionType):
         if "own" not in plan.facts:
             return None
         params = {**plan.params, "configs": plan.facts["own"]}
-        return Proposal(self.name, plan.resource, params)
+        return Proposal(self.action, plan.resource, params)
 
 
 def _broker_or_all(params: Params) -> int | None:

@@ -67,7 +67,7 @@ def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> Http
         if form.is_valid():
             params = {"broker": broker, "levels": {name: form.cleaned_data["level"]}}
             plan = services.propose(
-                request.principal, request.cluster, SetLogLevel.name, str(broker), params
+                request.principal, request.cluster, SetLogLevel.action, str(broker), params
             )
             return redirect("plan", request.cluster.slug, plan.pk)
     except PlanRefused as error:

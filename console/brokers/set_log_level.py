@@ -18,7 +18,7 @@ _NOISY = ("TRACE", "DEBUG")
 class SetLogLevel(ActionType):
     """Parameters: `broker` (its id), and `levels` (logger → level)."""
 
-    name = "broker.set-log-level"
+    action = "broker.set-log-level"
     verb = "broker.configure"
     target = BROKER_TARGET
     form_page = "broker-loggers"
@@ -82,4 +82,4 @@ class SetLogLevel(ActionType):
         if "levels" not in plan.facts:
             return None
         params = {**plan.params, "levels": plan.facts["levels"]}
-        return Proposal(self.name, plan.resource, params)
+        return Proposal(self.action, plan.resource, params)

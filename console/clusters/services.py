@@ -56,13 +56,13 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
     """
     with transaction.atomic():
         saved = form.save()
-        verb = "cluster.edit" if before else "cluster.add"
+        action = "cluster.edit" if before else "cluster.add"
         after = audit_fields(saved)
         if form.cleaned_data["token"]:
             after["token_changed"] = True
         if secrets := form.entered_secrets():
             after["secrets_changed"] = secrets
-        audit.record_by(principal, verb, saved.slug, saved.name, before, after)
+        audit.record_by(principal, action, saved.slug, saved.name, before, after)
     snapshot_cache.forget(saved.slug)
     return learn_identity(saved)
 

@@ -16,7 +16,7 @@ from monitoring.read_model.snapshot import Snapshot
 from monitoring.topic_names import is_topic_name
 
 CHANGES_MAX = 8
-_PEOPLE_VERBS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
+_PEOPLE_ACTIONS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,20 @@ def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
 def _people(cluster: Cluster, rights: Rights) -> Iterator[Change]:
     """Of the audit log, which only admins may see."""
     entries = AuditEntry.objects.filter(
-        within(rights.scope), cluster=cluster.slug, outcome="ok", verb__regex=_PEOPLE_VERBS
+        within(rights.scope), cluster=cluster.slug, outcome="ok", action__regex=_PEOPLE_ACTIONS
     ).order_by("-id")
     for entry in entries[:CHANGES_MAX]:
         at_ms = int(entry.at.timestamp() * 1000)
-        text = f"{entry.verb} {entry.resource}".strip()
+        text = f"{entry.action} {entry.resource}".strip()
         yield Change(at_ms, entry.actor_name, text, _url(cluster.slug, entry))
 
 
 def _url(slug: str, entry: AuditEntry) -> str:
     """The page of what was changed; empty if there is none."""
-    kind, _dot, verb = entry.verb.partition(".")
-    if kind == "topic" and verb != "delete" and is_topic_name(entry.resource):
+    if entry.action.endswith(".delete"):
+        return ""
+    if entry.action.startswith("topic.") and is_topic_name(entry.resource):
         return reverse("topic", args=[slug, entry.resource])
-    if kind == "group" and verb != "delete":
+    if entry.action.startswith("group."):
         return group_url(slug, entry.resource) if entry.resource else ""
     return ""

@@ -46,4 +46,4 @@ def _propose(
 ) -> Plan:
     rows = [[topic, partition, offset] for (topic, partition), offset in offsets.items()]
     params = {"name": group, "offsets": rows, "left_out": list(left_out)}
-    return actions.propose(principal, cluster, ResetOffsets.name, group, params)
+    return actions.propose(principal, cluster, ResetOffsets.action, group, params)

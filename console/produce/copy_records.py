@@ -44,7 +44,7 @@ _RUN_S = 600.0
 
 
 class CopyRecords(ItemsAction):
-    name = "record.copy"
+    action = "record.copy"
     verb = "record.write"
     target = shared.TOPIC_TARGET
     form_page = "record-copy"

@@ -68,7 +68,7 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
         "exposed": _exposed(principal, cluster, chosen),
     }
     resource = chosen.to if is_across else chosen.topic
-    return actions.propose(principal, target, CopyRecords.name, resource, params)
+    return actions.propose(principal, target, CopyRecords.action, resource, params)
 
 
 def _is_same(cluster: Cluster, other: Cluster) -> bool:

@@ -125,7 +125,7 @@ class MockSpec:
 
 
 class WriteMockRecords(WriteRecords):
-    name = "record.mock"
+    action = "record.mock"
     form_page = "record-mock"
 
     def title(self, resource: str) -> str:

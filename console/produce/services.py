@@ -58,7 +58,7 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
         "schemas": dict(request.schemas),
         **found,
     }
-    plan = actions.propose(principal, cluster, WriteRecords.name, request.topic, params)
+    plan = actions.propose(principal, cluster, WriteRecords.action, request.topic, params)
     store(plan, list(request.records))
     return plan
 
@@ -99,7 +99,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         "rate": request.rate,
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
-    plan = actions.propose(principal, cluster, WriteMockRecords.name, request.topic, params)
+    plan = actions.propose(principal, cluster, WriteMockRecords.action, request.topic, params)
     store(plan, [NewRecord(None, spec)])
     return plan
 

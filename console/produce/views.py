@@ -100,7 +100,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
 def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form that copies records of `topic` to another one."""
     page = page_of(request, topic, COPY)
-    page["title"] = registry.find(CopyRecords.name).title(topic)
+    page["title"] = registry.find(CopyRecords.action).title(topic)
     others = clusters_to_copy_to(request.principal, request.cluster)
     page["reason"] = _copy_refusal(request, topic, can_leave=bool(others))
     if page["reason"]:

@@ -25,7 +25,7 @@ _CONFIGS = {"cleanup.policy": POLICY, "max.message.bytes": BYTES_MAX}
 
 
 class WriteRecords(ItemsAction):
-    name = "record.write"
+    action = "record.write"
     verb = "record.write"
     target = shared.TOPIC_TARGET
     form_page = "record-write"

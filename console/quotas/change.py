@@ -28,7 +28,7 @@ class ChangeQuotas(ActionType):
     """Parameters: `entity` (pairs of type and name, None = default), and `values` (quota → value;
     None = remove)."""
 
-    name = "quota.change"
+    action = "quota.change"
     verb = "quota.edit"
     target = QUOTA_TARGET
     form_page = "quotas"
@@ -85,7 +85,7 @@ class ChangeQuotas(ActionType):
     def undo(self, plan: Plan) -> Proposal | None:
         if "values" not in plan.facts:
             return None
-        return Proposal(self.name, plan.resource, {**plan.params, "values": plan.facts["values"]})
+        return Proposal(self.action, plan.resource, {**plan.params, "values": plan.facts["values"]})
 
 
 def _entity(params: Params) -> Entity:

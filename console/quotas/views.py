@@ -69,8 +69,8 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
             values = form.values(_now(request, form.entity))
             params = {"entity": [list(pair) for pair in form.entity], "values": values}
             plan = services.propose(
-                request.principal, request.cluster, ChangeQuotas.name, title_of(form.entity)[:300],
-                params,
+                request.principal, request.cluster, ChangeQuotas.action,
+                title_of(form.entity)[:300], params,
             )  # fmt: skip
             return redirect("plan", request.cluster.slug, plan.pk)
     except PlanRefused as error:

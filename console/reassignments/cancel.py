@@ -19,7 +19,7 @@ from monitoring.gateway.wire.reassignments import Reassignment
 
 
 class CancelReassignments(ItemsAction):
-    name = "topics.cancel-reassignment"
+    action = "topics.cancel-reassignment"
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassignments"
@@ -44,8 +44,7 @@ class CancelReassignments(ItemsAction):
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         text = _("The reassignment of “%(name)s” changed or ended.")
-        items = now[ITEMS].items()
-        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+        return [text % {"name": key} for key in self.changed_items(then, now)]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         for key, fact in facts[ITEMS].items():

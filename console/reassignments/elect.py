@@ -22,7 +22,7 @@ from monitoring.reasons import Reason
 
 
 class ElectLeaders(ItemsAction):
-    name = "topics.elect-leaders"
+    action = "topics.elect-leaders"
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassignments"
@@ -49,8 +49,7 @@ class ElectLeaders(ItemsAction):
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         text = _("The leader or the replicas of “%(name)s” changed since the review.")
-        items = now[ITEMS].items()
-        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+        return [text % {"name": key} for key in self.changed_items(then, now)]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         told = params["partitions"]

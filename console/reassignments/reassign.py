@@ -28,7 +28,7 @@ LATE_S = 15.0
 
 
 class ReassignPartitions(ItemsAction):
-    name = "topics.reassign"
+    action = "topics.reassign"
     verb = "topic.reassign"
     target = PARTITIONS_TARGET
     form_page = "reassign"
@@ -68,8 +68,7 @@ class ReassignPartitions(ItemsAction):
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         text = _("The replicas of “%(name)s” changed since the review.")
-        items = now[ITEMS].items()
-        return [text % {"name": key} for key, fact in items if fact != then[ITEMS].get(key)]
+        return [text % {"name": key} for key in self.changed_items(then, now)]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         planned = [Move.of(stored) for stored in params["moves"].values()]
@@ -98,7 +97,7 @@ class ReassignPartitions(ItemsAction):
         if not back:
             return None
         params = params_of(back, plan.params["throttle"])
-        return Proposal(self.name, resource_of(params["names"]), params)
+        return Proposal(self.action, resource_of(params["names"]), params)
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         planned = [Move.of(stored) for stored in params["moves"].values()]

@@ -72,7 +72,7 @@ def propose_reassignment(
         raise PlanRefused(text % {"n": len(planned), "most": PARTITIONS_MAX})
     params = reassign.params_of(planned, wanted.throttle)
     resource = resource_of(params["names"])
-    return actions.propose(principal, cluster, ReassignPartitions.name, resource, params)
+    return actions.propose(principal, cluster, ReassignPartitions.action, resource, params)
 
 
 def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]:
@@ -140,7 +140,7 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     if not running:
         raise PlanRefused(_("No partition of this topic is being reassigned."))
     params = cancel.params_of(running)
-    return actions.propose(principal, cluster, CancelReassignments.name, topic, params)
+    return actions.propose(principal, cluster, CancelReassignments.action, topic, params)
 
 
 def skewed(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
@@ -169,4 +169,4 @@ def propose_election(
         raise PlanRefused(text % {"n": len(found), "most": PARTITIONS_MAX})
     params = elect.params_of(found)
     resource = topic or resource_of(params["names"])
-    return actions.propose(principal, cluster, ElectLeaders.name, resource, params)
+    return actions.propose(principal, cluster, ElectLeaders.action, resource, params)

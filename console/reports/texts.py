@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.ui import numbers
+from monitoring.queues import QUEUES
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 
@@ -44,7 +45,8 @@ _ERRORS: dict[str, Promise] = {
         "Spark refused the session. Its token or SPARK_REMOTE is wrong; the worker's log says more."
     ),
     "too_long": gettext_lazy(
-        "It took longer than 15 minutes and was stopped. Choose a shorter time and run it again."
+        "It took longer than %(minutes)d minutes and was stopped. Choose a shorter time and run it "
+        "again."
     ),
     "worker_lost": gettext_lazy(
         "The worker died twice while computing it. Choose a shorter time, or look at its log."
@@ -69,7 +71,8 @@ def stage(report: Report) -> str:
 
 
 def error(report: Report) -> str:
-    return str(_ERRORS.get(report.error, _ERRORS["failed"]))
+    minutes = (QUEUES["spark"].soft_time_limit_s or 0) // 60
+    return str(_ERRORS.get(report.error, _ERRORS["failed"])) % {"minutes": minutes}
 
 
 def period(report: Report) -> str:

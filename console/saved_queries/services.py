@@ -110,11 +110,11 @@ def delete(principal: Principal, cluster: Cluster, row: SavedQuery) -> None:
         row.delete()
 
 
-def _write(principal: Principal, row: SavedQuery, verb: str, before: dict[str, Any]) -> None:
+def _write(principal: Principal, row: SavedQuery, action: str, before: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             row.save()
-            record_by(principal, verb, row.cluster.slug, row.name, before, _audit_fields(row))
+            record_by(principal, action, row.cluster.slug, row.name, before, _audit_fields(row))
     except IntegrityError as error:
         text = _("There is a saved query “%(name)s” already: choose another name.")
         raise SavedQueryRefused(text % {"name": row.name}) from error

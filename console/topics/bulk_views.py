@@ -16,7 +16,7 @@ from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk
 from console.topics.topic_list import selected_names
 
-ACTIONS = (ConfigureTopics.name, PurgeTopics.name, DeleteTopics.name)
+ACTIONS = (ConfigureTopics.action, PurgeTopics.action, DeleteTopics.action)
 
 
 @require_POST

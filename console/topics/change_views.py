@@ -141,25 +141,25 @@ def _posted(request: ClusterRequest) -> QueryDict | None:
 
 
 def _propose(
-    request: ClusterRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
+    request: ClusterRequest, form: forms.Form, action: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
     return _answer(
         request,
         form,
-        kind,
+        action,
         topic,
-        lambda: services.propose(request.principal, request.cluster, kind, topic, params),
+        lambda: services.propose(request.principal, request.cluster, action, topic, params),
     )
 
 
 def _answer(
-    request: ClusterRequest, form: forms.Form, kind: str, topic: str, propose: Callable[[], Plan]
+    request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The way to the new plan, or the form with the reason why there is none."""
     plan, status = plan_of(form, propose)
     if plan is not None:
         return redirect("plan", request.cluster.slug, plan.pk)
-    action_type = registry.find(kind)
+    action_type = registry.find(action)
     title = action_type.title(topic)
     resource = "" if action_type.creates else topic
     return _form(request, form, title, topic=resource, status=status)

@@ -180,7 +180,7 @@ class SelectionForm(forms.Form):
 
     def __init__(self, data: Any, action: str) -> None:
         super().__init__(data)
-        if action != ConfigureTopics.name:
+        if action != ConfigureTopics.action:
             self.fields.clear()
 
     def clean_setting(self) -> str:

@@ -41,7 +41,7 @@ def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Pur
     if not offsets:
         raise PlanRefused(_("There are no records to delete there."))
     params = {"name": topic, "offsets": {str(number): offset for number, offset in offsets}}
-    return actions.propose(principal, cluster, PurgeTopic.name, topic, params)
+    return actions.propose(principal, cluster, PurgeTopic.action, topic, params)
 
 
 def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
@@ -77,13 +77,13 @@ def propose_bulk(
 ) -> Plan:
     """Plan a change to several topics. Raises PlanRefused or GatewayError."""
     params: dict[str, Any] = {"names": names}
-    if action == PurgeTopics.name:
+    if action == PurgeTopics.action:
         verb = PurgeTopics.verb
         if not all(principal.may(verb, cluster, name) for name in names):
             raise PlanRefused(Reason("plan_not_allowed"))
         with for_cluster(cluster) as gateway:
             logs = {name: read_logs(gateway, name) for name in names}
         params = purge_params(names, logs)
-    elif action == ConfigureTopics.name:
+    elif action == ConfigureTopics.action:
         params["configs"] = {name: dict(configs or {}) for name in names}
     return actions.propose(principal, cluster, action, resource_of(names), params)

@@ -8,6 +8,7 @@ from django.utils.translation import ngettext
 from console.ui import numbers
 from monitoring.health import Part, State
 from monitoring.queues import QUEUES
+from monitoring.ticks.tick_stream import LIVE_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +149,14 @@ def banner(part: Part) -> HealthBanner:
 def _consequence(queue: str) -> str:
     return {
         "sampling": _("No cluster is sampled: figures are those of the last sample."),
-        "actions": _("Confirmed changes wait. They expire after 15 minutes."),
+        "actions": _("Confirmed changes wait. They expire after %(minutes)d minutes.")
+        % {"minutes": (QUEUES["actions"].expires_s or 0) // 60},
         "deliveries": _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         "history": _(
-            "Charts and reports have no newer data. Samples that are not written within 15 "
-            "minutes are lost."
-        ),
+            "Charts and reports have no newer data. Samples that are not written within "
+            "%(minutes)d minutes are lost."
+        )
+        % {"minutes": LIVE_MS // 60_000},
         "spark": _("Reports wait, and no samples are rolled up."),
     }[queue]
 

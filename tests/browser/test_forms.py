@@ -81,7 +81,7 @@ def test_the_dock_counts_what_is_changed_and_discards_it(web, page, topic):
     expect(dock).to_contain_text("1 change")
     review.click()
     expect(page.locator(".review-steps .now")).to_contain_text("Review")
-    assert Plan.objects.get().kind == "topic.configure"
+    assert Plan.objects.get().action == "topic.configure"
 
 
 @pytest.mark.usefixtures("boss")

@@ -138,16 +138,16 @@ def test_the_404_page_is_translated(page):
     assert_whole(page("group", "local", "absent", status=404))
 
 
-@pytest.mark.parametrize("kind", registry.names())
+@pytest.mark.parametrize("action", registry.actions())
 @pytest.mark.parametrize("state", models.STATES)
 @pytest.mark.usefixtures("sampled")
-def test_a_plan_is_translated_in_each_state(page, admin, kind, state):
-    keys = [step.key for step in registry.find(kind).steps({})]
-    resource = "1" if kind.startswith("broker.") else "orders"
+def test_a_plan_is_translated_in_each_state(page, admin, action, state):
+    keys = [step.key for step in registry.find(action).steps({})]
+    resource = "1" if action.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource=resource, params={}, facts={},
+        cluster="local", action=action, resource=resource, params={}, facts={},
         draft=Draft("⟦…⟧", [Change("⟦…⟧", "1", "2")], undo="⟦…⟧", typed_name="orders").as_json(),
-        state=state, stage=keys[0], step_states={keys[0]: "failed"}, created_by=admin,
+        state=state, current_step=keys[0], step_states={keys[0]: "failed"}, created_by=admin,
         created_at=timezone.now(),
     )  # fmt: skip
     assert_whole(page("plan", "local", plan.pk, status=200))

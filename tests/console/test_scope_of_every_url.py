@@ -87,8 +87,8 @@ def a_plan(cluster, user, topic: str) -> str:
         "typed_name": topic,
     }  # fmt: skip
     plan = Plan.objects.create(
-        cluster=cluster.slug, kind="topic.delete", resource=topic, params={"name": topic}, facts={},
-        draft=draft, created_by=user, state="done", created_at=timezone.now(),
+        cluster=cluster.slug, action="topic.delete", resource=topic, params={"name": topic},
+        facts={}, draft=draft, created_by=user, state="done", created_at=timezone.now(),
     )  # fmt: skip
     return str(plan.pk)
 

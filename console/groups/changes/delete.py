@@ -18,7 +18,7 @@ COMMITTED, HIDDEN = "committed", "hidden"
 
 
 class DeleteGroup(ActionType):
-    name = "group.delete"
+    action = "group.delete"
     verb = "group.delete"
     target = shared.GROUP_TARGET
     form_page = "group-delete"
@@ -97,4 +97,4 @@ class DeleteGroup(ActionType):
             for partition, offset in rows.items()
         ]
         params = {"name": plan.resource, "offsets": offsets, "restores": True}
-        return Proposal(ResetOffsets.name, plan.resource, params) if offsets else None
+        return Proposal(ResetOffsets.action, plan.resource, params) if offsets else None

@@ -33,7 +33,7 @@ def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
 
 
 class ResetOffsets(ItemsAction):
-    name = "group.reset-offsets"
+    action = "group.reset-offsets"
     verb = "group.alter"
     target = shared.GROUP_TARGET
     form_page = "group-reset"
@@ -62,9 +62,8 @@ class ResetOffsets(ItemsAction):
     def describe(self, then: Facts, now: Facts) -> list[str]:
         text = _("Partition %(name)s is committed at %(offset)s now.")
         lines = [
-            text % {"name": key, "offset": _offset(offset)}
-            for key, offset in now[ITEMS].items()
-            if offset != then[ITEMS].get(key)
+            text % {"name": key, "offset": _offset(now[ITEMS][key])}
+            for key in self.changed_items(then, now)
         ]
         members = shared.members_text(now["members"])
         return [line for line in (members, first_of(lines)) if line]
@@ -135,7 +134,7 @@ class ResetOffsets(ItemsAction):
             if item_key(topic, partition) in plan.applied_items
         ]
         params = {"name": plan.resource, "offsets": earlier, "restores": True}
-        return Proposal(self.name, plan.resource, params) if earlier else None
+        return Proposal(self.action, plan.resource, params) if earlier else None
 
 
 def _row(facts: Facts, key: TopicPartition, new: int | None) -> tuple[Change, Move]:

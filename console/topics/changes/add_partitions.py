@@ -11,7 +11,7 @@ from monitoring.gateway.gateway import Gateway
 
 
 class AddPartitions(ActionType):
-    name = "topic.add-partitions"
+    action = "topic.add-partitions"
     verb = "topic.alter"
     target = shared.TOPIC_TARGET
     form_page = "topic-add-partitions"

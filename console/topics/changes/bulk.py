@@ -50,8 +50,7 @@ class BulkAction(ItemsAction):
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         text = _("“%(name)s” changed since the review.")
-        items = now[ITEMS].items()
-        return [text % {"name": name} for name, facts in items if facts != then[ITEMS].get(name)]
+        return [text % {"name": name} for name in self.changed_items(then, now)]
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
@@ -91,7 +90,7 @@ class BulkAction(ItemsAction):
 
 
 class DeleteTopics(BulkAction):
-    name = "topics.delete"
+    action = "topics.delete"
     verb = "topic.delete"
     word = "delete"
 
@@ -128,7 +127,7 @@ class DeleteTopics(BulkAction):
 class PurgeTopics(BulkAction):
     """`offsets`: topic → partition (as text) → the first offset that is kept."""
 
-    name = "topics.purge"
+    action = "topics.purge"
     verb = "topic.purge"
     word = "purge"
 
@@ -179,7 +178,7 @@ class PurgeTopics(BulkAction):
 class ConfigureTopics(BulkAction):
     """`configs`: topic → setting → new value (None = use the default)."""
 
-    name = "topics.configure"
+    action = "topics.configure"
     verb = "topic.configure"
 
     def title(self, resource: str) -> str:
@@ -241,7 +240,7 @@ class ConfigureTopics(BulkAction):
         }
         names = list(earlier)
         params = {"names": names, "configs": earlier}
-        return Proposal(self.name, resource_of(names), params) if earlier else None
+        return Proposal(self.action, resource_of(names), params) if earlier else None
 
 
 def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from monitoring.gateway.gateway import Gateway
 class ConfigureTopic(ActionType):
     """Parameters: `name`, and `configs` (setting → new value; None = remove)."""
 
-    name = "topic.configure"
+    action = "topic.configure"
     verb = "topic.configure"
     target = shared.TOPIC_TARGET
     form_page = "topic-configure"
@@ -96,7 +96,7 @@ class ConfigureTopic(ActionType):
             name: entry[0] if entry and entry[1] == "DYNAMIC_TOPIC_CONFIG" else None
             for name, entry in values.items()
         }
-        return Proposal(self.name, plan.resource, {"name": plan.resource, "configs": earlier})
+        return Proposal(self.action, plan.resource, {"name": plan.resource, "configs": earlier})
 
 
 def _after(value: str | None, inherited: str | None) -> str:

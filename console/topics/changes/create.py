@@ -15,7 +15,7 @@ from monitoring.scope import Scope
 
 
 class CreateTopic(ActionType):
-    name = "topic.create"
+    action = "topic.create"
     verb = "topic.create"
     target = shared.TOPIC_TARGET
     form_page = "topic-create"

@@ -14,7 +14,7 @@ from monitoring.reasons import Reason
 
 
 class DeleteTopic(ActionType):
-    name = "topic.delete"
+    action = "topic.delete"
     verb = "topic.delete"
     target = shared.TOPIC_TARGET
     form_page = "topic-delete"

@@ -20,7 +20,7 @@ LOGS, POLICY = "logs", "policy"
 
 
 class PurgeTopic(ItemsAction):
-    name = "topic.purge"
+    action = "topic.purge"
     verb = "topic.purge"
     target = shared.TOPIC_TARGET
     form_page = "topic-purge"

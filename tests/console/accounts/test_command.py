@@ -53,7 +53,7 @@ def test_a_user_stays_blocked_until_unblocked(account, django_user_model):
 def test_account_changes_are_audited(account):
     account("eve", "--role", "operator", "--cluster", "local")
     entry = AuditEntry.objects.get()
-    assert (entry.actor_name, entry.verb, entry.cluster) == ("system", "account.set", "local")
+    assert (entry.actor_name, entry.action, entry.cluster) == ("system", "account.set", "local")
     assert (entry.resource, entry.after) == ("eve", {"role": "operator"})
 
 

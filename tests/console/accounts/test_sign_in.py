@@ -14,7 +14,7 @@ def test_a_sign_in_with_the_right_password_is_audited(client, viewer, clusters, 
     response = sign_in(client, "viewer-password")
     assert response.status_code == 302
     assert client.get("/c/local/").status_code == 200
-    assert AuditEntry.objects.get().verb == "account.sign-in"
+    assert AuditEntry.objects.get().action == "account.sign-in"
 
 
 def test_the_error_does_not_reveal_whether_name_or_password_was_wrong(client, viewer, redis_server):
@@ -27,7 +27,7 @@ def test_the_error_does_not_reveal_whether_name_or_password_was_wrong(client, vi
 def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(client, viewer, redis_server):
     sign_in(client, "wrong", username="no\x00body")
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.outcome, entry.resource) == (
+    assert (entry.action, entry.outcome, entry.resource) == (
         "account.sign-in", "refused", "nobody",
     )  # fmt: skip
     assert entry.remote_addr == "127.0.0.1"

@@ -5,19 +5,19 @@ from console.actions.models import Plan
 
 
 @pytest.mark.parametrize(
-    ("kind", "again"),
+    ("action", "again"),
     [
         ("topic.create", "/c/local/create-topic"),
         ("topic.add-partitions", "/c/local/topics/orders/add-partitions"),
         ("topic.delete", "/c/local/topics/orders/delete"),
     ],
 )
-def test_each_action_type_has_a_url_to_plan_again(kind: str, again: str) -> None:
-    assert registry.find(kind).again_url(Plan(cluster="local", resource="orders")) == again
+def test_each_action_type_has_a_url_to_plan_again(action: str, again: str) -> None:
+    assert registry.find(action).again_url(Plan(cluster="local", resource="orders")) == again
 
 
 @pytest.mark.parametrize(
-    ("kind", "is_done", "to_the_topic"),
+    ("action", "is_done", "to_the_topic"),
     [
         ("topic.create", True, True),
         ("topic.create", False, False),
@@ -28,8 +28,8 @@ def test_each_action_type_has_a_url_to_plan_again(kind: str, again: str) -> None
     ],
 )
 def test_an_ended_plan_links_to_its_topic_if_that_exists(
-    kind: str, is_done: bool, to_the_topic: bool
+    action: str, is_done: bool, to_the_topic: bool
 ) -> None:
-    url, text = registry.find(kind).next_link("local", "orders", is_done)
+    url, text = registry.find(action).next_link("local", "orders", is_done)
     assert text == ("Go to the topic" if to_the_topic else "Go to the topics")
     assert ("orders" in url) == to_the_topic

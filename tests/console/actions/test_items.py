@@ -26,7 +26,7 @@ NAMES = ["orders", "payments", "shipments"]
 class DeleteTopics(ItemsAction):
     """Deletes several topics, for these tests."""
 
-    name = "test.delete-topics"
+    action = "test.delete-topics"
     verb = "topic.create"
     target = shared.TOPIC_TARGET
     form_page = "topics"
@@ -65,14 +65,14 @@ class DeleteTopics(ItemsAction):
                 yield key, ""
 
     def undo(self, plan: Plan) -> Proposal | None:
-        return Proposal(self.name, "", {"names": sorted(plan.applied_items)})
+        return Proposal(self.action, "", {"names": sorted(plan.applied_items)})
 
 
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
     registry.register(DeleteTopics())
     yield
-    del registry._types[DeleteTopics.name]
+    del registry._types[DeleteTopics.action]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def plan(cluster, fake_cluster, operator) -> Plan:
     for name in NAMES:
         fake_cluster.create_topic(name)
     by = Principal(operator, "10.0.0.9")
-    return services.propose(by, cluster, DeleteTopics.name, "all", {"names": NAMES})
+    return services.propose(by, cluster, DeleteTopics.action, "all", {"names": NAMES})
 
 
 def confirmed(plan: Plan, user: Any) -> Plan:
@@ -151,7 +151,7 @@ def test_a_resumed_plan_whose_other_items_changed_stays_failed(
 
 def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    plan.move(models.QUEUED, models.APPLYING, items={"orders": ""})
+    plan.move(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.end_lost_plans()
     plan.refresh_from_db()

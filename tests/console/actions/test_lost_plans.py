@@ -18,7 +18,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
     then = timezone.now() - age
     return Plan.objects.create(
         cluster="local",
-        kind="topic.create",
+        action="topic.create",
         resource="orders",
         params={},
         facts={},

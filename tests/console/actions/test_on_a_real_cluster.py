@@ -44,7 +44,7 @@ def test_a_topic_is_created_as_planned_and_audited(cluster, operator):
         configs = {c.name: c.value for c in gateway.admin.describe_configs(name)}
     assert configs["retention.ms"] == "60000"
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.resource, entry.outcome) == ("topic.create", name, "ok")
+    assert (entry.action, entry.resource, entry.outcome) == ("topic.create", name, "ok")
     assert (entry.actor_name, entry.remote_addr) == ("operator", "10.0.0.9")
     assert entry.after["partitions"] == 3
 

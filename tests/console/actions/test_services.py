@@ -39,9 +39,9 @@ def partitions_of(cluster, name) -> int | None:
             return None
 
 
-def propose(user, cluster, kind, name, **params):
+def propose(user, cluster, action, name, **params):
     return services.propose(
-        Principal(user, "10.0.0.9"), cluster, kind, name, {"name": name, **params}
+        Principal(user, "10.0.0.9"), cluster, action, name, {"name": name, **params}
     )
 
 
@@ -93,13 +93,13 @@ def test_a_change_since_the_review_refuses_the_plan_and_is_described(cluster, op
     assert AuditEntry.objects.get().outcome == "refused"
 
 
-@pytest.mark.parametrize("kind", ["topic.delete", "topic.add-partitions"])
+@pytest.mark.parametrize("action", ["topic.delete", "topic.add-partitions"])
 def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_plan(
-    cluster, admin, kind
+    cluster, admin, action
 ):
     name = new_topic_name()
     make(cluster, name)
-    plan = propose(admin, cluster, kind, name, total=5)
+    plan = propose(admin, cluster, action, name, total=5)
     again = False
     while not again:  # until its partitions lie where those of the first did
         with for_cluster(cluster) as gateway:
@@ -226,12 +226,12 @@ def test_losing_the_right_before_applying_refuses_the_plan(cluster, operator):
 
 
 @pytest.mark.parametrize(
-    ("role", "kind"),
+    ("role", "action"),
     [("viewer", "topic.create"), ("operator", "topic.delete"), ("", "topic.create")],
 )
-def test_without_the_right_no_plan_is_made(cluster, role, kind):
+def test_without_the_right_no_plan_is_made(cluster, role, action):
     with pytest.raises(PlanRefused, match="role"):
-        propose(a_user("x", role), cluster, kind, "orders", **creation("orders"))
+        propose(a_user("x", role), cluster, action, "orders", **creation("orders"))
     assert Plan.objects.count() == 0
 
 

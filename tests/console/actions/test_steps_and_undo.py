@@ -31,7 +31,7 @@ ADDRESS = "10.0.0.9"
 
 
 def states(plan: Plan) -> list[StepState]:
-    return [step.state for step in registry.find(plan.kind).plan_steps(plan)]
+    return [step.state for step in registry.find(plan.action).plan_steps(plan)]
 
 
 def test_all_steps_of_a_done_plan_are_done(cluster, operator):
@@ -72,7 +72,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
-    PlanProgress(plan, registry.find(plan.kind)).start_step("create")
+    PlanProgress(plan, registry.find(plan.action)).start_step("create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
     services.end_lost_plans()
     plan.refresh_from_db()
@@ -84,12 +84,12 @@ def test_a_stage_is_stored_as_a_key_and_translated_on_the_page(cluster, operator
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.refresh_from_db()
-    assert (plan.stage, texts.stage(plan)) == ("queued", "Waiting for a worker")
-    plan.stage = "leaders"
-    assert texts.stage(plan) == "Waiting for leaders"
-    plan.stage = "Creating"  # of an older Aerie
+    assert (plan.current_step, texts.current_step(plan)) == ("queued", "Waiting for a worker")
+    plan.current_step = "leaders"
+    assert texts.current_step(plan) == "Waiting for leaders"
+    plan.current_step = "Creating"  # of an older Aerie
     with translation.override("en"):
-        assert texts.stage(plan) == "Creating"
+        assert texts.current_step(plan) == "Creating"
 
 
 def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_of):
@@ -103,7 +103,7 @@ def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_o
     answer = client.post(undo)
     taking_back = Plan.objects.exclude(pk=done.pk).get()
     assert answer.url == reverse("plan", args=["local", taking_back.pk])
-    assert (taking_back.kind, taking_back.state) == ("topic.delete", models.DRAFT)
+    assert (taking_back.action, taking_back.state) == ("topic.delete", models.PROPOSED)
     assert partitions_of(cluster, name) == 3, "a plan changes nothing"
     confirm_and_run(taking_back, admin, name)
     assert partitions_of(cluster, name) is None
@@ -112,8 +112,8 @@ def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_o
 def test_a_deletion_has_no_undo(cluster, admin, client_of):
     name = new_topic_name()
     make(cluster, name, 1)
-    for kind in ("topic.add-partitions", "topic.delete"):
-        plan = propose(admin, cluster, kind, name, total=3)
+    for action in ("topic.add-partitions", "topic.delete"):
+        plan = propose(admin, cluster, action, name, total=3)
         confirm_and_run(plan, admin, name)
         assert plan.state == models.DONE
         assert services.undo_of(plan, Principal(admin), cluster) is None
@@ -150,7 +150,7 @@ def test_audit_entries_store_untranslated_keys_and_values(cluster, admin):
         plan = propose(admin, cluster, "topic.create", name, **creation(name, partitions=3))
         assert plan.draft["changes"][1]["name"] == "⟦Partitions⟧"
         confirm_and_run(plan, admin)
-    entry = AuditEntry.objects.get(verb="topic.create")
+    entry = AuditEntry.objects.get(action="topic.create")
     assert entry.after == {"topic": name, "partitions": 3, "replication_factor": 1}
     detail = loads(entry.detail)
     assert isinstance(detail, Reason)

@@ -91,14 +91,14 @@ def test_a_plan_that_is_too_old_offers_no_button_and_says_what_to_do(cluster, cl
     assert late.content.decode().count("older than 15 minutes") == 1
 
 
-@pytest.mark.parametrize("kind", registry.names())
+@pytest.mark.parametrize("action", registry.actions())
 def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
-    clusters, redis_server, client_of, admin, kind
+    clusters, redis_server, client_of, admin, action
 ):
     draft = Draft("x", []).as_json()
-    resource = "1" if kind.startswith("broker.") else "orders"
+    resource = "1" if action.startswith("broker.") else "orders"
     plan = Plan.objects.create(
-        cluster="local", kind=kind, resource=resource, params={}, facts={},
+        cluster="local", action=action, resource=resource, params={}, facts={},
         draft=draft, state=models.REFUSED, outcome="Things changed.", created_by=admin,
         created_at=timezone.now(),
     )  # fmt: skip
@@ -119,7 +119,7 @@ def test_applying_another_users_plan_is_404_and_audited(cluster, client_of, oper
     entry = AuditEntry.objects.get()
     assert (entry.actor_name, entry.outcome, entry.resource) == ("admin", "refused", name)
     plan.refresh_from_db()
-    assert plan.state == models.DRAFT
+    assert plan.state == models.PROPOSED
 
 
 def test_a_get_never_applies(cluster, client_of, operator):
@@ -129,7 +129,7 @@ def test_a_get_never_applies(cluster, client_of, operator):
         client_of(operator).get(reverse("plan-apply", args=["local", plan.pk])).status_code == 405
     )
     plan.refresh_from_db()
-    assert plan.state == models.DRAFT
+    assert plan.state == models.PROPOSED
 
 
 def test_a_plan_of_another_user_or_cluster_is_404(cluster, client_of, operator, admin):

@@ -57,7 +57,7 @@ def test_the_audit_log_records_a_webhook_change_on_the_same_host(client):
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()
     edit(client, rule, url=f"{URL}/other", secret="s3cret")
-    entry = AuditEntry.objects.filter(verb="alert.edit").latest("pk")
+    entry = AuditEntry.objects.filter(action="alert.edit").latest("pk")
     assert entry.before["webhook"] == entry.after["webhook"]
     assert entry.before["webhook_fingerprint"] != entry.after["webhook_fingerprint"]
 
@@ -199,7 +199,8 @@ def test_disabling_a_rule_resolves_its_alerts_and_it_can_be_enabled_again(
     client.post(switch, {"enabled": "1"})
     rule.refresh_from_db()
     assert rule.enabled
-    assert [e.verb for e in AuditEntry.objects.order_by("id")] == ["alert.disable", "alert.enable"]
+    actions = AuditEntry.objects.order_by("id").values_list("action", flat=True)
+    assert list(actions) == ["alert.disable", "alert.enable"]
 
 
 def test_deleting_asks_for_the_name(client, make_rule):
@@ -209,7 +210,7 @@ def test_deleting_asks_for_the_name(client, make_rule):
     assert AlertRule.objects.exists()
     client.post(delete, {"typed": "late"})
     assert not AlertRule.objects.exists()
-    assert AuditEntry.objects.get().verb == "alert.delete"
+    assert AuditEntry.objects.get().action == "alert.delete"
 
 
 def test_a_rule_with_a_webhook_is_not_deleted_while_it_fires(client, make_rule, make_alert):

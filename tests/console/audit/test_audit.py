@@ -151,7 +151,7 @@ def test_actions_in_the_console_only_add_entries(sampled, client_of, admin):
     drop_refused_sign_ins()
     after = every_row()
     assert after[: len(before)] == before
-    assert {row["verb"] for row in after[len(before) :]} >= {"cluster.remove", "topic.delete"}
+    assert {row["action"] for row in after[len(before) :]} >= {"cluster.remove", "topic.delete"}
 
 
 def test_entries_cannot_be_changed_or_deleted(db, admin):
@@ -173,7 +173,7 @@ def test_entries_cannot_be_changed_or_deleted(db, admin):
 
 def visible_to(user) -> set[str]:
     entries = services.visible_to(Principal(user))
-    return {f"{entry.cluster} {entry.verb} {entry.resource}" for entry in entries}
+    return {f"{entry.cluster} {entry.action} {entry.resource}" for entry in entries}
 
 
 @pytest.fixture
@@ -215,11 +215,11 @@ def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     for cluster in ("", "local"):
         services.record(None, "account.set", cluster, "somebody", after=after)
     narrow = Principal(a_user("narrow", "admin", topics=["orders.*"]))
-    assert not services.visible_to(narrow).filter(verb="account.set").exists()
-    assert services.visible_to(Principal(admin)).filter(verb="account.set").count() == 2
+    assert not services.visible_to(narrow).filter(action="account.set").exists()
+    assert services.visible_to(Principal(admin)).filter(action="account.set").count() == 2
 
 
-@pytest.mark.parametrize("action", registry.names())
+@pytest.mark.parametrize("action", registry.actions())
 def test_what_an_action_on_hidden_topics_or_groups_changed_is_read_by_nobody_else(action, clusters):
     if action.startswith(("broker.", "quota.")):
         return  # neither is limited by a scope

@@ -39,9 +39,10 @@ def shown(db, redis_server, client_of, admin, viewer):
         ("last=2026-03-09", {"made-09"}),
         ("first=2026-03-11", {"weekly"}),
         ("user=view", {"weekly"}),
-        ("verb=topic.create", {"made-09", "made-10"}),
+        ("action=topic.create", {"made-09", "made-10"}),
+        ("verb=topic.create", {"made-09", "made-10"}),  # a link of an older version
         ("resource=made-1", {"made-10"}),
-        ("verb=topic.create&q=made-09", {"made-09"}),
+        ("action=topic.create&q=made-09", {"made-09"}),
     ],
 )
 def test_each_filter_selects_its_entries(shown, query, expected):
@@ -53,7 +54,7 @@ def test_each_filter_selects_its_entries(shown, query, expected):
     [
         ("first=2026-03-10&last=2026-03-09", "The last day is before the first one."),
         ("first=yesterday", "Enter a valid date."),
-        ("verb=nonsense", "Select a valid choice."),
+        ("action=nonsense", "Select a valid choice."),
     ],
 )
 def test_an_invalid_filter_is_reported(db, redis_server, client_of, admin, query, error):

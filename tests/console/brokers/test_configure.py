@@ -60,7 +60,7 @@ def test_a_setting_is_changed_and_the_change_is_undone(browser, fake, level, bro
     assert plan.state == models.DONE, plan.outcome
     assert fake.broker_configs[broker] == {NAME: "2000000"}
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.resource) == ("broker.configure", "1")
+    assert (entry.action, entry.resource) == ("broker.configure", "1")
     assert (entry.before, entry.after) == ({NAME: None}, {NAME: "2000000"})
     browser.post(reverse("plan-undo", args=["local", plan.pk]))
     undo = apply(browser, Plan.objects.order_by("-created_at")[0])

@@ -25,5 +25,5 @@ def test_removing_a_cluster_revokes_its_roles_and_audits_them(sampled, client_of
     assert client_of(outsider).get("/c/staging/").status_code == 404
     assert client_of(outsider).get("/c/local/").status_code == 200
     assert client_of(admin).get("/c/staging/").status_code == 200
-    entry = AuditEntry.objects.get(verb="cluster.remove")
+    entry = AuditEntry.objects.get(action="cluster.remove")
     assert entry.before["roles"] == {"outsider": "operator"}

@@ -28,10 +28,10 @@ def test_an_admin_allows_a_target_and_removes_it_again_with_both_in_the_audit_lo
     assert "10.1.0.0/16" in client.get(reverse("egress")).content.decode()
     assert client.post(reverse("egress-remove", args=[target.pk])).status_code == 302
     assert not EgressTarget.objects.exists()
-    removed, added = AuditEntry.objects.filter(verb__startswith="egress.")
+    removed, added = AuditEntry.objects.filter(action__startswith="egress.")
     fields = {"host": "10.1.0.0/16", "port": 8080, "purpose": "webhook", "note": "our chat"}
-    assert (added.verb, added.before, added.after) == ("egress.add", {}, fields)
-    assert (removed.verb, removed.before, removed.after) == ("egress.remove", fields, {})
+    assert (added.action, added.before, added.after) == ("egress.add", {}, fields)
+    assert (removed.action, removed.before, removed.after) == ("egress.remove", fields, {})
     assert added.resource == removed.resource == "10.1.0.0/16:8080"
     assert added.actor == admin
 
@@ -62,7 +62,7 @@ def test_a_bad_value_is_reported_at_its_field(client, changes, said):
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert not EgressTarget.objects.exists()
-    assert not AuditEntry.objects.filter(verb="egress.add").exists()
+    assert not AuditEntry.objects.filter(action="egress.add").exists()
 
 
 def test_a_target_is_allowed_once(client):

@@ -86,8 +86,8 @@ def test_an_admin_starts_and_stops_a_back_fill_and_both_are_audited(cluster, cli
     assert "Back-fill from" in client.get(URL).content.decode()
     client.post(f"{URL}/stop")
     assert state(cluster).backfill_next_ms is None
-    verbs = AuditEntry.objects.order_by("pk").values_list("verb", flat=True)
-    assert [verb for verb in verbs if verb.startswith("pipeline")] == [
+    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert [action for action in actions if action.startswith("pipeline")] == [
         "pipeline.backfill", "pipeline.stop"
     ]  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_all_records_are_copied_with_key_and_time_and_audited(filled, operator):
     assert copied(filled, 1) == [b"1-%d" % n for n in range(4)]
     assert filled.topics["target"].records[1] == filled.topics["orders"].records[1]
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.resource) == ("record.copy", "orders")
+    assert (entry.action, entry.resource) == ("record.copy", "orders")
     assert entry.after == {"to": "target", "spans": {"0": [0, 10], "1": [0, 4]}}
     assert "partition 1: 4 records, offsets 0 to 3" in loads(entry.detail)
 

@@ -67,7 +67,7 @@ def test_quotas_are_set_removed_audited_and_undone(browser, fake):
     assert plan.state == models.DONE, plan.outcome
     assert fake.quotas == {ANN: {"consumer_byte_rate": 2000.0}}
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.resource) == ("quota.change", "user ann")
+    assert (entry.action, entry.resource) == ("quota.change", "user ann")
     undo = apply(plan_of(browser.post(reverse("plan-undo", args=["local", plan.pk]))))
     assert undo.state == models.DONE, undo.outcome
     assert fake.quotas == {ANN: {"producer_byte_rate": 1048576.0}}

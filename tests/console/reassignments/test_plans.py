@@ -129,7 +129,7 @@ def test_a_reassignment_is_listed_with_its_progress_and_cancelled(browser, fake)
     assert plan.state == models.DONE, plan.outcome
     assert fake.reassigning == {}
     assert run(moving).state == models.FAILED
-    assert "cancelled" in loads(moving.items["moving-0"])
+    assert "cancelled" in loads(moving.item_outcomes["moving-0"])
     assert "No partition is being reassigned" in browser.get(PAGE).content.decode()
 
 

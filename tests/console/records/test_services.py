@@ -134,7 +134,7 @@ def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
     read_whole(by(admin, "10.0.0.9"), local, topic, 0, 0)
     download, page = AuditEntry.objects.all()
     for entry in (page, download):
-        assert (entry.verb, entry.cluster, entry.resource) == ("record.unmask", "local", topic)
+        assert (entry.action, entry.cluster, entry.resource) == ("record.unmask", "local", topic)
         assert (entry.actor_name, entry.remote_addr) == ("admin", "10.0.0.9")
     uncovered = {"uncovered": "headers.token, key"}
     assert page.after == uncovered | {"partition 1": "offsets 1 to 2, 2 records"}

@@ -86,9 +86,9 @@ def test_what_is_masked_for_a_role_is_not_found_by_it(cluster):
     viewer = principal("viewer")
     assert found(viewer, cluster, conditions=contains("card-0123"))[0] == []
     assert found(viewer, cluster, expression="record.value.number == 7")[0] == [7]
-    assert not AuditEntry.objects.filter(verb="record.unmask").exists()
+    assert not AuditEntry.objects.filter(action="record.unmask").exists()
     assert found(principal("admin"), cluster, conditions=contains("card-0123"))[0] == [123]
-    assert AuditEntry.objects.filter(verb="record.unmask", actor_name="search-admin").exists()
+    assert AuditEntry.objects.filter(action="record.unmask", actor_name="search-admin").exists()
 
 
 def test_without_the_right_to_the_topic_there_is_no_search(cluster):

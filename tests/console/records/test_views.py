@@ -266,7 +266,7 @@ def test_a_rule_is_added_listed_and_removed_and_each_is_audited(sampled, client_
     rule = MaskingRule.objects.get()
     client.post(reverse("masking-remove", args=["local", rule.pk]))
     assert not MaskingRule.objects.exists()
-    assert list(AuditEntry.objects.values_list("verb", "resource")) == [
+    assert list(AuditEntry.objects.values_list("action", "resource")) == [
         ("masking.remove", "orders*"), ("masking.add", "orders*"),
     ]  # fmt: skip
 

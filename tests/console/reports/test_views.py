@@ -114,7 +114,7 @@ def test_who_may_run_orders_a_report_that_everybody_can_read(cluster, role):
     assert report.hidden_topics == sorted(NAMES), "so that everybody can read it"
     assert report.params["to_ms"] - report.params["from_ms"] == 3_600_000
     entry = AuditEntry.objects.get()
-    assert (entry.verb, entry.resource) == ("report.run", str(report.id))
+    assert (entry.action, entry.resource) == ("report.run", str(report.id))
 
 
 @pytest.mark.parametrize(("role", "hidden"), [("operator", sorted(NAMES)), ("admin", [])])
@@ -254,8 +254,8 @@ def test_cancelling_keeps_the_report_and_deleting_removes_its_files(
         operator.post(reverse("report-delete", args=["local", done.id]))
     assert not (result_files.root() / str(done.id)).exists()
     assert list(Report.objects.all()) == [queued]
-    verbs = AuditEntry.objects.order_by("pk").values_list("verb", flat=True)
-    assert list(verbs) == ["report.cancel", "report.delete"]
+    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["report.cancel", "report.delete"]
 
 
 def test_cancelling_what_has_finished_says_so(cluster):

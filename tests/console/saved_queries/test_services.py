@@ -131,8 +131,8 @@ def test_all_is_audited_for_those_who_may_see_all_names(local, operator, admin):
     row = saved(operator, local)
     services.change(by(operator), local, row, name="ours", is_shared=True)
     services.delete(by(operator), local, row)
-    entries = list(AuditEntry.objects.order_by("pk").values_list("verb", "resource"))
+    entries = list(AuditEntry.objects.order_by("pk").values_list("action", "resource"))
     assert entries == [("query.save", "mine"), ("query.change", "ours"), ("query.delete", "ours")]
-    changed = AuditEntry.objects.get(verb="query.change")
+    changed = AuditEntry.objects.get(action="query.change")
     assert (changed.before["shared"], changed.after["shared"]) == (False, True)
     assert changed.after["query"] == "q=pay&sort=-lag"

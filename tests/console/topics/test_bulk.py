@@ -72,7 +72,7 @@ def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatc
         patched.setattr(FakeAdmin, "delete_topic", fail)
         assert confirm_and_run(plan, admin).state == models.FAILED
     assert plan.applied_items == {"orders"}
-    assert "not today" in plan.items["payments"]
+    assert "not today" in plan.item_outcomes["payments"]
     assert resume_and_run(plan, admin).state == models.DONE
     assert not set(both.topics) & set(NAMES)
 

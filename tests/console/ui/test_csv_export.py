@@ -72,8 +72,8 @@ def test_a_file_has_nothing_that_the_user_may_not_see(sampled, client_of, viewer
 def test_the_audit_log_is_a_file_with_its_filters(db, redis_server, client_of, admin):
     services.record(admin, "topic.create", "local", "orders", remote_addr="10.0.0.9")
     services.record(admin, "topic.delete", "local", "orders")
-    answer = client_of(admin).get(reverse("audit") + "?format=csv&verb=topic.create")
+    answer = client_of(admin).get(reverse("audit") + "?format=csv&action=topic.create")
     [head, only] = rows_of(answer.content.decode())
     entry = dict(zip(head, only, strict=True))
-    assert (entry["verb"], entry["actor"], entry["from"]) == ("topic.create", "admin", "10.0.0.9")
+    assert (entry["action"], entry["actor"], entry["from"]) == ("topic.create", "admin", "10.0.0.9")
     assert entry["at"].endswith("+00:00")

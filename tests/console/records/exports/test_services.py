@@ -100,7 +100,7 @@ def test_masked_parts_stay_masked_and_each_export_is_audited(cluster, viewer):
             data = b"".join(pieces(running.events(), writer_of(name, TOPIC)))
         assert [json.loads(value) for value in read(data)] == [{"number": 12, "card": "••••"}]
         assert b"card-" not in data
-    entries = AuditEntry.objects.filter(verb="record.export").order_by("pk")
+    entries = AuditEntry.objects.filter(action="record.export").order_by("pk")
     assert [entry.after["format"] for entry in entries] == list(values_in)
     assert all("number" in entry.after["search"]["condition"] for entry in entries)
 
