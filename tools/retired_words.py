@@ -249,9 +249,7 @@ RETIRED = {
     "registry.names": "registry.actions",
     "DRAFT_AGE_MAX": "PROPOSED_AGE_MAX",
     "models.DRAFT": "models.PROPOSED",
-    "entry.verb": "entry.action",
     "plan.stage": "plan.current_step",
-    "plan.items": "plan.item_outcomes",
     "plan.kind": "plan.action",
 }
 
