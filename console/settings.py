@@ -156,7 +156,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "console.accounts.middleware.SecureCookiesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "console.audit.middleware.AccessLogMiddleware",
+    "console.audit.access_log.AccessLogMiddleware",
     # It adds random bytes, so that the length of a page does not tell its secrets (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -340,7 +340,7 @@ LOGGING = {
             "style": "{",
         }
     },
-    "filters": {"expected": {"()": "console.logs.ExpectedErrorFilter"}},
+    "filters": {"expected": {"()": "console.log_filter.ExpectedErrorFilter"}},
     "handlers": {
         "stdout": {
             "filters": ["expected"],

@@ -113,7 +113,7 @@ def roll_up(root: Any, folder: Path) -> None:
     from monitoring.history.levels import DAY, HOUR, MINUTE, RAW
     from monitoring.history.root import Place
     from monitoring.pipeline import jobs, workspace
-    from monitoring.pipeline.plan import MergeJob, RollUpJob
+    from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 
     todo: list[Any] = []
     for hour_ms in (FIRST_MS, FIRST_MS + HOUR_MS):

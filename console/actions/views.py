@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import expiry, models, registry, services, stops, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused

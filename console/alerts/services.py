@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from console.accounts import throttle
+from console.accounts import rate_limit
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
@@ -18,7 +18,7 @@ from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.payload import sample_payload
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
-from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
+from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope_filter import shows_group, shows_topic
 
@@ -153,7 +153,7 @@ def waits_for(delivery: AlertDelivery, now: datetime) -> str:
 
 def send_test(principal: Principal, rule: AlertRule) -> bool:
     """Send a test message; False if this user sent too many in the last minute."""
-    if not throttle.allows("alert-test", principal.user):
+    if not rate_limit.allows("alert-test", principal.user):
         return False
     payload = sample_payload(rule, now_ms())
     with transaction.atomic():

@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import services

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.accounts import throttle
+from console.accounts import rate_limit
 from console.accounts.principal import Principal
 from console.clusters import connection_steps
 from console.clusters.connection_steps import Step, StepResult, step_of
@@ -48,7 +48,7 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
     For admins only and rate-limited, since it makes the server open connections to addresses that a
     user entered. It never raises.
     """
-    if not throttle.allows("connection-test", principal.user):
+    if not rate_limit.allows("connection-test", principal.user):
         return ConnectionResult(False, _("Too many tests"), _("Wait a minute and test again."))
     try:
         with for_cluster(cluster) as gateway:

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
 from console.clusters import services
 from console.clusters.connection_test import ConnectionResult, test_connection

@@ -9,12 +9,12 @@ from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
 from console.dashboard.changes import changes
 from console.dashboard.problems import PROBLEMS_MAX, problems
-from console.groups import states
+from console.groups import state_texts
 from console.groups.group_page import drained
 from console.live import snapshot_cache
 from console.ui import numbers
 from monitoring.models import Cluster
-from monitoring.read_model.rows import BrokerRow, TopicRow, Totals
+from monitoring.read_model.row_types import BrokerRow, TopicRow, Totals
 from monitoring.read_model.snapshot import Snapshot
 
 TOP = 8
@@ -45,12 +45,12 @@ def context(
         "more_problems": max(0, len(found) - PROBLEMS_MAX),
         "changes": changes(cluster, rights, snapshot),
         "worst_groups": [
-            (group, states.of_group(group), drained(group))
+            (group, state_texts.of_group(group), drained(group))
             for group in snapshot.groups_most_behind(TOP)
         ],
-        "group_read_states": [
-            (states.names()[read_state].lower(), count)
-            for read_state, count in snapshot.group_read_states.items()
+        "group_lag_states": [
+            (state_texts.names()[lag_state].lower(), count)
+            for lag_state, count in snapshot.group_lag_states.items()
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": snapshot.busiest_topics(TOP),

@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 from console.alerts.services import OpenAlert
 from console.ui import numbers
 from console.ui.links import group_url
-from monitoring.lag.read_state import ReadState
-from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
+from monitoring.lag.lag_state import LagState
+from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
 
 PROBLEMS_MAX = 5
@@ -95,8 +95,8 @@ def _lag_text(row: GroupRow | GroupOnTopicRow | None) -> str:
 def _groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[Problem]:
     """Groups whose worst partition is stalled, as one row; those with an alert have their own."""
     known = snapshot.groups_named({each.alert.group for each in alerts})
-    count = snapshot.group_read_states.get(ReadState.STALLED, 0)
-    count -= sum(group.read_state == ReadState.STALLED for group in known.values())
+    count = snapshot.group_lag_states.get(LagState.STALLED, 0)
+    count -= sum(group.lag_state == LagState.STALLED for group in known.values())
     if not count:
         return
     title = ngettext(
@@ -105,7 +105,7 @@ def _groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[
         count,
     )
     behind = snapshot.groups_most_behind(_LOOKED_AT)
-    stalled = [group.name for group in behind if group.read_state == ReadState.STALLED]
+    stalled = [group.name for group in behind if group.lag_state == LagState.STALLED]
     names = [name for name in stalled if name not in known][:_NAMES_MAX]
     link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
     text = ", ".join(names) + (" …" if count > len(names) else "")

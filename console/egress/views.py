@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
 from console.egress import services
 from console.egress.forms import EgressTargetForm

@@ -16,7 +16,7 @@ from console.groups.new_offsets import (
     partition_numbers,
 )
 from console.groups.resolve_reset import Reset
-from console.ui.moments import MomentInput, milliseconds_of
+from console.ui.moment_input import MomentInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition
 

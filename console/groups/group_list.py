@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import states
+from console.groups import state_texts
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -20,7 +20,7 @@ def groups(
     columns = [
         Column("name", _("Group"), lambda row: row.name),
         Column(
-            "state", _("State"), lambda row: row.read_state, exported=lambda row: row.read_state.key
+            "state", _("State"), lambda row: row.lag_state, exported=lambda row: row.lag_state.key
         ),
         Column("members", _("Members"), lambda row: row.members, numeric=True),
         Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
@@ -32,10 +32,10 @@ def groups(
         Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
     ]
     table = Table(query, columns, "-lag", id="groups")
-    names = states.names()
+    names = state_texts.names()
     table.show(
         snapshot.groups if snapshot else [],
-        lambda row: f"{row.name} {row.state} {names[row.read_state]}",
+        lambda row: f"{row.name} {row.state} {names[row.lag_state]}",
     )
-    table.map_rows(lambda row: (row, states.of_group(row)))
+    table.map_rows(lambda row: (row, state_texts.of_group(row)))
     return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

@@ -8,13 +8,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import states
+from console.groups import state_texts
 from console.groups.members import members
 from console.live import snapshot_cache
 from console.ui import numbers
 from console.ui.table_query import Column, TableQuery
 from monitoring.models import Cluster
-from monitoring.read_model.rows import GroupRow, LagRow
+from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
 
 ROWS_MAX = 500
@@ -34,8 +34,8 @@ def context(
     topics = snapshot.topics_of_group(name, ROWS_MAX)
     return {
         "group": group,
-        "state": states.of_group(group),
-        "state_counts": states.counts(group),
+        "state": state_texts.of_group(group),
+        "state_counts": state_texts.counts(group),
         "drained": drained(group),
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
@@ -59,7 +59,7 @@ def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, st
     columns = [
         Column("topic", _("Topic"), sortable, exported=attrgetter("topic")),
         Column("partition", _("Part."), sortable, numeric=True, exported=attrgetter("partition")),
-        Column("state", _("State"), sortable, exported=attrgetter("read_state.key")),
+        Column("state", _("State"), sortable, exported=attrgetter("lag_state.key")),
         Column("lag", _("Lag"), sortable, numeric=True, exported=attrgetter("lag")),
         Column("rate", _("Change"), sortable, numeric=True, exported=attrgetter("lag_rate")),
         Column("unread", _("Unread"), sortable, numeric=True, exported=attrgetter("unread")),
@@ -83,7 +83,7 @@ class PartitionLine:
 
     def __init__(self, row: LagRow) -> None:
         self.row = row
-        self.state = states.of_partition(row)
+        self.state = state_texts.of_partition(row)
 
 
 def drained(group: GroupRow) -> str:

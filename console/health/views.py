@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from console.audit.middleware import responses_by_status
+from console.audit.access_log import responses_by_status
 from console.live import snapshot_cache
 from console.live.sample_status import ClusterProblems, SampleStatus
 from console.ui import health_texts, numbers

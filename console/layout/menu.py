@@ -18,7 +18,7 @@ from console.live import pages, snapshot_cache
 from console.ui import health_texts
 from monitoring import health
 from monitoring.models import Alert, Cluster
-from monitoring.read_model.rows import Totals
+from monitoring.read_model.row_types import Totals
 from monitoring.ticks import tick_stream
 
 VERSION = "0.1"

@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.rights import may
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms

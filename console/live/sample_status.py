@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
-from monitoring.read_model.rows import BrokerRow
+from monitoring.read_model.row_types import BrokerRow
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reason_texts import translated
 from monitoring.reasons import Reason

@@ -29,7 +29,7 @@ from console.live.sample_status import SampleStatus, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.own_topics import NAMES
-from monitoring.read_model.rows import Totals
+from monitoring.read_model.row_types import Totals
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.redis_client import StoreDown, reset_backoff

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.error_texts import right_missing
 from console.accounts.request_types import ClusterRequest
 from console.live.pages import LivePart, render_live

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.produce.copy_services import RECORDS_MAX, RangesToCopy
-from console.ui.moments import MomentInput, milliseconds_of
+from console.ui.moment_input import MomentInput, milliseconds_of
 from monitoring.models import Cluster
 from monitoring.topic_names import is_topic_name
 

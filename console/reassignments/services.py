@@ -10,11 +10,11 @@ from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.reassignments import cancel, cluster_state, elect, reassign
+from console.reassignments.assignment import assign
 from console.reassignments.cancel import CancelReassignments
 from console.reassignments.cluster_state import ClusterState, Partition
 from console.reassignments.elect import ElectLeaders
 from console.reassignments.moves import Move
-from console.reassignments.proposal import propose
 from console.reassignments.reassign import ReassignPartitions
 from console.topics.changes.bulk import resource_of
 from monitoring.gateway.gateway import for_cluster
@@ -93,7 +93,7 @@ def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]
         racks = {broker: state.racks[broker] for broker in wanted.brokers}
         factors = dict.fromkeys(topics, wanted.factor) if wanted.factor else {}
         try:
-            target = propose(current, racks, {t: f for t, f in factors.items() if f})
+            target = assign(current, racks, {t: f for t, f in factors.items() if f})
         except ValueError as error:
             text = _("A topic has more replicas than there are chosen brokers.")
             raise PlanRefused(text) from error

@@ -11,7 +11,7 @@ from console.records.display import DisplayForm
 from console.records.models import MaskingRule
 from console.records.services import Query
 from console.records.start_search import SearchQuery
-from console.ui.moments import MomentInput, milliseconds_of
+from console.ui.moment_input import MomentInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import search_stream, services, start_search
 from console.records.display import DEFAULT
@@ -21,7 +21,7 @@ from console.records.search_stream import ResultView
 from console.records.streaming import send_at_once, streamed
 from console.topics.topic_context import may_write, topic_context
 from monitoring.gateway.errors import GatewayError
-from monitoring.records import expression
+from monitoring.records import cel_expression
 from monitoring.records.filters import FilterInvalid
 
 
@@ -45,7 +45,7 @@ def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str
     page["form"] = ExportForm(request.GET if is_asked else None, [row.partition for row in rows])
     page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
-    page["field_names"] = expression.FIELD_NAMES
+    page["field_names"] = cel_expression.FIELD_NAMES
     return page
 
 

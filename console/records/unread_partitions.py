@@ -15,7 +15,7 @@ from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.gateway import browse
 from monitoring.gateway.browse import UnreadPartition
-from monitoring.read_model.rows import PartitionRow
+from monitoring.read_model.row_types import PartitionRow
 from monitoring.read_model.snapshot import Snapshot
 
 _RANGES_MAX = 12

@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import downloads, services, unread_partitions
+from console.records import record_download, services, unread_partitions
 from console.records.display import DEFAULT
 from console.records.forms import (
     OFFSET_MAX,
@@ -67,7 +67,7 @@ def download(
     request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
 ) -> HttpResponse:
     """Download a record: its value, or the whole record as JSON."""
-    if part not in downloads.FORMATS or partition > PARTITION_MAX or offset > OFFSET_MAX:
+    if part not in record_download.FORMATS or partition > PARTITION_MAX or offset > OFFSET_MAX:
         raise Http404(_("There is no such file."))
     try:
         position = (topic, partition, offset)
@@ -77,11 +77,11 @@ def download(
     except GatewayError as error:
         status = 503 if error.retriable else 502
         return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
-    content = downloads.content(topic, record, part)
+    content = record_download.content(topic, record, part)
     if content is None:
         raise Http404(_("The value of this record is null."))
-    response = HttpResponse(content, content_type=downloads.FORMATS[part].content_type)
-    name = f"{topic}-{partition}-{offset}{downloads.FORMATS[part].suffix}"
+    response = HttpResponse(content, content_type=record_download.FORMATS[part].content_type)
+    name = f"{topic}-{partition}-{offset}{record_download.FORMATS[part].suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.live.pages import LivePart, render_live
 from console.reports import report_list, services, texts

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.saved_queries import services
 from console.saved_queries.forms import NameForm, SaveForm

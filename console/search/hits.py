@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.accounts.rights import Rights
-from console.groups import states
+from console.groups import state_texts
 from console.ui import numbers
 from console.ui.links import URL_LENGTH_MAX
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster
 from monitoring.read_model.name_search import Match, match_of
-from monitoring.read_model.rows import BrokerRow, GroupRow, TopicRow
+from monitoring.read_model.row_types import BrokerRow, GroupRow, TopicRow
 from monitoring.topic_names import is_topic_name
 
 
@@ -119,10 +119,10 @@ def of_group(place: Place, row: GroupRow, text: str) -> Hit | None:
         return None
     count = ngettext("reads %(n)s topic", "reads %(n)s topics", row.topics)
     facts = (_("group"), count % {"n": numbers.count(row.topics)})
-    state = states.of_group(row)
+    state = state_texts.of_group(row)
     return Hit(
         "users-group", row.name, text, url, place.facts(*facts), match, (state.name, state.key),
-        row.read_state >= ReadState.GROWING, _group_actions(place, row.name),
+        row.lag_state >= LagState.GROWING, _group_actions(place, row.name),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from console.records.forms import OFFSET_MAX
-from console.ui.moments import MomentInput, milliseconds_of
+from console.ui.moment_input import MomentInput, milliseconds_of
 
 
 class LookUpForm(forms.Form):

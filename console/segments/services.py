@@ -19,7 +19,7 @@ from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
-from monitoring.read_model.rows import PartitionRow
+from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.masking import rounded_size
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 

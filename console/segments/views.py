@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.query import Query
@@ -23,7 +23,7 @@ from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
-from monitoring.read_model.rows import PartitionRow
+from monitoring.read_model.row_types import PartitionRow
 
 _CHARTS = ("records", "bytes", "size")
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.accounts.access import requires
+from console.accounts.decorators import requires
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
-from monitoring.read_model.rows import TopicRow
+from monitoring.read_model.row_types import TopicRow
 
 TABS = (
     ("overview", "topic", "topic.view"),

@@ -11,12 +11,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import states
+from console.groups import state_texts
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster
-from monitoring.read_model.rows import GroupOnTopicRow, TopicRow
+from monitoring.read_model.row_types import GroupOnTopicRow, TopicRow
 from monitoring.read_model.snapshot import Snapshot
 
 SHOWN_BY_DEFAULT = (
@@ -25,12 +25,12 @@ SHOWN_BY_DEFAULT = (
 )  # fmt: skip
 GROUPS_SHOWN = 3  # of a topic; on narrow screens the first
 _NAME = "name"  # always shown
-BEHIND = {ReadState.GROWING, ReadState.NO_MEMBERS, ReadState.STALLED}
+BEHIND = {LagState.GROWING, LagState.NO_MEMBERS, LagState.STALLED}
 SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # EFAK's limits
 
 FILTERS: Mapping[str, Callable[[TopicRow], bool]] = {
     "unhealthy": lambda row: bool(row.offline or row.under_replicated),
-    "behind": lambda row: row.read_state in BEHIND,
+    "behind": lambda row: row.lag_state in BEHIND,
     "unread": lambda row: not row.groups,
     "uneven": lambda row: is_uneven(row),
     "idle": lambda row: row.messages_rate.value == 0,
@@ -78,8 +78,8 @@ def columns() -> list[Column]:
         Column(
             "state",
             _("Worst state"),
-            lambda row: row.read_state,
-            exported=lambda row: row.read_state.key if row.read_state is not None else None,
+            lambda row: row.lag_state,
+            exported=lambda row: row.lag_state.key if row.lag_state is not None else None,
         ),
         Column("groups", _("Groups"), lambda row: row.groups),
         Column("lag", _("Largest lag"), lambda row: row.lag, numeric=True),
@@ -124,12 +124,12 @@ def topics(
         *(column for column in all_columns if column.key in shown),
     ]
     table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)
-    names = states.names()
+    names = state_texts.names()
     may_view_groups = rights.may("group.view") and "groups" in shown
     table.map_rows(
         lambda row: (
             row,
-            _state(row.read_state, names),
+            _state(row.lag_state, names),
             _worst_groups(snapshot, row, names) if may_view_groups and row.groups else [],
         )
     )
@@ -166,18 +166,18 @@ def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[st
     return sorted(names)
 
 
-def _state(read_state: ReadState | None, names: Mapping[ReadState, str]) -> tuple[str, str] | None:
+def _state(lag_state: LagState | None, names: Mapping[LagState, str]) -> tuple[str, str] | None:
     """(name, key) of the worst state of the groups that read a topic."""
-    return None if read_state is None else (names[read_state], read_state.key)
+    return None if lag_state is None else (names[lag_state], lag_state.key)
 
 
 def _worst_groups(
-    snapshot: Snapshot | None, row: TopicRow, names: Mapping[ReadState, str]
+    snapshot: Snapshot | None, row: TopicRow, names: Mapping[LagState, str]
 ) -> list[tuple[GroupOnTopicRow, tuple[str, str] | None]]:
     """The groups of a topic with the worst states and lags: (row, state)."""
     readers = snapshot.readers(row.name) if snapshot else []
-    readers.sort(key=lambda reader: (reader.read_state, reader.lag or 0), reverse=True)
-    return [(each, _state(each.read_state, names)) for each in readers[:GROUPS_SHOWN]]
+    readers.sort(key=lambda reader: (reader.lag_state, reader.lag or 0), reverse=True)
+    return [(each, _state(each.lag_state, names)) for each in readers[:GROUPS_SHOWN]]
 
 
 def _iso(at_ms: int | None) -> datetime | None:

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import states
+from console.groups import state_texts
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -54,8 +54,8 @@ def readers(
         Column(
             "read-state",
             _("State"),
-            lambda row: row.read_state,
-            exported=lambda row: row.read_state.key,
+            lambda row: row.lag_state,
+            exported=lambda row: row.lag_state.key,
         ),
         Column("state", _("Group state"), lambda row: row.state),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
@@ -64,7 +64,7 @@ def readers(
     ]
     table = Table(query, columns, "-lag", id="readers")
     table.show(base["snapshot"].readers(topic), lambda row: row.group)
-    return base | {"table": table.map_rows(lambda row: (row, states.of_group_on_topic(row)))}
+    return base | {"table": table.map_rows(lambda row: (row, state_texts.of_group_on_topic(row)))}
 
 
 def _of_topic(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from monitoring.alerts.payload import body_of, signature
 from monitoring.egress import EgressRefused, EgressUnresolved, check_url
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 
 TIMEOUT_S = 10.0
@@ -56,7 +56,7 @@ def post(
         headers["X-Aerie-Signature"] = signature(secret, timestamp_s, body)
     try:
         # The time-out covers the whole request, also for a server that answers slowly byte by byte.
-        status = loop.run(_send(url, allowed, headers, body), TIMEOUT_S)
+        status = event_loop.run(_send(url, allowed, headers, body), TIMEOUT_S)
     except EgressRefused as error:
         return outcome(error.reason)
     except EgressUnresolved as error:

@@ -9,7 +9,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import configs as wire_configs
@@ -88,7 +88,7 @@ class BrokerConfigs:
 
     def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         try:
-            return loop.run(self._send(broker_id, request), 3 * _TIMEOUT_S)
+            return event_loop.run(self._send(broker_id, request), 3 * _TIMEOUT_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 

@@ -11,7 +11,7 @@ import httpx
 from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.reasons import Reason
@@ -78,7 +78,7 @@ class BrokerAdmin:
     def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            loop.run(client.aclose(), TIMEOUT_S)
+            event_loop.run(client.aclose(), TIMEOUT_S)
 
     def _get(self, broker_id: int, path: str, query: dict[str, Any]) -> dict[str, Any]:
         base = self._urls.by_broker.get(str(broker_id))
@@ -86,7 +86,7 @@ class BrokerAdmin:
             raise Unsupported(Reason("no_admin_address", id=broker_id))
         try:
             target = check_url(base.rstrip("/") + path, self._urls.allowed)
-            answer = loop.run(self._fetch(target, query), TIMEOUT_S)
+            answer = event_loop.run(self._fetch(target, query), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except AnswerRefused as error:

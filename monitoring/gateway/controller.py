@@ -6,7 +6,7 @@ from typing import TypeVar
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
@@ -27,7 +27,7 @@ def run(work: Awaitable[_T]) -> _T:
         return await work
 
     try:
-        return loop.run(guarded(), 2 * TIMEOUT_S)
+        return event_loop.run(guarded(), 2 * TIMEOUT_S)
     except TimeoutError as error:
         raise ClusterUnavailable(Reason("brokers_late")) from error
     except (KafkaError, ValueError) as error:

@@ -15,7 +15,7 @@ import httpx
 from monitoring import bounded_http, egress
 from monitoring.client_settings import OAUTHBEARER, AccessToken, ClientSettings, Sasl
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, Refused
 from monitoring.reasons import Reason
 
@@ -36,7 +36,7 @@ def with_token(settings: ClientSettings) -> ClientSettings:
     if sasl is None or sasl.mechanism != OAUTHBEARER:
         return settings
     try:
-        token = loop.run(access_token(sasl), _TIMEOUT_S + 1)
+        token = event_loop.run(access_token(sasl), _TIMEOUT_S + 1)
     except TimeoutError as error:
         raise _silent(Reason("timed_out")) from error
     return replace(settings, sasl=replace(sasl, token=token))

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history import cover, key_rows, manifest
-from monitoring.history.cover import Part, TimesOf
+from monitoring.history import key_rows, level_choice, manifest
+from monitoring.history.level_choice import Part, TimesOf
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
@@ -71,8 +71,8 @@ def _ticks_of_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
 
 
 def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
-    """Which level is read for which part of the range (cover.py)."""
-    return cover.cover(from_ms, to_ms, _times_in(root, slug), coarsest)
+    """Which level is read for which part of the range (level_choice.py)."""
+    return level_choice.cover(from_ms, to_ms, _times_in(root, slug), coarsest)
 
 
 def parts_or_coarser(
@@ -80,8 +80,8 @@ def parts_or_coarser(
 ) -> list[Part]:
     """The same, with coarser levels for what the others do not have."""
     times_of = _times_in(root, slug)
-    found = cover.cover(from_ms, to_ms, times_of, coarsest)
-    return cover.add_coarser(found, from_ms, to_ms, times_of, coarsest)
+    found = level_choice.cover(from_ms, to_ms, times_of, coarsest)
+    return level_choice.add_coarser(found, from_ms, to_ms, times_of, coarsest)
 
 
 def _times_in(root: Root, slug: str) -> TimesOf:

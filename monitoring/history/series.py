@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history import dense, key_rows, live_rows, points, reader, table_specs
-from monitoring.history.cover import Part
 from monitoring.history.dense import Buckets, Values
+from monitoring.history.level_choice import Part
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root import Root, current

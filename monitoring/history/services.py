@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import cleanup, manifest, writer
+from monitoring.history import manifest, unlisted_files, writer
 from monitoring.history.root import Root, current
 from monitoring.redis_lock import try_lock
 
@@ -31,7 +31,7 @@ def delete_unlisted() -> bool:
 
 
 def _delete_unlisted(root: Root, slug: str) -> None:
-    cleanup.delete_unlisted(root, slug, now_ms())
+    unlisted_files.delete_unlisted(root, slug, now_ms())
 
 
 def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import cluster_rows, group_rows, partition_rows
+from monitoring.history import broker_and_cluster_rows, group_rows, partition_rows
 from monitoring.history.levels import RAW
 from monitoring.history.partition_rows import Step
 from monitoring.history.table_specs import (
@@ -128,9 +128,9 @@ class TickEncoder:
         yield (topics := partition_rows.topic_rows(table, partitions))
         for groups in self._group_rows(tick, step):
             yield groups
-        yield cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
-        yield cluster_rows.log_dir_rows(tick, names.log_dirs)
-        yield cluster_rows.cluster_row(tick, table, partitions, topics, groups)
+        yield broker_and_cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
+        yield broker_and_cluster_rows.log_dir_rows(tick, names.log_dirs)
+        yield broker_and_cluster_rows.cluster_row(tick, table, partitions, topics, groups)
 
     def _group_rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
         """The rows of the groups' tables; those of the groups come last."""

@@ -1,4 +1,4 @@
-"""Reads from the manifests and `ticks` tables what the levels of a cluster have (plan.py)."""
+"""Reads from the manifests and `ticks` tables what the levels of a cluster have (due_jobs.py)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS
-from monitoring.pipeline.plan import Coverage
+from monitoring.pipeline.due_jobs import Coverage
 
 Files = dict[Place, tuple[HistoryFile, ...]]
 

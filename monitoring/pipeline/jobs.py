@@ -1,4 +1,4 @@
-"""Does one job of the pipeline (plan.py) with Spark: rolls an hour or a day up, or merges files."""
+"""Does one job (due_jobs.py) with Spark: rolls an hour or a day up, or merges files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, L
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place
 from monitoring.history.table_specs import LEVEL_TICKS, TABLES, TICKS
-from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
+from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.workspace import Finished, Workspace
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ class RunState(models.TextChoices):
 
 
 class PipelineRun(models.Model):
-    """One job of a cluster (plan.py): the hour, day or range that starts at `start_ms`.
+    """One job of a cluster (due_jobs.py): the hour, day or range that starts at `start_ms`.
 
     `kind` is `hour`, `minute` (only minutes were missing), `day` or `merge_<level>`. A job that is
     done again has the same row, with the next `attempt`.

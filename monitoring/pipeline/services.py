@@ -23,9 +23,9 @@ from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY, LEVELS
 from monitoring.history.root import Root, current
-from monitoring.pipeline import coverage, delete_expired, jobs, plan, state, workspace
+from monitoring.pipeline import coverage, delete_expired, due_jobs, jobs, state, workspace
+from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
-from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
 from monitoring.queues import QUEUES
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_lock import renew, try_lock
@@ -61,7 +61,7 @@ def refresh(cluster: Cluster) -> None:
     root, at_ms = current(), now_ms()
     listed = coverage.files(root, cluster.slug)
     found = coverage.coverage(root, listed)
-    delete_expired.delete_expired(root, listed, plan.rolled_up_hours(found), at_ms)
+    delete_expired.delete_expired(root, listed, due_jobs.rolled_up_hours(found), at_ms)
     delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
     _look(root, cluster)
 
@@ -77,7 +77,7 @@ def _look(root: Root, cluster: Cluster) -> None:
 
 def _roll_ups(root: Root, listed: coverage.Files, at_ms: int) -> list[RollUpJob]:
     kept = {level: coverage.kept_from_ms(level, at_ms) for level in LEVELS}
-    return plan.roll_ups(coverage.coverage(root, listed), kept, at_ms)
+    return due_jobs.roll_ups(coverage.coverage(root, listed), kept, at_ms)
 
 
 def _note_lost_worker(cluster: Cluster) -> None:
@@ -94,7 +94,7 @@ def _due(root: Root, cluster: Cluster) -> list[Job]:
     listed = coverage.files(root, cluster.slug)
     waiting = _roll_ups(root, listed, at_ms)
     backfill = _backfill_jobs(root, listed, cluster, at_ms)
-    found: list[Job] = [*waiting, *backfill, *plan.merges(listed, waiting, at_ms)]
+    found: list[Job] = [*waiting, *backfill, *due_jobs.merges(listed, waiting, at_ms)]
     due = {(job.kind, job.start_ms) for job in found}
     for row in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
         if (row.kind, row.start_ms) not in due:
@@ -123,7 +123,9 @@ def _backfill_jobs(
     found = coverage.coverage(root, listed)
     range_ms = (row.backfill_from_ms or 0, row.backfill_to_ms)
     left = [
-        job for job in plan.again(found, *range_ms, at_ms) if _position(job) >= row.backfill_next_ms
+        job
+        for job in due_jobs.again(found, *range_ms, at_ms)
+        if _position(job) >= row.backfill_next_ms
     ]
     if not left:
         _advance_backfill(cluster, row.backfill_next_ms, None)

@@ -12,8 +12,8 @@ from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root
 from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.coverage import Files
+from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineState
-from monitoring.pipeline.plan import RollUpJob
 
 _COST_MS = 7 * DAY_MS  # the bytes a day are those of the last days
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from monitoring.read_model.rows import BrokerRow, LogDirRow
+from monitoring.read_model.row_types import BrokerRow, LogDirRow
 from monitoring.read_model.tick_columns import TickColumns
 
 

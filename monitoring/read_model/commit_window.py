@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 from django.utils.functional import cached_property
 
-from monitoring.lag import read_state
+from monitoring.lag import lag_state
 from monitoring.read_model.columns import find
 from monitoring.read_model.group_columns import GroupColumns
 
@@ -65,7 +65,7 @@ class _Observation:
 
     def take(self, rows: np.ndarray, is_there: np.ndarray) -> "_Observation":
         committed, end = (
-            np.where(is_there, values[rows], read_state.UNKNOWN)
+            np.where(is_there, values[rows], lag_state.UNKNOWN)
             if len(values)
             else np.full(len(rows), -1)
             for values in (self.committed, self.end)
@@ -87,7 +87,7 @@ class CommitWindow:
         rows = Rows.of(groups)
         # Copies: a view would keep the whole tick in memory.
         committed, end = (
-            np.array(pc.fill_null(groups.table[name], read_state.UNKNOWN), dtype=np.int64)
+            np.array(pc.fill_null(groups.table[name], lag_state.UNKNOWN), dtype=np.int64)
             for name in ("committed_offset", "log_end_offset")
         )
         newest = _Observation(at_ms, committed, end)
@@ -115,11 +115,11 @@ class CommitWindow:
         return committed
 
     @cached_property
-    def read_states(self) -> np.ndarray:
-        """The ReadState of each row."""
+    def lag_states(self) -> np.ndarray:
+        """The LagState of each row."""
         owner = pc.fill_null(pc.binary_length(self.rows.groups.table["member_id"]), 0)
-        found = read_state.read_states(self.at_ms, *self._stacked(), owner.to_numpy() > 0)
-        found[self.rows.topic < 0] = read_state.ReadState.CAUGHT_UP  # a group that reads nothing
+        found = lag_state.lag_states(self.at_ms, *self._stacked(), owner.to_numpy() > 0)
+        found[self.rows.topic < 0] = lag_state.LagState.CAUGHT_UP  # a group that reads nothing
         return found
 
     @cached_property
@@ -127,19 +127,19 @@ class CommitWindow:
         """Row by row, per second: records `consumed` and `produced`."""
         committed, ends = self._stacked()
         return {
-            "consumed": read_state.rates(self.at_ms, committed),
-            "produced": read_state.rates(self.at_ms, ends),
+            "consumed": lag_state.rates(self.at_ms, committed),
+            "produced": lag_state.rates(self.at_ms, ends),
         }
 
     def counts(self, n: int, is_shown: np.ndarray) -> np.ndarray:
-        """For each of `n` groups the number of its partitions in each ReadState.
+        """For each of `n` groups the number of its partitions in each LagState.
 
         `is_shown`: whether to count it, by pair.
         """
         rows = (self.rows.topic >= 0) & is_shown[self.rows.pair]
-        codes = self.rows.group[rows] * len(read_state.ReadState) + self.read_states[rows]
-        return np.bincount(codes, minlength=n * len(read_state.ReadState)).reshape(
-            n, len(read_state.ReadState)
+        codes = self.rows.group[rows] * len(lag_state.LagState) + self.lag_states[rows]
+        return np.bincount(codes, minlength=n * len(lag_state.LagState)).reshape(
+            n, len(lag_state.LagState)
         )
 
     def _stacked(self) -> tuple[np.ndarray, np.ndarray]:

@@ -79,7 +79,7 @@ class LagSums:
         )
 
     def lists(self) -> dict[str, list[int | None]]:
-        """The values for the rows of pages (rows.py), by column name."""
+        """The values for the rows of pages (row_types.py), by column name."""
         lags = zip(self.lag.tolist(), self.known.tolist(), strict=True)
         columns: dict[str, list[int | None]] = {
             name: getattr(self, name).tolist()

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from django.utils.functional import cached_property
 
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model.columns import integer, number
 from monitoring.read_model.group_columns import LagSums
-from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
+from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.scope_masks import ScopeMasks
 from monitoring.read_model.tick_columns import TickColumns
 
@@ -53,18 +53,14 @@ class GroupRows:
     def _state_columns(self, codes: np.ndarray) -> dict[str, list[Any]]:
         """The state of each group, and its rates."""
         counts = self.state_counts[codes]
-        read_states = [
-            tuple(
-                (read_state, row[read_state])
-                for read_state in reversed(ReadState)
-                if row[read_state]
-            )
+        lag_states = [
+            tuple((lag_state, row[lag_state]) for lag_state in reversed(LagState) if row[lag_state])
             for row in counts.tolist()
         ]
         rates = {name: sums[codes].tolist() for name, sums in self._group_rates.items()}
         return {
-            "read_state": [row[0][0] if row else ReadState.UNKNOWN for row in read_states],
-            "read_states": read_states,
+            "lag_state": [row[0][0] if row else LagState.UNKNOWN for row in lag_states],
+            "lag_states": lag_states,
             "unread": list(map(integer, self._unread[codes])),
             "consumed_rate": list(map(number, rates["consumed"])),
             "produced_rate": list(map(number, rates["produced"])),
@@ -72,7 +68,7 @@ class GroupRows:
 
     @cached_property
     def state_counts(self) -> np.ndarray:
-        """Per group and ReadState: the number of partitions."""
+        """Per group and LagState: the number of partitions."""
         return self.columns.commits.counts(len(self.columns.groups.groups.all), self.masks.pairs)
 
     @cached_property
@@ -105,16 +101,16 @@ class GroupRows:
             **groups.facts.take(pa.array(codes)).to_pydict(),
             **groups.sums.take(pairs).lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
-            "read_state": [ReadState(code) for code in self._pair_states[pairs].tolist()],
+            "lag_state": [LagState(code) for code in self._pair_states[pairs].tolist()],
         }
         return _rows(GroupOnTopicRow, columns)
 
     @cached_property
     def _pair_states(self) -> np.ndarray:
-        """For each pair: the worst ReadState of its partitions."""
+        """For each pair: the worst LagState of its partitions."""
         commits = self.columns.commits
-        worst = np.full(len(self.masks.pairs), int(ReadState.CAUGHT_UP))
-        np.maximum.at(worst, commits.rows.pair, commits.read_states)
+        worst = np.full(len(self.masks.pairs), int(LagState.CAUGHT_UP))
+        np.maximum.at(worst, commits.rows.pair, commits.lag_states)
         return worst
 
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.lag.formula import lag_between, with_lag
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model.columns import integer, number
-from monitoring.read_model.rows import LagRow
+from monitoring.read_model.row_types import LagRow
 from monitoring.read_model.tick_columns import TickColumns
 
 _AT_ONCE = 1000
@@ -47,7 +47,7 @@ class LagRows(Sequence[LagRow]):
         unread = np.where(commits.is_committed[rows], np.nan, self._columns.records(rows))
         columns = {
             **table.select(stored).to_pydict(),
-            "read_state": [ReadState(code) for code in commits.read_states[rows].tolist()],
+            "lag_state": [LagState(code) for code in commits.lag_states[rows].tolist()],
             "unread": list(map(integer, unread)),
             "consumed_rate": list(map(number, commits.rates["consumed"][rows])),
             "produced_rate": list(map(number, commits.rates["produced"][rows])),
@@ -56,7 +56,7 @@ class LagRows(Sequence[LagRow]):
 
     def behind(self) -> "LagRows":
         """Those that are not caught up."""
-        is_behind = self._columns.commits.read_states[self._rows] != ReadState.CAUGHT_UP
+        is_behind = self._columns.commits.lag_states[self._rows] != LagState.CAUGHT_UP
         return LagRows(self._columns, self._rows[is_behind])
 
     def sorted_by(self, key: str, is_descending: bool) -> "LagRows":
@@ -77,7 +77,7 @@ class LagRows(Sequence[LagRow]):
         values = {
             "topic": lambda: columns.groups.topics.rank[found.topic[rows]],
             "partition": lambda: found.partition[rows],
-            "state": lambda: columns.commits.read_states[rows],
+            "state": lambda: columns.commits.lag_states[rows],
             "lag": lambda: lag_between(committed, end),
             "unread": lambda: np.where(np.isnan(committed), columns.records(rows), np.nan),
             "rate": lambda: (

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from django.utils.functional import cached_property
 
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
 from monitoring.read_model.columns import integer, number
@@ -22,7 +22,7 @@ from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.placement import Placement
-from monitoring.read_model.rows import (
+from monitoring.read_model.row_types import (
     BrokerRow,
     GroupOnTopicRow,
     GroupRow,
@@ -171,12 +171,12 @@ class Snapshot:
         n, pairs = len(self.columns.topics.names), self.columns.topic_of_pair
         commits, sums = self.columns.commits, self.columns.groups.sums
         rows = np.flatnonzero(self.masks.rows & (pairs[commits.rows.pair] >= 0))
-        read_state = np.full(n, -1)
-        np.maximum.at(read_state, pairs[commits.rows.pair[rows]], commits.read_states[rows])
+        lag_state = np.full(n, -1)
+        np.maximum.at(lag_state, pairs[commits.rows.pair[rows]], commits.lag_states[rows])
         shown = np.flatnonzero(self.masks.pairs & (pairs >= 0) & (sums.known > 0))
         lag = np.full(n, np.nan)
         np.fmax.at(lag, pairs[shown], sums.lag[shown].astype(float))
-        return TopicReaders(read_state, lag)
+        return TopicReaders(lag_state, lag)
 
     @cached_property
     def _group_counts(self) -> np.ndarray:
@@ -202,7 +202,7 @@ class Snapshot:
 
     def find_groups(self, text: str, count_max: int) -> tuple[list[GroupRow], int]:
         """The first groups whose names contain the text, and the number of all of them."""
-        in_trouble = self._group_rows.state_counts[:, ReadState.GROWING :].sum(axis=1) > 0
+        in_trouble = self._group_rows.state_counts[:, LagState.GROWING :].sum(axis=1) > 0
         names = self.columns.groups.groups
         found = name_search.find(names, self.masks.groups, in_trouble, text, count_max)
         return self._group_rows.of_groups(found.codes), found.count
@@ -228,16 +228,14 @@ class Snapshot:
         return self._group_code(name) is not None
 
     @property
-    def group_read_states(self) -> dict[ReadState, int]:
+    def group_lag_states(self) -> dict[LagState, int]:
         """The number of groups by the state of their worst partition, the worst first."""
         has_state = self._group_rows.state_counts[self.masks.group_codes] > 0
         worst = has_state.shape[1] - 1 - np.argmax(has_state[:, ::-1], axis=1)
-        worst[~has_state.any(axis=1)] = ReadState.UNKNOWN
-        counts = np.bincount(worst, minlength=len(ReadState)).tolist()
+        worst[~has_state.any(axis=1)] = LagState.UNKNOWN
+        counts = np.bincount(worst, minlength=len(LagState)).tolist()
         return {
-            read_state: counts[read_state]
-            for read_state in reversed(ReadState)
-            if counts[read_state]
+            lag_state: counts[lag_state] for lag_state in reversed(LagState) if counts[lag_state]
         }
 
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:

@@ -12,7 +12,7 @@ from functools import partial
 import re2
 
 from monitoring.gateway.records import RecordRow
-from monitoring.records.expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
+from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 FIELDS = ("any", "key", "value", "header_name", "header_value")
 OPERATORS = ("contains", "not_contains", "equals", "matches")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitoring.history import reader
-from monitoring.history.cover import Part as Covered
+from monitoring.history.level_choice import Part as Covered
 from monitoring.history.levels import RAW
 from monitoring.history.points import level_for
 from monitoring.history.root import Root, current

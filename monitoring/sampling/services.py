@@ -13,7 +13,7 @@ from redis import RedisError
 from monitoring import redis_client, redis_keys
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
@@ -39,7 +39,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
                 return None
             previous = _previous_tick(target.slug, tick_number)
             reading = readers.read(target, interval_ms, previous)
-            result = loop.run(reading, timeout_s=interval_ms / 1000)
+            result = event_loop.run(reading, timeout_s=interval_ms / 1000)
             tick = _make_tick(result, tick_number, interval_ms, previous)
             if not put_tick(tick):
                 return None
@@ -99,6 +99,6 @@ def notify(group: str, kind: str, tick: Tick) -> None:
     """Send the tick's number to the web processes; they read the tick from Redis."""
     message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
     try:
-        loop.run(get_channel_layer().group_send(group, message), _NOTIFY_TIMEOUT_S)
+        event_loop.run(get_channel_layer().group_send(group, message), _NOTIFY_TIMEOUT_S)
     except (RedisError, OSError, TimeoutError) as error:
         log.warning("no notification for tick %d of %s: %s", tick.tick, tick.cluster, error)

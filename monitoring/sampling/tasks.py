@@ -9,7 +9,7 @@ from django.db import connections
 from monitoring import kafka_cluster_id, memory
 from monitoring.cluster_cleanup import delete_samples
 from monitoring.clusters import Cluster, InvalidAddress
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.sampling.cluster_readers import SamplingTarget
@@ -32,7 +32,7 @@ def sample(tick_number: int) -> None:
     targets = [
         (cluster, target) for cluster in clusters if (target := _target(cluster, tick_number))
     ]
-    removed = loop.run(
+    removed = event_loop.run(
         readers.close_others([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S
     )
     # If a cluster was removed while it was sampled, that tick was written after the deletion.

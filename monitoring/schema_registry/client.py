@@ -23,7 +23,7 @@ from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.egress import EgressRefused, EgressUnresolved, check_against
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.schema_registry_settings import RegistrySettings
 
@@ -90,7 +90,7 @@ def _run(settings: RegistrySettings, read: "Callable[[_Connection], Awaitable[T]
                 return await read(_Connection(settings, client))
 
     try:
-        return loop.run(connected(), TIMEOUT_S + 1)
+        return event_loop.run(connected(), TIMEOUT_S + 1)
     except TimeoutError as error:
         raise _of_registry(Reason("registry_silent", why=Reason("timed_out"))) from error
     except EgressUnresolved as error:

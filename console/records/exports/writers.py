@@ -1,6 +1,7 @@
 """Writes exported records as JSON Lines, CSV or Parquet. Pure.
 
-A JSON line is a record as in a download (console/records/downloads.py); the last line has the end:
+A JSON line is a record as in a download (console/records/record_download.py); the last line has
+the end:
 
     {"end": {"is_complete": false, "why": "limit", "records": 1000, "continue_at": "0:41,1:7", …}}
 
@@ -18,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from console.records import downloads
+from console.records import record_download
 from monitoring.gateway.records import RecordRow
 
 _GROUP_ROWS = 10_000  # rows of a row group of Parquet
@@ -79,7 +80,7 @@ class JsonLines(Writer):
         self._topic = topic
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
-        lines = (downloads.content(self._topic, row, "record") or b"" for row in rows)
+        lines = (record_download.content(self._topic, row, "record") or b"" for row in rows)
         return b"".join(line + b"\n" for line in lines)
 
     def end(self, end: ExportEnd) -> bytes:
@@ -180,7 +181,7 @@ class _Buffer(io.RawIOBase):
 
 
 def _text(data: bytes | None) -> str | None:
-    found = downloads.text_or_base64(data)
+    found = record_download.text_or_base64(data)
     if found is None:
         return None
     return found["text"] if "text" in found else f"base64:{found['base64']}"

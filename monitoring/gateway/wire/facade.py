@@ -12,7 +12,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
@@ -57,7 +57,7 @@ class Wire:
         Raises ClusterUnavailable after `timeout_s`.
         """
         try:
-            return loop.run(self._read_spans(topic, timeout_s), timeout_s + _GRACE_S)
+            return event_loop.run(self._read_spans(topic, timeout_s), timeout_s + _GRACE_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
@@ -67,7 +67,7 @@ class Wire:
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
         try:
-            return loop.run(self._read_batch_header(topic, partition, offset), 2 * _TIMEOUT_S)
+            return event_loop.run(self._read_batch_header(topic, partition, offset), 2 * _TIMEOUT_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
         except (KafkaError, ValueError, struct.error) as error:
@@ -78,7 +78,7 @@ class Wire:
     ) -> dict[TopicPartition, str]:
         """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
         try:
-            return loop.run(self._delete_offsets(group, partitions), 3 * _TIMEOUT_S)
+            return event_loop.run(self._delete_offsets(group, partitions), 3 * _TIMEOUT_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
         except KafkaError as error:
@@ -86,7 +86,7 @@ class Wire:
 
     def _request(self, topics: Sequence[str] | None) -> Metadata:
         try:
-            return loop.run(self._read(topics), _TIMEOUT_S)
+            return event_loop.run(self._read(topics), _TIMEOUT_S)
         except TimeoutError as error:
             reason = Reason("no_answer_in_time", seconds=f"{_TIMEOUT_S:.0f}")
             raise ClusterUnavailable(reason) from error

@@ -6,7 +6,7 @@ import pytest
 
 from console.produce import contents, json_lines
 from console.produce.data_formats import InvalidData
-from console.records import downloads
+from console.records import record_download
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.reasons import Reason
@@ -41,7 +41,7 @@ def test_values_that_look_like_an_encoding_can_be_written():
 def test_a_download_of_a_record_is_read_back():
     headers = (("trace", b"\xff"), ("none", None))
     row = RecordRow(3, 41, 1_700_000_000_000, b"k\xff", '{"text": "Grüße"}'.encode(), headers)
-    text = downloads.content("orders", row, "record").decode()
+    text = record_download.content("orders", row, "record").decode()
     assert read(text) == [NewRecord(row.key, row.value, headers, 3, row.timestamp_ms)]
     assert read(text, keeps_partitions=False, keeps_times=False) == [
         NewRecord(row.key, row.value, headers)
@@ -52,11 +52,11 @@ def test_data_that_a_download_decoded_are_refused_and_others_are_read_back():
     note = SchemaNote(5, "AVRO", "orders-value", 1)
     decoded = RecordRow(0, 1, 0, None, b'{"a":1}', (), value_schema=note)
     with pytest.raises(InvalidData, match="Line 1: It was decoded with a schema"):
-        read(downloads.content("orders", decoded, "record").decode())
+        read(record_download.content("orders", decoded, "record").decode())
     unknown = SchemaNote(5, problem=Reason("schema_missing", id=5))
     for data in (b"\x00\x00\x00\x00\x05\xff", b"\x00\x00\x00\x00\x05x"):
         row = RecordRow(0, 1, 0, None, data, (), value_schema=unknown)
-        assert read(downloads.content("orders", row, "record").decode())[0].value == data
+        assert read(record_download.content("orders", row, "record").decode())[0].value == data
     [own] = read('{"value": {"text": "x", "schema": {"id": 1}}}')
     assert own.value == b'{"text":"x","schema":{"id":1}}'
 

@@ -4,7 +4,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -69,8 +69,8 @@ def test_the_header_of_a_records_batch_is_read(kafka, produced_ms):
 
 def test_a_tick_matches_the_cluster(written, produced_ms):
     readers = ClusterReaders()
-    outcome = loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)
-    loop.run(readers.close_others([]), 5)
+    outcome = event_loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)
+    event_loop.run(readers.close_others([]), 5)
     tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.reads)
     assert (tick.reason, tick.groups_complete) == ("", True)
     partitions = [row for row in tick.partitions.to_pylist() if row["topic"] == TOPIC]
@@ -114,8 +114,8 @@ def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
             producer.produce("twice", b"value-%d" % number, partition=number % 2)
         assert producer.flush(20) == 0  # acknowledged by both replicas
         readers = ClusterReaders()
-        outcome = loop.run(readers.read(SamplingTarget.of(kafka), 20_000), 20)
-        loop.run(readers.close_others([]), 5)
+        outcome = event_loop.run(readers.read(SamplingTarget.of(kafka), 20_000), 20)
+        event_loop.run(readers.close_others([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)
         rows = [row for row in tick.partitions.to_pylist() if row["topic"] == "twice"]
         assert [row["replicas_reported"] for row in rows] == [2, 2]

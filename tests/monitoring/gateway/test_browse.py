@@ -212,10 +212,11 @@ def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, mon
 @pytest.mark.django_db
 def test_reading_creates_no_group(browse, live_cluster):
     browse.read("browse.some", 0, None, 5)
-    from monitoring.gateway import loop
+    from monitoring.gateway import event_loop
     from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 
-    outcome = loop.run(ClusterReaders().read(SamplingTarget.of(live_cluster.row()), 20_000), 20)
+    target = SamplingTarget.of(live_cluster.row())
+    outcome = event_loop.run(ClusterReaders().read(target, 20_000), 20)
     listed = {g.group for read in outcome.reads.coordinators for g in read.listed}
     assert not any("browse" in group for group in listed)
 

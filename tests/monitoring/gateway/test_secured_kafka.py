@@ -14,7 +14,7 @@ from confluent_kafka.admin import (
 
 from console.clusters.connection_test import explained
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.reader import ClusterReader
@@ -167,7 +167,7 @@ def test_a_reader_logs_in_again_when_its_session_ends(cluster):
         finally:
             await reader.close()
 
-    first, second, reads = loop.run(read_twice(), 60)
+    first, second, reads = event_loop.run(read_twice(), 60)
     assert second is not first
     assert TOPIC in reads.metadata.topics
 

@@ -1,7 +1,7 @@
 """Which files and ticks of a level are found for a time range."""
 
 from monitoring.history import reader, writer
-from monitoring.history.cover import Part
+from monitoring.history.level_choice import Part
 from monitoring.history.levels import DAY, RAW
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 
 from monitoring.history.levels import DAY_MS, LEVELS
 from monitoring.history.root import current
-from monitoring.pipeline import coverage, jobs, plan, workspace
-from monitoring.pipeline.plan import Job
+from monitoring.pipeline import coverage, due_jobs, jobs, workspace
+from monitoring.pipeline.due_jobs import Job
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import open_session
 from tests.monitoring.pipeline.made_history import START_MS
@@ -30,8 +30,8 @@ def do_all(spark: SparkSession, now_ms: int = START_MS + 2 * DAY_MS) -> None:
 def due(now_ms: int, *, merges: bool = True) -> list[Job]:
     listed = coverage.files(current(), "local")
     kept = dict.fromkeys(LEVELS, 0)
-    waiting = plan.roll_ups(coverage.coverage(current(), listed), kept, now_ms)
-    return [*waiting, *(plan.merges(listed, waiting, now_ms) if merges else ())]
+    waiting = due_jobs.roll_ups(coverage.coverage(current(), listed), kept, now_ms)
+    return [*waiting, *(due_jobs.merges(listed, waiting, now_ms) if merges else ())]
 
 
 def run(spark: SparkSession, job: Job) -> jobs.Done:

@@ -7,7 +7,7 @@ from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline import workspace
-from monitoring.pipeline.plan import MergeJob, RollUpJob
+from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 from tests.monitoring.pipeline.do_all import due, run
 from tests.monitoring.pipeline.made_history import (
     START_MS,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from monitoring.lag.read_state import ReadState
-from monitoring.read_model.rows import GroupRow, LagRow
+from monitoring.lag.lag_state import LagState
+from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import Scope
@@ -61,11 +61,11 @@ def test_a_group_has_the_state_of_its_worst_partition_and_the_rates_of_all():
         *ten(lambda step: [row(0, 100 + 10 * step, 400 + 20 * step), row(1, 300, 400 + step)])
     )
     found = group(snapshot)
-    assert found.read_state == ReadState.STALLED
-    assert found.read_states == ((ReadState.STALLED, 1), (ReadState.GROWING, 1))
+    assert found.lag_state == LagState.STALLED
+    assert found.lag_states == ((LagState.STALLED, 1), (LagState.GROWING, 1))
     assert (round(found.consumed_rate or 0, 6), round(found.produced_rate or 0, 6)) == (1.0, 2.1)
     assert round(found.lag_rate or 0, 6) == 1.1
-    assert [each.read_state for each in lags(snapshot)] == [ReadState.GROWING, ReadState.STALLED]
+    assert [each.lag_state for each in lags(snapshot)] == [LagState.GROWING, LagState.STALLED]
 
 
 def test_rows_that_change_places_keep_their_observations():
@@ -75,14 +75,14 @@ def test_rows_that_change_places_keep_their_observations():
         return new + (both[::-1] if step % 2 else both)
 
     found = lags(after(*ten(rows)))
-    assert [each.read_state for each in found] == [ReadState.STALLED, ReadState.CAUGHT_UP]
+    assert [each.lag_state for each in found] == [LagState.STALLED, LagState.CAUGHT_UP]
 
 
 def test_a_partition_without_a_commit_is_counted_with_the_records_that_it_holds():
     snapshot = after([row(0, None, 500), row(1, 500, 500), row(2, None, 500)])
     found = group(snapshot)
     assert (found.lag, found.not_committed, found.unread) == (0, 2, 800)
-    assert found.read_state == ReadState.NOT_COMMITTED
+    assert found.lag_state == LagState.NOT_COMMITTED
     assert [each.unread for each in lags(snapshot)] == [400, None, 400]
 
 
@@ -93,8 +93,8 @@ def test_the_records_of_a_partition_that_is_not_in_the_sample_are_unknown():
 
 def test_topics_outside_of_the_scope_are_in_no_state():
     rows = [row(0, 500, 500), row(0, 10, 500, topic="secret", member_id=None)]
-    assert group(after(rows)).read_state == ReadState.NO_MEMBERS
-    assert group(after(rows, scope=Scope(topics=("orders",)))).read_state == ReadState.CAUGHT_UP
+    assert group(after(rows)).lag_state == LagState.NO_MEMBERS
+    assert group(after(rows, scope=Scope(topics=("orders",)))).lag_state == LagState.CAUGHT_UP
 
 
 def test_old_observations_are_dropped():

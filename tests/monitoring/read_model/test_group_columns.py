@@ -3,7 +3,7 @@ from dataclasses import asdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.snapshot import Snapshot
@@ -30,10 +30,10 @@ def test_a_total_has_the_number_of_missing_parts():
         "group": "g", "state": "Stable", "protocol_type": None, "coordinator": None, "members": 1,
         "topics": 2, "partitions": 4, "lag": 6,
         "ahead": 1, "ahead_by": 4, "not_committed": 1, "end_unknown": 1, "reported_at_ms": None,
-        "unread": None, "read_state": ReadState.NO_MEMBERS,
+        "unread": None, "lag_state": LagState.NO_MEMBERS,
         "consumed_rate": None, "produced_rate": None,
-        "read_states": (
-            (ReadState.NO_MEMBERS, 1), (ReadState.NOT_COMMITTED, 1), (ReadState.UNKNOWN, 2)
+        "lag_states": (
+            (LagState.NO_MEMBERS, 1), (LagState.NOT_COMMITTED, 1), (LagState.UNKNOWN, 2)
         ),
     }  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model import group_rows, lag_rows, snapshot
 from monitoring.read_model.partial_sum import PartialSum
-from monitoring.read_model.rows import LastRecord
+from monitoring.read_model.row_types import LastRecord
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 from tests.monitoring.tick_factory import make_tick
@@ -142,11 +142,11 @@ def test_a_group_on_a_topic_has_the_state_of_its_worst_partition_there():
     ]
     tick = make_tick(2, partitions=[part("a", 0), part("b", 0)], groups=groups)
     shown = Snapshot.of(tick)
-    assert [row.read_state for row in shown.readers("a")] == [ReadState.NOT_COMMITTED]
-    assert [row.read_state for row in shown.readers("b")] == [ReadState.CAUGHT_UP]
-    assert shown.group_read_states == {ReadState.NOT_COMMITTED: 1}
+    assert [row.lag_state for row in shown.readers("a")] == [LagState.NOT_COMMITTED]
+    assert [row.lag_state for row in shown.readers("b")] == [LagState.CAUGHT_UP]
+    assert shown.group_lag_states == {LagState.NOT_COMMITTED: 1}
     of_b = Snapshot.of(tick, scope=Scope(topics=("b",)))
-    assert of_b.group_read_states == {ReadState.CAUGHT_UP: 1}
+    assert of_b.group_lag_states == {LagState.CAUGHT_UP: 1}
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
     ]
     assert shown.totals.lag == PartialSum(10, 1, 2, has_unseen_parts=True)
     assert shown.totals.groups_silent == 1
-    counts = [(ReadState.NO_MEMBERS, 1), (ReadState.UNKNOWN, 1)]
-    assert list(shown.group_read_states.items()) == counts
+    counts = [(LagState.NO_MEMBERS, 1), (LagState.UNKNOWN, 1)]
+    assert list(shown.group_lag_states.items()) == counts
 
 
 def test_a_broker_that_is_down_keeps_its_address_in_its_row():
@@ -325,7 +325,7 @@ def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
     assert shown.lags(group="h") == []
     assert (shown.topics[0].groups, shown.totals.groups) == (1, 1)
     assert shown.totals.lag == PartialSum(10, 0, 1)
-    assert shown.group_read_states == {ReadState.NO_MEMBERS: 1}
+    assert shown.group_lag_states == {LagState.NO_MEMBERS: 1}
     assert not shown.shows_all
 
 

@@ -1,7 +1,7 @@
 """Readers are reused between ticks and closed when their cluster is removed."""
 
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 
@@ -14,7 +14,7 @@ def target(token="one", slug="c"):
 
 
 def reader_of(readers, wanted):
-    return loop.run(readers._reader(wanted), 5)
+    return event_loop.run(readers._reader(wanted), 5)
 
 
 def is_closed(reader):
@@ -28,12 +28,12 @@ def test_a_cluster_keeps_its_reader_until_its_settings_change():
     second = reader_of(readers, target(token="two"))
     assert second is not first
     assert (is_closed(first), is_closed(second)) == (True, False)
-    loop.run(readers.close_others([]), 5)
+    event_loop.run(readers.close_others([]), 5)
 
 
 def test_readers_of_removed_clusters_are_closed_and_returned():
     readers = ClusterReaders()
     gone, kept = reader_of(readers, target(slug="gone")), reader_of(readers, target(slug="kept"))
-    assert loop.run(readers.close_others(["kept", "new"]), 5) == ["gone"]
+    assert event_loop.run(readers.close_others(["kept", "new"]), 5) == ["gone"]
     assert (is_closed(gone), is_closed(kept)) == (True, False)
-    loop.run(readers.close_others([]), 5)
+    event_loop.run(readers.close_others([]), 5)

@@ -8,7 +8,7 @@ import pytest
 from channels.layers import get_channel_layer
 
 from monitoring import redis_client
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.wire import limits
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
@@ -45,12 +45,12 @@ def test_a_tick_is_stored_and_announced(live_cluster, redis_server):
         await layer.group_add("tick.live", name)
         return name
 
-    channel = loop.run(listen(), PATIENCE_S)
+    channel = event_loop.run(listen(), PATIENCE_S)
     sample_cluster(SamplingTarget.of(live_cluster.row()), 1000, INTERVAL_MS)
     tick = tick_stream.latest_tick("live")
     assert (tick.tick, tick.ok, tick.reason) == (1000, True, "")
     assert {row["id"]: row["source"] for row in tick.brokers} == {1: "brokerd", 2: "brokerd"}
-    notice = loop.run(layer.receive(channel), PATIENCE_S)
+    notice = event_loop.run(layer.receive(channel), PATIENCE_S)
     assert notice == {"type": "tick", "cluster": "live", "tick": 1000}
 
 

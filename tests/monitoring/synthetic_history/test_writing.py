@@ -15,7 +15,7 @@ from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
 from monitoring.pipeline import coverage, jobs, workspace
-from monitoring.pipeline.plan import roll_ups
+from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.synthetic_history import marker, writing
 from tests.monitoring.pipeline.made_history import raw_rows
 from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks

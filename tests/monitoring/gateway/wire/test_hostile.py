@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
 from monitoring.gateway.wire.limits import Refusals
@@ -59,7 +59,7 @@ def read(answers, timeout_s=60, highest=None) -> ClusterReads:
             await reader.close()
 
     with hostile_broker(answers, highest) as port:
-        return loop.run(once(port), 120)
+        return event_loop.run(once(port), 120)
 
 
 def test_nothing_of_a_valid_cluster_is_refused():

@@ -8,7 +8,7 @@ import uuid
 import pytest
 
 from monitoring.clock import now_ms
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.reader import ClusterReader
@@ -32,11 +32,11 @@ def read(live_cluster, db):
 
     def read_once(previous=None, **fields):
         target = SamplingTarget.of(live_cluster.row(**fields))
-        outcome = loop.run(readers.read(target, INTERVAL_MS, previous), INTERVAL_MS / 1000)
+        outcome = event_loop.run(readers.read(target, INTERVAL_MS, previous), INTERVAL_MS / 1000)
         return outcome.reads
 
     yield read_once
-    loop.run(readers.close_others([]), 5)
+    event_loop.run(readers.close_others([]), 5)
 
 
 def ends(reads):

@@ -15,7 +15,7 @@ Replicas = tuple[int, ...]
 Assignment = dict[TopicPartition, Replicas]
 
 
-def propose(
+def assign(
     current: Mapping[TopicPartition, Replicas],
     racks: Mapping[int, str | None],
     factors: Mapping[str, int] | None = None,

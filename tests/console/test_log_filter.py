@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from console.logs import ExpectedErrorFilter
+from console.log_filter import ExpectedErrorFilter
 from monitoring.redis_client import StoreDown
 
 ROOT = Path(__file__).parent.parent.parent

@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from monitoring.history import cleanup, manifest, writer
+from monitoring.history import manifest, unlisted_files, writer
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import Manifest
 from tests.monitoring.tick_factory import make_tick
@@ -20,8 +20,8 @@ def test_files_that_no_manifest_lists_are_deleted_after_the_grace_time(root):
     folder = Path(root.path(*place.folder))
     for path in folder.iterdir():
         os.utime(path, (now_ms / 1000, now_ms / 1000))
-    assert cleanup.delete_unlisted(root, "local", now_ms + 60_000) == 0
-    assert cleanup.delete_unlisted(root, "local", now_ms + 20 * 60_000) == len(dropped)
+    assert unlisted_files.delete_unlisted(root, "local", now_ms + 60_000) == 0
+    assert unlisted_files.delete_unlisted(root, "local", now_ms + 20 * 60_000) == len(dropped)
     names = {path.name for path in folder.iterdir() if path.suffix == ".parquet"}
     assert names == {file.name for file in kept}
     assert manifest.load(root, place) == Manifest(3, tuple(kept))
@@ -36,5 +36,5 @@ def test_the_grace_time_of_replaced_files_begins_when_they_are_replaced(root):
         os.utime(path, (1000, 1000))
     manifest.replace(root, place, manifest.load(root, place), [])
     replaced_ms = int(max(path.stat().st_mtime for path in folder.iterdir()) * 1000)
-    assert cleanup.delete_unlisted(root, "local", replaced_ms + 60_000) == 0
-    assert cleanup.delete_unlisted(root, "local", replaced_ms + 20 * 60_000) > 0
+    assert unlisted_files.delete_unlisted(root, "local", replaced_ms + 60_000) == 0
+    assert unlisted_files.delete_unlisted(root, "local", replaced_ms + 20 * 60_000) > 0

@@ -1,7 +1,7 @@
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place
-from monitoring.pipeline.plan import (
+from monitoring.pipeline.due_jobs import (
     LATE_MS,
     Coverage,
     MergeJob,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.history.cover import Part, add_coarser, cover
+from monitoring.history.level_choice import Part, add_coarser, cover
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, RAW
 
 START = 20_000 * DAY_MS

@@ -14,7 +14,7 @@ The rules, of which the first that applies decides:
 | growing | the lag is larger than in the first observation |
 | draining | else: the commit moves and the lag does not grow |
 
-The state of a group is the worst of its partitions, in the order of `ReadState`.
+The state of a group is the worst of its partitions, in the order of `LagState`.
 """
 
 from enum import IntEnum
@@ -28,7 +28,7 @@ CAUGHT_UP_MS = 45_000
 OBSERVED_MS = 60_000
 
 
-class ReadState(IntEnum):
+class LagState(IntEnum):
     """States, the worst last."""
 
     CAUGHT_UP = 0
@@ -45,10 +45,10 @@ class ReadState(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-def read_states(
+def lag_states(
     at_ms: np.ndarray, committed: np.ndarray, ends: np.ndarray, is_owned: np.ndarray
 ) -> np.ndarray:
-    """The ReadState of each partition.
+    """The LagState of each partition.
 
     `committed` and `ends` have a row per observation, the newest last, and a column per partition;
     `at_ms` has their times. UNKNOWN (−1) = no commit, or the end is not known.
@@ -63,18 +63,18 @@ def read_states(
     reached = (recent & (commit >= ends)).any(axis=0)
     has_moved = ((committed >= 0) & (committed != commit)).any(axis=0)
     conditions = [
-        (commit < 0, ReadState.NOT_COMMITTED),
-        ((end < 0) | (commit > end), ReadState.UNKNOWN),
-        (reached, ReadState.CAUGHT_UP),
-        (~is_owned, ReadState.NO_MEMBERS),
-        (committed.max(axis=0) > commit, ReadState.REWOUND),
-        (observed_ms < OBSERVED_MS, ReadState.UNKNOWN),
-        (~has_moved, ReadState.STALLED),
-        (lag_between(commit, end) > first_lag, ReadState.GROWING),
+        (commit < 0, LagState.NOT_COMMITTED),
+        ((end < 0) | (commit > end), LagState.UNKNOWN),
+        (reached, LagState.CAUGHT_UP),
+        (~is_owned, LagState.NO_MEMBERS),
+        (committed.max(axis=0) > commit, LagState.REWOUND),
+        (observed_ms < OBSERVED_MS, LagState.UNKNOWN),
+        (~has_moved, LagState.STALLED),
+        (lag_between(commit, end) > first_lag, LagState.GROWING),
     ]
     masks = [mask for mask, _state in conditions]
     found: np.ndarray = np.select(
-        masks, [int(read_state) for _mask, read_state in conditions], ReadState.DRAINING
+        masks, [int(lag_state) for _mask, lag_state in conditions], LagState.DRAINING
     )
     return found
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from monitoring.lag.read_state import ReadState
+from monitoring.lag.lag_state import LagState
 from monitoring.read_model.columns import integer, number
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
@@ -84,9 +84,9 @@ class LastRecord:
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """Of each topic: the worst ReadState of its readers (−1 = none), and a group's largest lag."""
+    """Of each topic: the worst LagState of its readers (−1 = none), and a group's largest lag."""
 
-    read_state: np.ndarray
+    lag_state: np.ndarray
     lag: np.ndarray
 
 
@@ -156,10 +156,10 @@ class TopicRow:
         return LastRecord(integer(self._columns.last_record_ms[self._code]), not has_newer)
 
     @property
-    def read_state(self) -> ReadState | None:
+    def lag_state(self) -> LagState | None:
         """The worst state of a partition in a group that reads it; None = no group reads it."""
-        code = int(self._details.topic_readers.read_state[self._code])
-        return None if code < 0 else ReadState(code)
+        code = int(self._details.topic_readers.lag_state[self._code])
+        return None if code < 0 else LagState(code)
 
     @property
     def lag(self) -> int | None:
@@ -227,8 +227,8 @@ class GroupRow:
     commits are beyond their ends, by `ahead_by` offsets in total. `unread` = the records in the
     partitions without a commit, None if that is unknown for one of them.
 
-    `read_state` is the state of its worst partition, `read_states` counts its partitions by
-    state, the worst first (monitoring/lag/read_state.py). Rates are per second, of the last
+    `lag_state` is the state of its worst partition, `lag_states` counts its partitions by
+    state, the worst first (monitoring/lag/lag_state.py). Rates are per second, of the last
     minutes.
 
     `reported_at_ms`: if not None, the coordinator does not answer; the row is its answer
@@ -248,8 +248,8 @@ class GroupRow:
     not_committed: int
     end_unknown: int
     unread: int | None
-    read_state: ReadState
-    read_states: tuple[tuple[ReadState, int], ...]
+    lag_state: LagState
+    lag_states: tuple[tuple[LagState, int], ...]
     consumed_rate: float | None
     produced_rate: float | None
     reported_at_ms: int | None = None
@@ -273,10 +273,10 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupOnTopicRow:
-    """One group on one topic; lag as in GroupRow. `read_state`: of its worst partition."""
+    """One group on one topic; lag as in GroupRow. `lag_state`: of its worst partition."""
 
     group: str
-    read_state: ReadState
+    lag_state: LagState
     state: str | None
     members: int | None
     partitions: int
@@ -300,7 +300,7 @@ class TopicOfGroupRow:
 class LagRow:
     """A partition that a group reads; `lag_note` explains a missing or negative lag.
 
-    `unread` = the records in it if it was never committed. `read_state` and rates as in GroupRow.
+    `unread` = the records in it if it was never committed. `lag_state` and rates as in GroupRow.
     """
 
     group: str
@@ -314,7 +314,7 @@ class LagRow:
     client_id: str | None
     member_host: str | None
     unread: int | None
-    read_state: ReadState
+    lag_state: LagState
     consumed_rate: float | None
     produced_rate: float | None
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.ui.moments import MomentInput, milliseconds_of
+from console.ui.moment_input import MomentInput, milliseconds_of
 
 AT = datetime(2026, 11, 27, 10, 0, 0, 125_000, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitoring.gateway.records import RecordRow
-from monitoring.records.expression import EVALUATION_ERRORS, Expression
+from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression
 
 NAMES = st.sampled_from(["a", "b", "record", "size", "has"])
 SCALARS = st.one_of(
