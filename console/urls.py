@@ -6,12 +6,13 @@ slug.
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from console.health import metrics
 from console.health import views as health
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("metrics", health.metrics, name="metrics"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("", include("console.layout.urls")),
     path("", include("console.accounts.urls")),
     path("", include("console.clusters.urls")),

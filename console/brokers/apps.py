@@ -9,8 +9,8 @@ class BrokersConfig(AppConfig):
     def ready(self) -> None:
         from console.actions.registry import register
         from console.brokers import broker_list, broker_page
-        from console.brokers.configure import ConfigureBroker
-        from console.brokers.set_log_level import SetLogLevel
+        from console.brokers.actions.configure import ConfigureBroker
+        from console.brokers.actions.set_log_level import SetLogLevel
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
 

@@ -13,8 +13,8 @@ from console.actions import services
 from console.actions.draft import PlanRefused
 from console.actions.plan_form import status_of
 from console.brokers import broker_page
+from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
-from console.brokers.set_log_level import SetLogLevel
 from console.live import snapshot_cache
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table

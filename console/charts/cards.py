@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
 from console.charts import measures, other_subject, services
-from console.charts.query import RANGES_MS, Query, range_of
+from console.charts.query import Query
+from console.charts.ranges import RANGES_MS, range_of
 from monitoring.history.series import COMPARE_MS
 
 

@@ -2,7 +2,7 @@
 
 of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
 show=records | bytes | size | lag | …    (measures.py)
-range=15m … 90d       compare= (nothing) | yesterday | week
+range=15m … 90d (ranges.py)    compare= (nothing) | yesterday | week
 with=                                    another topic, topic/partition, group or broker beside it
 """
 
@@ -14,19 +14,9 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from console.charts.measures import MEASURES
-from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
+from console.charts.ranges import DEFAULT_RANGE, RANGES_MS
 from monitoring.history.series import COMPARE_MS, Subject
 
-RANGES_MS = {
-    "15m": 15 * MINUTE_MS,
-    "1h": HOUR_MS,
-    "6h": 6 * HOUR_MS,
-    "24h": DAY_MS,
-    "7d": 7 * DAY_MS,
-    "30d": 30 * DAY_MS,
-    "90d": 90 * DAY_MS,
-}
-DEFAULT_RANGE = "1h"
 Kind = Literal["cluster", "topic", "group", "broker"]
 _NUMBER_DIGITS = 9
 
@@ -114,15 +104,6 @@ def parse(params: Mapping[str, str]) -> Query:
     )
     other = params.get("with", "")
     return replace(query, other=query.of_other(other)) if other else query
-
-
-def range_of(params: Mapping[str, str]) -> tuple[str, str]:
-    """The range and the comparison that a page's URL asks for; unknown values mean the default."""
-    chosen, compare = params.get("range", ""), params.get("compare", "")
-    return (
-        chosen if chosen in RANGES_MS else DEFAULT_RANGE,
-        compare if compare in COMPARE_MS else "",
-    )
 
 
 def _one_of(

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
-from console.dashboard.changes import changes
 from console.dashboard.problems import PROBLEMS_MAX, problems
+from console.dashboard.recent_changes import changes
 from console.groups import state_texts
 from console.groups.group_page import drained
 from console.live import snapshot_cache

@@ -9,8 +9,8 @@ class GroupsConfig(AppConfig):
     def ready(self) -> None:
         from console.actions.registry import register as register_action
         from console.groups import group_list, group_page
-        from console.groups.changes.delete import DeleteGroup
-        from console.groups.changes.reset_offsets import ResetOffsets
+        from console.groups.actions.delete import DeleteGroup
+        from console.groups.actions.reset_offsets import ResetOffsets
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")

@@ -8,7 +8,7 @@ farther back has a break at the left.
 from dataclasses import dataclass
 
 from console.actions.draft import Figure
-from console.groups.changes.reset_offsets import figures_of
+from console.groups.actions.reset_offsets import figures_of
 from console.groups.new_offsets import CommitInLog, Move, move
 from console.groups.resolve_reset import ResolvedReset
 

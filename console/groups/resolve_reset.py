@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused
-from console.groups.changes.shared import item_key
+from console.groups.actions.shared import item_key
 from console.groups.new_offsets import (
     PARTITIONS_MAX,
     CommitInLog,

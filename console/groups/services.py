@@ -8,8 +8,8 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.groups.changes.reset_offsets import ResetOffsets
-from console.groups.changes.shared import item_key
+from console.groups.actions.reset_offsets import ResetOffsets
+from console.groups.actions.shared import item_key
 from console.groups.resolve_reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition

@@ -2,7 +2,7 @@ import re
 
 from django.urls import path, register_converter
 
-from console.groups import change_views, views
+from console.groups import action_views, views
 
 
 class GroupName:
@@ -33,22 +33,22 @@ urlpatterns = [
     # Not below "groups/": a group's name can end in "/reset".
     path(
         "c/<slug:cluster>/group-reset/<group_name:group>",
-        change_views.plan_reset,
+        action_views.plan_reset,
         name="group-reset",
     ),
     path(
         "c/<slug:cluster>/group-reset-preview/<group_name:group>",
-        change_views.preview_reset,
+        action_views.preview_reset,
         name="group-reset-preview",
     ),
     path(
         "c/<slug:cluster>/group-offsets-delete/<group_name:group>",
-        change_views.plan_delete_offsets,
+        action_views.plan_delete_offsets,
         name="group-offsets-delete",
     ),
     path(
         "c/<slug:cluster>/group-delete/<group_name:group>",
-        change_views.plan_delete,
+        action_views.plan_delete,
         name="group-delete",
     ),
 ]

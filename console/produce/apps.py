@@ -8,10 +8,10 @@ class ProduceConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
-        from console.produce.copy_records import CopyRecords
-        from console.produce.mock_records import WriteMockRecords
+        from console.produce.actions.copy_records import CopyRecords
+        from console.produce.actions.mock_records import WriteMockRecords
+        from console.produce.actions.write_records import WriteRecords
         from console.produce.reasons import TEXTS
-        from console.produce.write_records import WriteRecords
         from monitoring.reasons import add_texts
 
         add_texts(TEXTS)

@@ -10,7 +10,7 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce.copy_records import CopyRecords, check_source
+from console.produce.actions.copy_records import CopyRecords, check_source
 from console.records import services as records
 from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.gateway import Gateway, for_cluster

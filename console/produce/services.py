@@ -11,12 +11,13 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce import contents, mock_records
-from console.produce.mock_records import MockSpec, WriteMockRecords
+from console.produce import contents
+from console.produce.actions import mock_records
+from console.produce.actions.mock_records import MockSpec, WriteMockRecords
+from console.produce.actions.write_records import WriteRecords
 from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
 from console.produce.schema_data import schema_title
-from console.produce.write_records import WriteRecords
 from console.records import services as records
 from console.topics.why_not_writable import why_not_writable
 from console.ui import numbers

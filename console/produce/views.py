@@ -15,8 +15,8 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.plan_form import plan_of, read_only_text
 from console.produce import services
+from console.produce.actions.copy_records import CopyRecords, check_source
 from console.produce.copy_form import CopyForm
-from console.produce.copy_records import CopyRecords, check_source
 from console.produce.copy_services import clusters_to_copy_to, propose_copy
 from console.produce.forms import (
     AgainForm,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from console.actions.action_type import Params
-from console.produce import contents, written
+from console.produce import contents, write_outcome
 from console.produce.models import WaitingRecords
 from monitoring.gateway.errors import GatewayError, Unreadable
 from monitoring.gateway.gateway import Gateway
@@ -63,7 +63,7 @@ class Writer:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-        yield written.count(self._waiting) / self._params["count"]
+        yield write_outcome.count(self._waiting) / self._params["count"]
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]
@@ -88,13 +88,13 @@ class Writer:
     def _error(self, outcomes: Sequence[WriteOutcome]) -> GatewayError:
         failed = [outcome for outcome in outcomes if outcome.offset is None]
         unknown = sum(outcome.is_unknown for outcome in failed)
-        number, total = written.count(self._waiting), self._params["count"]
+        number, total = write_outcome.count(self._waiting), self._params["count"]
         reason = Reason(
             "records_partly_written",
             n=number,
             total=total,
             unknown=unknown,
             left=total - number - unknown,
-            why=written.why(failed[0].error, self._waiting),
+            why=write_outcome.why(failed[0].error, self._waiting),
         )
         return GatewayError(reason, retriable=failed[0].retriable)

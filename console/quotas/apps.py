@@ -8,6 +8,6 @@ class QuotasConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
-        from console.quotas.change import ChangeQuotas
+        from console.quotas.actions.change_quotas import ChangeQuotas
 
         register(ChangeQuotas())

@@ -13,7 +13,7 @@ from console.actions import services
 from console.actions.draft import PlanRefused
 from console.actions.plan_form import status_of
 from console.live import snapshot_cache
-from console.quotas.change import ChangeQuotas
+from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, number, texts_of, title_of
 from console.quotas.forms import QuotaForm
 from console.ui.csv_export import render_list

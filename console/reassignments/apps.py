@@ -8,9 +8,9 @@ class ReassignmentsConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
-        from console.reassignments.cancel import CancelReassignments
-        from console.reassignments.elect import ElectLeaders
-        from console.reassignments.reassign import ReassignPartitions
+        from console.reassignments.actions.cancel import CancelReassignments
+        from console.reassignments.actions.elect import ElectLeaders
+        from console.reassignments.actions.reassign import ReassignPartitions
 
         register(ReassignPartitions())
         register(CancelReassignments())

@@ -9,14 +9,15 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.reassignments import cancel, cluster_state, elect, reassign
+from console.reassignments import cluster_state
+from console.reassignments.actions import cancel, elect, reassign
+from console.reassignments.actions.cancel import CancelReassignments
+from console.reassignments.actions.elect import ElectLeaders
+from console.reassignments.actions.reassign import ReassignPartitions
 from console.reassignments.assignment import assign
-from console.reassignments.cancel import CancelReassignments
 from console.reassignments.cluster_state import ClusterState, Partition
-from console.reassignments.elect import ElectLeaders
 from console.reassignments.moves import Move
-from console.reassignments.reassign import ReassignPartitions
-from console.topics.changes.bulk import resource_of
+from console.topics.actions.bulk import resource_of
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.reassignments import Reassignment

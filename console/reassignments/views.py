@@ -17,8 +17,8 @@ from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, Wanted
-from console.topics.changes.bulk import TOPICS_MAX
-from console.topics.changes.shared import why_not_changeable
+from console.topics.actions.bulk import TOPICS_MAX
+from console.topics.actions.shared import why_not_changeable
 from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

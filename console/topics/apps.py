@@ -11,12 +11,12 @@ class TopicsConfig(AppConfig):
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
         from console.topics import topic_list, topic_page
-        from console.topics.changes.add_partitions import AddPartitions
-        from console.topics.changes.bulk import ConfigureTopics, DeleteTopics, PurgeTopics
-        from console.topics.changes.configure import ConfigureTopic
-        from console.topics.changes.create import CreateTopic
-        from console.topics.changes.delete import DeleteTopic
-        from console.topics.changes.purge import PurgeTopic
+        from console.topics.actions.add_partitions import AddPartitions
+        from console.topics.actions.bulk import ConfigureTopics, DeleteTopics, PurgeTopics
+        from console.topics.actions.configure import ConfigureTopic
+        from console.topics.actions.create import CreateTopic
+        from console.topics.actions.delete import DeleteTopic
+        from console.topics.actions.purge import PurgeTopic
 
         register(CreateTopic())
         register(AddPartitions())

@@ -11,7 +11,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.plan_form import plan_of, read_only_text
-from console.topics.changes.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
+from console.topics.actions.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk
 from console.topics.topic_list import selected_names

@@ -10,13 +10,13 @@ from console.accounts.principal import Principal
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.topics.changes.bulk import (
+from console.topics.actions.bulk import (
     ConfigureTopics,
     PurgeTopics,
     purge_params,
     resource_of,
 )
-from console.topics.changes.purge import PurgeTopic, read_logs
+from console.topics.actions.purge import PurgeTopic, read_logs
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason

@@ -7,7 +7,7 @@ from django.http import Http404
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
-from console.topics.changes.shared import why_not_changeable
+from console.topics.actions.shared import why_not_changeable
 from console.topics.tabs import topic_tabs
 from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.errors import GatewayError

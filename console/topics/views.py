@@ -1,4 +1,4 @@
-"""The topics of a cluster: list and detail. Changes: console/topics/change_views.py."""
+"""The topics of a cluster: list and detail. Changes: console/topics/action_views.py."""
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe

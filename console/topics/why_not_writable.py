@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import ADMIN_ONLY_RECORDS
-from console.topics.changes.shared import why_not_changeable
+from console.topics.actions.shared import why_not_changeable
 from monitoring import own_topics
 from monitoring.models import Cluster
 

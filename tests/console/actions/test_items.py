@@ -14,7 +14,7 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.topics.changes import shared
+from console.topics.actions import shared
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
 from tests.console.actions.test_services import _queued  # noqa: F401  (a fixture)

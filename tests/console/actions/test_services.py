@@ -13,7 +13,7 @@ from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
-from console.topics.changes import shared as topic_changes
+from console.topics.actions import shared as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.reasons import loads

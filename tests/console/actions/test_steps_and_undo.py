@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
 from console.audit.models import AuditEntry
-from console.topics.changes import shared as topic_changes
+from console.topics.actions import shared as topic_changes
 from monitoring.gateway.errors import Refused
 from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run

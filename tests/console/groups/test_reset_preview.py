@@ -84,7 +84,7 @@ def test_a_cluster_that_does_not_answer_is_said(cluster, client_of, operator):
 
 
 def test_previews_are_limited_per_minute(cluster, client_of, operator, monkeypatch):
-    monkeypatch.setattr("console.groups.change_views.PREVIEWS_PER_MINUTE_MAX", 1)
+    monkeypatch.setattr("console.groups.action_views.PREVIEWS_PER_MINUTE_MAX", 1)
     client = client_of(operator)
     assert "stat-value" in preview(client, how="earliest")
     calls = len(cluster.calls)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from console.produce.actions.mock_records import MockSpec
 from console.produce.mock_avro import json_schema_of
-from console.produce.mock_records import MockSpec
 from console.produce.mock_values import InvalidSchema, MockValues
 from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.client import Schema

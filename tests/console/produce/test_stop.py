@@ -9,9 +9,9 @@ from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.produce import copy_records
+from console.produce.actions import copy_records
+from console.produce.actions.mock_records import MockSpec
 from console.produce.copy_services import RangesToCopy, propose_copy
-from console.produce.mock_records import MockSpec
 from console.produce.services import MockRequest, propose_mock
 from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import loads

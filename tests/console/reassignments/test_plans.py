@@ -10,7 +10,7 @@ from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.expiry import QUEUED_AGE_MAX, WORKER_SILENT_MAX
 from console.actions.models import Plan
-from console.reassignments import reassign
+from console.reassignments.actions import reassign
 from monitoring.gateway.errors import ClusterUnavailable, Unsupported
 from monitoring.models import Cluster
 from monitoring.reasons import Reason, loads

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.changes.bulk import TOPICS_MAX
+from console.topics.actions.bulk import TOPICS_MAX
 from tests.console.conftest import PARTITIONS, a_user, sample
 
 URL = "/c/local/change-topics"

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
-from console.topics.changes import shared
-from console.topics.changes.purge import TopicLogs, read_logs, why_not_purgeable
+from console.topics.actions import shared
+from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.ui import numbers
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence

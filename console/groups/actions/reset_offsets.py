@@ -15,8 +15,8 @@ from django.utils.translation import ngettext
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
-from console.groups.changes import shared
-from console.groups.changes.shared import item_key
+from console.groups.actions import shared
+from console.groups.actions.shared import item_key
 from console.groups.new_offsets import CommitInLog, Move, first_of, move
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.reassignments import cluster_state, moves
+from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.cluster_state import Partition
-from console.reassignments.target import PARTITIONS_TARGET
-from console.topics.changes import shared
-from console.topics.changes.bulk import resource_of
+from console.topics.actions import shared
+from console.topics.actions.bulk import resource_of
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition

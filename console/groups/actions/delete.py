@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.groups.changes import shared
-from console.groups.changes.reset_offsets import ResetOffsets
+from console.groups.actions import shared
+from console.groups.actions.reset_offsets import ResetOffsets
 from console.groups.new_offsets import first_of
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway

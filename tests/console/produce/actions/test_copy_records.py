@@ -11,7 +11,7 @@ from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.produce import copy_records
+from console.produce.actions import copy_records
 from console.produce.copy_services import RangesToCopy, limited, propose_copy
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import Unreadable

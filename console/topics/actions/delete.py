@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.changes import fact_diff, shared
+from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway

@@ -2,10 +2,10 @@
 
 import pytest
 
-from console.topics.changes import shared
-from console.topics.changes.add_partitions import AddPartitions
-from console.topics.changes.create import CreateTopic
-from console.topics.changes.delete import DeleteTopic
+from console.topics.actions import shared
+from console.topics.actions.add_partitions import AddPartitions
+from console.topics.actions.create import CreateTopic
+from console.topics.actions.delete import DeleteTopic
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Refused
 from tests.support.fake_gateway import FakeCluster
 from tests.support.progress_record import ProgressRecord

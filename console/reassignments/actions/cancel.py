@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import moves, review
-from console.reassignments.target import PARTITIONS_TARGET
-from console.topics.changes.bulk import resource_of
+from console.reassignments.actions.target import PARTITIONS_TARGET
+from console.topics.actions.bulk import resource_of
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.reassignments import Reassignment
 

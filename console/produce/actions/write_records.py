@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
-from console.produce import contents, draft_texts, written
+from console.produce import contents, draft_texts, write_outcome
 from console.produce.writer import Writer
-from console.topics.changes import fact_diff, shared
+from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
@@ -70,21 +70,21 @@ class WriteRecords(ItemsAction):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str] | float]:
-        waiting = written.waiting(params)
-        records = written.records(waiting)
+        waiting = write_outcome.waiting(params)
+        records = write_outcome.records(waiting)
         count = len(records)
         writer = Writer(gateway, params, waiting, lambda number: records[number % count])
         yield from writer.write(set(keys))
         waiting.delete_contents()
 
     def result(self, plan: Plan) -> str:
-        return written.reason(plan.params)
+        return write_outcome.reason(plan.params)
 
     def stopped(self, plan: Plan) -> str:
-        return written.so_far(plan.params)
+        return write_outcome.so_far(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
-        return written.links(plan.cluster, plan.resource, plan.params)
+        return write_outcome.links(plan.cluster, plan.resource, plan.params)
 
 
 def _audited(params: Params) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.brokers.configure import BROKER_TARGET
+from console.brokers.actions.configure import BROKER_TARGET
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway

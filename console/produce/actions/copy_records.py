@@ -25,11 +25,11 @@ from console.accounts.principal import Principal
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
-from console.produce import written
+from console.produce import write_outcome
+from console.produce.actions.write_records import POLICY, read_target, target_differences
 from console.produce.models import CopyState
-from console.produce.write_records import POLICY, read_target, target_differences
 from console.records import services as records
-from console.topics.changes import shared
+from console.topics.actions import shared
 from console.ui import numbers
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
@@ -127,13 +127,15 @@ class CopyRecords(ItemsAction):
             yield key, ""
 
     def result(self, plan: Plan) -> str:
-        return written.reason(plan.params)
+        return write_outcome.reason(plan.params)
 
     def stopped(self, plan: Plan) -> str:
-        return written.so_far(plan.params)
+        return write_outcome.so_far(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
-        return written.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
+        return (
+            write_outcome.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
+        )
 
     def again_url(self, plan: Plan) -> str:
         source = plan.params.get("cluster", plan.cluster), plan.params.get("name", plan.resource)
@@ -229,7 +231,7 @@ def _stopped(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
         offset=outcome.next_offset,
         beyond=outcome.beyond,
         unknown=outcome.unknown,
-        why=written.why(outcome.error, state),
+        why=write_outcome.why(outcome.error, state),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from console.actions import models
 from console.actions.models import Plan
-from console.produce.mock_records import MockSpec
+from console.produce.actions.mock_records import MockSpec
 from console.produce.models import WaitingRecords
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.reasons import Reason, loads

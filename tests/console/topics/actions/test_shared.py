@@ -1,8 +1,8 @@
 import pytest
 
 from console.actions.draft import PlanRefused
-from console.topics.changes.add_partitions import AddPartitions
-from console.topics.changes.delete import DeleteTopic
+from console.topics.actions.add_partitions import AddPartitions
+from console.topics.actions.delete import DeleteTopic
 
 
 @pytest.mark.parametrize("change", [DeleteTopic(), AddPartitions()])

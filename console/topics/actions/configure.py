@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.changes import fact_diff, shared
+from console.topics.actions import fact_diff, shared
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused

@@ -19,7 +19,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.plan_form import plan_of, read_only_text, unreadable_text
 from console.groups import services
-from console.groups.changes.shared import members_text
+from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
 from console.groups.reset_preview import preview_of
 from console.groups.resolve_reset import resolve

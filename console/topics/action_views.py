@@ -14,7 +14,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.plan_form import plan_of, read_only_text, status_of, unreadable_text
-from console.topics.changes.shared import why_not_changeable
+from console.topics.actions.shared import why_not_changeable
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, copy_of

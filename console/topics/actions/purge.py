@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
-from console.topics.changes import fact_diff, shared
+from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 

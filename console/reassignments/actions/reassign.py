@@ -14,9 +14,9 @@ from console.actions.action_type import ITEMS, ItemsAction, Params, Progress, Un
 from console.actions.draft import Draft, Facts, Figure, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
+from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, Stage
-from console.reassignments.target import PARTITIONS_TARGET
-from console.topics.changes.bulk import resource_of
+from console.topics.actions.bulk import resource_of
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway

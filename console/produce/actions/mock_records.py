@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import Params
 from console.actions.draft import Draft, Facts, Figure
-from console.produce import written
+from console.produce import write_outcome
+from console.produce.actions.write_records import WriteRecords
 from console.produce.mock_avro import document_of
 from console.produce.mock_example import schema_of
 from console.produce.mock_values import InvalidSchema, MockValues
-from console.produce.write_records import WriteRecords
 from console.produce.writer import Writer
 from console.ui import numbers
 from console.ui.texts import sentence
@@ -144,8 +144,8 @@ class WriteMockRecords(WriteRecords):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str] | float]:
-        waiting = written.waiting(params)
-        [stored] = written.records(waiting)
+        waiting = write_outcome.waiting(params)
+        [stored] = write_outcome.records(waiting)
         spec = MockSpec.loads(stored.value or b"")
         try:
             yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))

@@ -1,0 +1,26 @@
+"""The time ranges of charts, and which of them a page's URL asks for. Pure."""
+
+from collections.abc import Mapping
+
+from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
+from monitoring.history.series import COMPARE_MS
+
+RANGES_MS = {
+    "15m": 15 * MINUTE_MS,
+    "1h": HOUR_MS,
+    "6h": 6 * HOUR_MS,
+    "24h": DAY_MS,
+    "7d": 7 * DAY_MS,
+    "30d": 30 * DAY_MS,
+    "90d": 90 * DAY_MS,
+}
+DEFAULT_RANGE = "1h"
+
+
+def range_of(params: Mapping[str, str]) -> tuple[str, str]:
+    """The range and the comparison that a page's URL asks for; unknown values mean the default."""
+    chosen, compare = params.get("range", ""), params.get("compare", "")
+    return (
+        chosen if chosen in RANGES_MS else DEFAULT_RANGE,
+        compare if compare in COMPARE_MS else "",
+    )
