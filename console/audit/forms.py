@@ -32,7 +32,7 @@ class AuditFilter(forms.Form):
         """The actions of `entries` can be chosen."""
         if "verb" in data:  # the name of `action` in links that are older than it
             data = data.copy()
-            data.setdefault("action", data["verb"])
+            data.setdefault("action", data.get("verb", ""))
         super().__init__(data)
         self.shows_sign_ins = data.get("show") == SIGN_INS
         others = entries.exclude(action=SIGN_IN).order_by("action")

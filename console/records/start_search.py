@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.accounts.principal import Principal
 from console.audit import services as audit
 from console.records import services
+from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
@@ -14,7 +15,6 @@ from monitoring.records.filters import Condition
 from monitoring.records.running_search import RunningSearch
 from monitoring.records.search import SearchRequest
 
-_BROKER_TIMEOUT_S = 5.0
 _FOLLOW_SECONDS_MAX = 3600.0
 
 
@@ -91,7 +91,7 @@ def start(
 
 def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     """Partition → the offsets to search. Raises GatewayError."""
-    spans = gateway.wire.spans(query.topic, _BROKER_TIMEOUT_S)
+    spans = gateway.wire.spans(query.topic, timeouts.READ_S)
     if not spans and not gateway.wire.has_topic(query.topic):
         raise NotFound(Reason("topic_not_on_cluster", topic=query.topic))
     if query.partition is not None:

@@ -1,6 +1,6 @@
 """The settings of brokers and the levels of their loggers, with the project's own Kafka client.
 
-Every call waits for the broker's response, at most 15 seconds, and raises GatewayError.
+Every call waits for the broker's response, at most three times READ_S, and raises GatewayError.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import configs as wire_configs
@@ -19,7 +19,6 @@ from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
 
-_TIMEOUT_S = 5.0
 _TEXT_MAX = 300
 
 
@@ -88,7 +87,7 @@ class BrokerConfigs:
 
     def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         try:
-            return event_loop.run(self._send(broker_id, request), 3 * _TIMEOUT_S)
+            return event_loop.run(self._send(broker_id, request), 3 * timeouts.READ_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
@@ -96,7 +95,7 @@ class BrokerConfigs:
         """Send a request about a broker to that broker; one about all brokers to any."""
         reader = ClusterReader(self._settings, None, now_ms)
         try:
-            brokers = (await reader.read_metadata(_TIMEOUT_S, [])).brokers
+            brokers = (await reader.read_metadata(timeouts.READ_S, [])).brokers
         finally:
             await reader.close()
         found = [broker for broker in brokers if broker_id in (None, broker.id)]
@@ -104,7 +103,7 @@ class BrokerConfigs:
             raise NotFound(Reason("no_such_broker", id=broker_id))
         channel = Channel(found[0].host, found[0].port, self._settings, ByteBudget())
         try:
-            return await channel.request(request, _TIMEOUT_S)
+            return await channel.request(request, timeouts.READ_S)
         finally:
             channel.close()
 

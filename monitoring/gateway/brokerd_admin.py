@@ -11,12 +11,11 @@ import httpx
 from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.reasons import Reason
 
-TIMEOUT_S = 5.0
 _ANSWER_BYTES_MAX = 16 * 1024 * 1024
 
 
@@ -78,7 +77,7 @@ class BrokerAdmin:
     def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            event_loop.run(client.aclose(), TIMEOUT_S)
+            event_loop.run(client.aclose(), timeouts.READ_S)
 
     def _get(self, broker_id: int, path: str, query: dict[str, Any]) -> dict[str, Any]:
         base = self._urls.by_broker.get(str(broker_id))
@@ -86,7 +85,7 @@ class BrokerAdmin:
             raise Unsupported(Reason("no_admin_address", id=broker_id))
         try:
             target = check_url(base.rstrip("/") + path, self._urls.allowed)
-            answer = event_loop.run(self._fetch(target, query), TIMEOUT_S)
+            answer = event_loop.run(self._fetch(target, query), timeouts.READ_S)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except AnswerRefused as error:
@@ -101,13 +100,13 @@ class BrokerAdmin:
     async def _fetch(self, target: Target, query: dict[str, Any]) -> Answer:
         if self._client is None:
             self._client = httpx.AsyncClient(
-                follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+                follow_redirects=False, trust_env=False, timeout=timeouts.READ_S
             )
         return await bounded_http.request(
             self._client,
             "GET",
             target,
-            timeout_s=TIMEOUT_S,
+            timeout_s=timeouts.READ_S,
             body_bytes_max=_ANSWER_BYTES_MAX,
             headers={"Authorization": f"Bearer {self._urls.token}"},
             params=query,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.records import RecordRow
@@ -19,8 +20,6 @@ if TYPE_CHECKING:  # not imported in librdkafka's process
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
-_TIMEOUT_S = 5.0
-_GRACE_S = 5.0  # for starting and closing the consumer
 
 # Why a partition was not read, or not completely.
 NO_LEADER = "no leader"
@@ -96,10 +95,11 @@ class Browse:
         limit = max(1, min(limit, LIMIT_MAX))
         if partition is None and (offset is not None or before is not None):
             raise NotFound(Reason("offset_needs_partition"))
-        spans = self._wire.spans(topic, _TIMEOUT_S)
+        spans = self._wire.spans(topic, timeouts.READ_S)
         request = ReadRequest(
             self._settings, topic, partition, offset, before, limit, max_bytes,
-            _TIMEOUT_S, spans,
+            timeouts.READ_S, spans,
         )  # fmt: skip
-        page: RecordPage = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)
+        limit_s = 2 * timeouts.READ_S + timeouts.CONSUMER_GRACE_S
+        page: RecordPage = workers.call("read", request, limit_s=limit_s)
         return page

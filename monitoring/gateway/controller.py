@@ -6,7 +6,7 @@ from typing import TypeVar
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
@@ -15,19 +15,18 @@ from monitoring.gateway.wire.metadata import Broker
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
 
-TIMEOUT_S = 15.0
 _TEXT_MAX = 300
 _T = TypeVar("_T")
 
 
 def run(work: Awaitable[_T]) -> _T:
-    """Run a request of at most twice TIMEOUT_S. Raises GatewayError."""
+    """Run a request of at most twice CHANGE_S. Raises GatewayError."""
 
     async def guarded() -> _T:
         return await work
 
     try:
-        return event_loop.run(guarded(), 2 * TIMEOUT_S)
+        return event_loop.run(guarded(), 2 * timeouts.CHANGE_S)
     except TimeoutError as error:
         raise ClusterUnavailable(Reason("brokers_late")) from error
     except (KafkaError, ValueError) as error:
@@ -46,7 +45,7 @@ async def on_controller(
     channel = Channel(chosen.host, chosen.port, settings, ByteBudget())
     try:
         for key, name in apis.items():
-            await channel.require(key, name, TIMEOUT_S)
+            await channel.require(key, name, timeouts.CHANGE_S)
         return await ask(channel)
     finally:
         channel.close()
@@ -56,7 +55,7 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
     """The live brokers, and the id of the controller."""
     reader = ClusterReader(settings, None, now_ms)
     try:
-        found = await reader.read_metadata(TIMEOUT_S / 2, [])
+        found = await reader.read_metadata(timeouts.CHANGE_S / 2, [])
     finally:
         await reader.close()
     return found.brokers, found.controller_id

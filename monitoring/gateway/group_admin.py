@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
     from monitoring.gateway.wire.facade import Wire
-
-_TIMEOUT_S, _READ_TIMEOUT_S = 15, 10
-_GRACE_S = 10  # for connecting and closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +36,18 @@ class GroupAdmin:
 
     def describe(self, group: str) -> GroupDescription:
         """State and number of members."""
-        found: GroupDescription = self._call("describe_group", _READ_TIMEOUT_S, group)
+        found: GroupDescription = self._call("describe_group", timeouts.GROUP_READ_S, group)
         return found
 
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of a group; without partitions that have none."""
-        found: dict[TopicPartition, int] = self._call("committed", _READ_TIMEOUT_S, group)
+        found: dict[TopicPartition, int] = self._call("committed", timeouts.GROUP_READ_S, group)
         return found
 
     def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
         """From log start to end; without partitions whose leader did not answer."""
         found: dict[TopicPartition, range]
-        found = self._call("log_ranges", _READ_TIMEOUT_S, list(partitions))
+        found = self._call("log_ranges", timeouts.GROUP_READ_S, list(partitions))
         return found
 
     def offsets_at(
@@ -58,7 +56,7 @@ class GroupAdmin:
         """The offset of the first record at or after a time; None = there is none. Without
         partitions whose leader did not answer."""
         found: dict[TopicPartition, int | None]
-        found = self._call("offsets_at", _READ_TIMEOUT_S, list(partitions), at_ms)
+        found = self._call("offsets_at", timeouts.GROUP_READ_S, list(partitions), at_ms)
         return found
 
     def alter_offsets(
@@ -66,7 +64,7 @@ class GroupAdmin:
     ) -> dict[TopicPartition, str]:
         """Commit these offsets; returns the errors. Raises GatewayError if all are refused."""
         errors: dict[TopicPartition, str]
-        errors = self._call("alter_offsets", _TIMEOUT_S, group, dict(offsets))
+        errors = self._call("alter_offsets", timeouts.CHANGE_S, group, dict(offsets))
         return errors
 
     def delete_offsets(
@@ -78,8 +76,8 @@ class GroupAdmin:
 
     def delete(self, group: str) -> None:
         """Delete a group with all its offsets. Raises NotFound or Refused."""
-        self._call("delete_group", _TIMEOUT_S, group)
+        self._call("delete_group", timeouts.CHANGE_S, group)
 
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
         arguments = (self._settings, timeout_s, *arguments)
-        return workers.call(function, *arguments, limit_s=2 * timeout_s + _GRACE_S)
+        return workers.call(function, *arguments, limit_s=2 * timeout_s + timeouts.ADMIN_GRACE_S)

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.records import Headers
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
-TIMEOUT_S = 15.0  # for the acknowledgements of one call
-_GRACE_S = 15.0  # for connecting and closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +96,9 @@ class Producing:
         Raises NotFound, ClusterUnavailable or Refused if nothing was sent, and Unreadable if all
         outcomes are unknown.
         """
-        arguments = (self._settings, topic, list(records), compression, TIMEOUT_S)
+        arguments = (self._settings, topic, list(records), compression, timeouts.CHANGE_S)
         outcomes: list[WriteOutcome] = workers.call(
-            "write", *arguments, limit_s=TIMEOUT_S + _GRACE_S
+            "write", *arguments, limit_s=timeouts.CHANGE_S + timeouts.PRODUCER_GRACE_S
         )
         return outcomes
 
@@ -111,7 +110,7 @@ class Producing:
         Raises NotFound, OffsetOutOfRange, ClusterUnavailable or Refused if nothing was sent, and
         Unreadable if the outcome is unknown.
         """
-        limit_s = request.seconds + TIMEOUT_S + _GRACE_S
-        arguments = (source or self._settings, self._settings, request, TIMEOUT_S)
+        limit_s = request.seconds + timeouts.CHANGE_S + timeouts.PRODUCER_GRACE_S
+        arguments = (source or self._settings, self._settings, request, timeouts.CHANGE_S)
         outcome: CopyOutcome = workers.call("copy", *arguments, limit_s=limit_s)
         return outcome

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway import controller
+from monitoring.gateway import controller, timeouts
 from monitoring.gateway.wire import quotas as wire
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.quotas import Entity, Quota
@@ -24,7 +24,7 @@ class Quotas:
         """All quotas, sorted by entity."""
 
         async def ask(channel: Channel) -> list[Quota]:
-            answer = await channel.request(wire.describe_request, controller.TIMEOUT_S)
+            answer = await channel.request(wire.describe_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_describe(answer)
             controller.check(code, text)
             return sorted(found, key=_order)
@@ -38,7 +38,7 @@ class Quotas:
 
         async def ask(channel: Channel) -> None:
             request = partial(wire.alter_request, entity, dict(values), validate_only)
-            answer = await channel.request(request, controller.TIMEOUT_S)
+            answer = await channel.request(request, timeouts.CHANGE_S)
             controller.check(*wire.decode_alter(answer))
 
         controller.run(controller.on_controller(self._settings, ask, wire.NAMES))

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway import controller
+from monitoring.gateway import controller, timeouts
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import reassignments as wire
@@ -47,7 +47,7 @@ class Reassignments:
         """All reassignments in progress, whoever started them."""
 
         async def ask(channel: Channel) -> list[Reassignment]:
-            answer = await channel.request(wire.list_request, controller.TIMEOUT_S)
+            answer = await channel.request(wire.list_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_list(answer)
             controller.check(code, text)
             return found
@@ -60,9 +60,7 @@ class Reassignments:
         """Start reassignments to these replicas (None = cancel); returns the errors."""
 
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
-            answer = await channel.request(
-                partial(wire.alter_request, targets), controller.TIMEOUT_S
-            )
+            answer = await channel.request(partial(wire.alter_request, targets), timeouts.CHANGE_S)
             code, text, failures = wire.decode_alter(answer)
             controller.check(code, text)
             return {key: controller.refusal(*failure) for key, failure in failures.items()}
@@ -74,7 +72,7 @@ class Reassignments:
 
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(
-                partial(wire.elect_request, partitions), controller.TIMEOUT_S
+                partial(wire.elect_request, partitions), timeouts.CHANGE_S
             )
             code, text, failures = wire.decode_elect(answer)
             controller.check(code, text)
@@ -106,7 +104,7 @@ class Reassignments:
                 return wire.sizes_request(partitions, channel.version(wire.LOG_DIRS_KEY), number)
 
             try:
-                answer = await channel.request(build, controller.TIMEOUT_S / 2)
+                answer = await channel.request(build, timeouts.CHANGE_S / 2)
                 told, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.records import RecordRow
 from monitoring.gateway.wire import fetch
@@ -31,7 +32,6 @@ from monitoring.schema_registry.record_decoder import for_registry
 from monitoring.schema_registry_settings import RegistrySettings
 
 LANES = 2
-_BROKER_TIMEOUT_S = 10.0
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
@@ -133,7 +133,7 @@ class Search:
 
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
-        metadata = await self._reader.read_metadata(_BROKER_TIMEOUT_S, [topic])
+        metadata = await self._reader.read_metadata(timeouts.SEARCH_READ_S, [topic])
         self._leaders = metadata.leader_addresses(topic)
         if not self._leaders:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
@@ -163,7 +163,7 @@ class Search:
     async def _new_spans(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
         metadata = await self._find_leaders()
-        reads = await self._reader.read_offsets(metadata, _BROKER_TIMEOUT_S)
+        reads = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
         rows = reads.metadata.spans.get(self._request.topic, range(0))
         ends = reads.log_end[rows.start : rows.stop].tolist()
         positions = self._progress.positions
@@ -227,7 +227,7 @@ class Search:
         topic = self._request.topic
         answer = await channel.request(
             lambda number: fetch.request(topic, partition, offset, WINDOW_BYTES, number),
-            _BROKER_TIMEOUT_S,
+            timeouts.SEARCH_READ_S,
         )
         fetched = fetch.decode(answer)
         if fetched.error:

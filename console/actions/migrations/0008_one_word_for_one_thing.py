@@ -1,10 +1,13 @@
+from collections.abc import Callable
+from typing import Any
+
 from django.db import migrations, models
 
 STATES = ("proposed", "queued", "applying", "done", "failed", "refused")
 
 
-def _move(state_from, state_to):
-    def run(apps, schema_editor):
+def _move(state_from: str, state_to: str) -> Callable[[Any, Any], None]:
+    def run(apps: Any, schema_editor: Any) -> None:
         plans = apps.get_model("actions", "Plan").objects.using(schema_editor.connection.alias)
         plans.filter(state=state_from).update(state=state_to)
 

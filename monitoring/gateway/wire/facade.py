@@ -12,7 +12,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
@@ -22,7 +22,6 @@ from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metad
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
 
-_TIMEOUT_S = 5.0
 _GRACE_S = 0.5  # for the work after the last response
 
 
@@ -67,7 +66,9 @@ class Wire:
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
         try:
-            return event_loop.run(self._read_batch_header(topic, partition, offset), 2 * _TIMEOUT_S)
+            return event_loop.run(
+                self._read_batch_header(topic, partition, offset), 2 * timeouts.READ_S
+            )
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
         except (KafkaError, ValueError, struct.error) as error:
@@ -78,7 +79,7 @@ class Wire:
     ) -> dict[TopicPartition, str]:
         """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
         try:
-            return event_loop.run(self._delete_offsets(group, partitions), 3 * _TIMEOUT_S)
+            return event_loop.run(self._delete_offsets(group, partitions), 3 * timeouts.READ_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
         except KafkaError as error:
@@ -86,15 +87,15 @@ class Wire:
 
     def _request(self, topics: Sequence[str] | None) -> Metadata:
         try:
-            return event_loop.run(self._read(topics), _TIMEOUT_S)
+            return event_loop.run(self._read(topics), timeouts.READ_S)
         except TimeoutError as error:
-            reason = Reason("no_answer_in_time", seconds=f"{_TIMEOUT_S:.0f}")
+            reason = Reason("no_answer_in_time", seconds=f"{timeouts.READ_S:.0f}")
             raise ClusterUnavailable(reason) from error
 
     async def _read(self, topics: Sequence[str] | None) -> Metadata:
         reader = ClusterReader(self._settings, None, now_ms)
         try:
-            return await reader.read_metadata(_TIMEOUT_S / 2, topics)
+            return await reader.read_metadata(timeouts.READ_S / 2, topics)
         finally:
             await reader.close()
 
@@ -109,7 +110,7 @@ class Wire:
         try:
             # Of the first batch brokers send all, however large it is: one byte asks for it alone.
             answer = await channel.request(
-                partial(fetch.request, topic, partition, offset, 1), _TIMEOUT_S
+                partial(fetch.request, topic, partition, offset, 1), timeouts.READ_S
             )
         finally:
             channel.close()
@@ -130,13 +131,13 @@ class Wire:
         try:
             broker = (await self._read([])).brokers[0]
             answer = await channel(broker.host, broker.port).request(
-                partial(offset_delete.coordinator_request, group), _TIMEOUT_S
+                partial(offset_delete.coordinator_request, group), timeouts.READ_S
             )
             code, host, port = offset_delete.decode_coordinator(answer)
             if code:
                 raise ClusterUnavailable(Reason("no_coordinator", error=code))
             answer = await channel(host, port).request(
-                partial(offset_delete.delete_request, group, partitions), _TIMEOUT_S
+                partial(offset_delete.delete_request, group, partitions), timeouts.READ_S
             )
         finally:
             for each in channels:

@@ -2,10 +2,24 @@ import pytest
 from django.utils import timezone
 
 from monitoring.models import Cluster, PipelineRun, PipelineState
+from tests.console.conftest import sample
 
-pytestmark = pytest.mark.django_db
+
+def test_metrics_contain_the_age_of_each_clusters_sample_and_no_other_names(client, sampled):
+    number = sample("local")
+    text = client.get("/metrics").content.decode()
+    assert 'aerie_sample_up{cluster="local"} 1' in text
+    assert f'aerie_sample_timestamp_seconds{{cluster="local"}} {number * 5 + 0.04}' in text
+    assert "orders" not in text
+    assert "billing" not in text
 
 
+def test_metrics_answer_while_redis_is_down(client, clusters, redis_server):
+    redis_server.kill()
+    assert 'aerie_sample_up{cluster="local"} 0' in client.get("/metrics").content.decode()
+
+
+@pytest.mark.django_db
 def test_metrics_have_the_levels_and_the_backlog_of_each_cluster(client, redis_server):
     cluster = Cluster.objects.create(slug="a", name="A", bootstrap_servers="127.0.0.1:1")
     figures = {"last_ms": 7_200_000, "rows": 5, "files": 8, "bytes": 4096, "bytes_a_day": None}
