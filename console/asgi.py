@@ -17,9 +17,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from console.http_handler import SyncHandler  # noqa: E402
 from console.live.origin import SameOrigin  # noqa: E402
 from console.live.urls_ws import urlpatterns  # noqa: E402
-from monitoring import memory  # noqa: E402
+from monitoring import process_memory  # noqa: E402
 
-memory.prepare()
+process_memory.prepare()
 
 application = ProtocolTypeRouter(
     {

@@ -11,7 +11,7 @@ import psutil
 from celery import bootsteps
 
 from monitoring import heartbeats, redis_client
-from monitoring.sampling.free_memory import free_memory
+from monitoring.sampling.delete_old_samples import delete_old_samples
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
                 heartbeats.record(queue)
         except redis_client.StoreFull:
             if "sampling" in queues:
-                free_memory()
+                delete_old_samples()
         except redis_client.StoreDown as error:
             if not self._is_redis_down:
                 log.warning("no heartbeat: %s", error)

@@ -18,7 +18,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection, models, transaction
 
-from monitoring import secretfiles
+from monitoring import secret_files
 from monitoring.reasons import Reason
 
 
@@ -77,7 +77,7 @@ def reencrypt_all() -> int:
 def missing_key_problem() -> Reason | None:
     """The error if the key is missing although secrets are stored."""
     path = Path(settings.AERIE_SECRET_KEY_FILE)
-    if secretfiles.read(path) or not (count := secret_count()):
+    if secret_files.read(path) or not (count := secret_count()):
         return None
     return Reason("secret_key_missing", path=str(path), n=count)
 
@@ -97,7 +97,7 @@ def ensure_key() -> None:
     """Generate the first key if there is none. Raises SecretUnreadable if the key was lost."""
     if problem := missing_key_problem():
         raise SecretUnreadable(problem)
-    secretfiles.ensure(Path(settings.AERIE_SECRET_KEY_FILE), secretfiles.fernet_key)
+    secret_files.ensure(Path(settings.AERIE_SECRET_KEY_FILE), secret_files.fernet_key)
 
 
 def encrypt(secret: str) -> str:

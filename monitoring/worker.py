@@ -2,7 +2,7 @@
 
 import sys
 
-from monitoring import memory
+from monitoring import process_memory
 from monitoring.celery import app
 from monitoring.queues import QUEUES
 
@@ -10,7 +10,7 @@ from monitoring.queues import QUEUES
 def main(arguments: list[str]) -> None:
     if len(arguments) != 1 or arguments[0] not in QUEUES:
         sys.exit(f"usage: python -m monitoring.worker {'|'.join(QUEUES)}")
-    memory.prepare()
+    process_memory.prepare()
     arguments_of_queue = QUEUES[arguments[0]].worker_arguments()
     app.start(
         ["-q", "worker", *arguments_of_queue, "--without-gossip", "--without-mingle", "-l", "INFO"]

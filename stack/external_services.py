@@ -20,7 +20,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
 from console.setting_rules import without_secrets
-from monitoring.history.location import local_folder
+from monitoring.history.local_folder import local_folder
 
 TRY_FOR_S = 20.0
 TRY_EVERY_S = 1.0

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from monitoring import secretfiles
-from monitoring.history.location import local_folder
+from monitoring import secret_files
+from monitoring.history.local_folder import local_folder
 from stack.config import StackConfig
 from stack.embedded import brokers, java, redis, zookeeper
 from stack.embedded.system_java import JAVA_VERSION_MIN
@@ -161,24 +161,24 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
     data = config.data
     if names & {"zookeeper", "spark"}:
         variables["JAVA_HOME"] = str(_java_home(environment, data))
-    redis_password = secretfiles.ensure(config.redis_password_file, secretfiles.token)
+    redis_password = secret_files.ensure(config.redis_password_file, secret_files.token)
     if "redis" in names:
         variables["REDIS_SERVER"] = str(_redis_server())
         redis.write_config(data / "redis", config.redis_port, redis_password)
     login = None
     if config.embedded_zookeeper:
-        password = secretfiles.ensure(data / "zookeeper.password", secretfiles.token)
+        password = secret_files.ensure(data / "zookeeper.password", secret_files.token)
         zookeeper.write_config(data / "zookeeper", config.zookeeper_port, password)
         login = zookeeper.broker_login(data / "zookeeper")
-    secretfiles.ensure(config.secret_key_file, secretfiles.fernet_key)
-    secretfiles.ensure(config.admin_token_file, secretfiles.token)
+    secret_files.ensure(config.secret_key_file, secret_files.fernet_key)
+    secret_files.ensure(config.admin_token_file, secret_files.token)
     for number, port in enumerate(config.broker_ports, start=1):
         brokers.write_properties(
             data, number, port, config.zookeeper_connect, config.admin_token_file, login
         )
     # An empty file means that the admin's password was changed in the console (seeding.py).
     if not config.admin_password_is_given and not config.admin_password_file.exists():
-        secretfiles.ensure(config.admin_password_file, secretfiles.password)
+        secret_files.ensure(config.admin_password_file, secret_files.password)
     return Prepared(variables, config.redis_url(redis_password))
 
 

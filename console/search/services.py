@@ -5,17 +5,14 @@ cluster whose page is open comes first, then the better match, then trouble. Nam
 the columns of the cluster's snapshot; rows are made only of what is shown.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
-from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry
 from console.live import snapshot_cache
-from console.search import hits
+from console.search import hits, palette_entries
 from console.search.hits import Hit, Place
 from console.ui import numbers
 from monitoring.models import Cluster
@@ -59,7 +56,9 @@ def search(principal: Principal, query: str, slug: str = "") -> Results:
             count += total
         found.sort(key=lambda pair: pair[0])
     shown = [hit for _rank, hit in found[:COUNT_MAX]]
-    pages = [] if kind in (TOPICS, GROUPS) else list(_pages(principal, places, text, kind))
+    pages: list[Hit] = []
+    if kind not in (TOPICS, GROUPS):
+        pages = list(palette_entries.hits_of(principal, places, text, with_pages=kind != ACTIONS))
     return Results(shown, count, pages[: COUNT_MAX - min(len(shown), COUNT_MAX // 2)])
 
 
@@ -93,38 +92,3 @@ def _of_place(place: Place, text: str, kind: str) -> tuple[list[Hit], int]:
         found += others
         count += len([hit for hit in others if hit])
     return [hit for hit in found if hit], count
-
-
-def _pages(principal: Principal, places: list[Place], text: str, kind: str) -> Iterator[Hit]:
-    """Actions and pages, of the open cluster."""
-    for title, icon, url in _actions(principal, places):
-        if hit := hits.of_page(title, icon, url, _("action"), text):
-            yield hit
-    if kind == ACTIONS:
-        return
-    cluster = places[0].cluster if places else None
-    menus: list[tuple[tuple[MenuEntry, ...], Cluster | None]] = [(GLOBAL_MENU, None)]
-    if cluster is not None:
-        menus = [(CLUSTER_MENU, cluster), (MONITOR_MENU, cluster), *menus]
-    for entries, of_cluster in menus:
-        for entry in entries:
-            if may(principal.user, entry.verb, of_cluster):
-                url = reverse(entry.url_name, args=[of_cluster.slug] if of_cluster else [])
-                if hit := hits.of_page(entry.title(), entry.icon, url, _("page"), text):
-                    yield hit
-
-
-def _actions(principal: Principal, places: list[Place]) -> Iterator[tuple[str, str, str]]:
-    """(title, icon, URL) of what can be begun without choosing a topic or a group first."""
-    if places:
-        place = places[0]
-        if place.may_change("topic.create"):
-            yield _("Create topic"), "plus", place.url("topic-create")
-        if place.may_change("topic.reassign"):
-            yield _("Reassign partitions"), "server-2", place.url("reassign")
-        if place.rights.may("alert.edit"):
-            yield _("Add an alert rule"), "bell", place.url("alert-rule-add")
-        if place.rights.may("report.run"):
-            yield _("New report"), "report-analytics", place.url("report-new")
-    if may(principal.user, "cluster.edit"):
-        yield _("Add a cluster"), "plus", reverse("cluster-add")

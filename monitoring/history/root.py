@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 from django.conf import settings
 
 from monitoring.history.levels import Level
-from monitoring.history.location import local_folder
+from monitoring.history.local_folder import local_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from monitoring import memory
+from monitoring import process_memory
 from monitoring.clusters import Cluster
 from monitoring.history import services
 
@@ -11,7 +11,7 @@ from monitoring.history import services
 def flush() -> None:
     """Append the new ticks of every cluster."""
     services.flush(Cluster.objects.values_list("slug", flat=True))
-    memory.give_back()  # of a large cluster a flush takes some hundred MB
+    process_memory.give_back()  # of a large cluster a flush takes some hundred MB
 
 
 @shared_task

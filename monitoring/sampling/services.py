@@ -19,7 +19,7 @@ from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingResult, SamplingTarget
-from monitoring.sampling.free_memory import free_memory
+from monitoring.sampling.delete_old_samples import delete_old_samples
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick, record_gap
@@ -59,7 +59,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
 def _free_redis_memory() -> None:
     """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
     try:
-        free_memory()
+        delete_old_samples()
     except redis_client.StoreDown as error:
         log.warning("no old samples were deleted: %s", error)
 

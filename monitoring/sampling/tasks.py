@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
-from monitoring import kafka_cluster_id, memory
+from monitoring import kafka_cluster_id, process_memory
 from monitoring.cluster_cleanup import delete_samples
 from monitoring.clusters import Cluster, InvalidAddress
 from monitoring.gateway import event_loop
@@ -21,7 +21,7 @@ from monitoring.ticks.tick_stream import record_gap
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
 _CLOSE_TIMEOUT_S = 2.0
-_row_level = memory.RowLevel()
+_row_level = process_memory.RowLevel()
 
 
 @shared_task
@@ -42,7 +42,8 @@ def sample(tick_number: int) -> None:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, tick_number, interval_ms)
     if removed:
-        memory.give_back()  # a cluster that was too large has no rows, which `_row_level` counts
+        # A cluster that was too large has no rows, which `_row_level` counts.
+        process_memory.give_back()
     _row_level.note(readers.row_count())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from monitoring import secretfiles
+from monitoring import secret_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +46,4 @@ def from_settings() -> SparkConfig:
 
 def token(path: Path) -> str:
     """The embedded server's token; created on first use."""
-    return secretfiles.ensure(path, secretfiles.token)
+    return secret_files.ensure(path, secret_files.token)

@@ -9,7 +9,7 @@ import importlib.util
 import shutil
 from pathlib import Path
 
-from monitoring import secretfiles
+from monitoring import secret_files
 
 _CONFIG = """# Written at every start; change settings in the environment instead.
 bind 127.0.0.1
@@ -42,5 +42,5 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     text = _CONFIG.format(port=port, folder=folder)
     if password:
         text += f"requirepass {password}\n"
-    secretfiles.write(config, text)
+    secret_files.write(config, text)
     return config

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 import pyspark
 from django.core.exceptions import ImproperlyConfigured
 
-from monitoring import secretfiles
+from monitoring import secret_files
 from monitoring.ports import bind_error
 from monitoring.spark.config import SparkConfig, from_settings, token
 from stack.embedded.system_java import find_java_home
@@ -119,7 +119,7 @@ def _authentication(config: SparkConfig) -> dict[str, str]:
 def write_properties(path: Path, values: Mapping[str, str]) -> None:
     """Write a Java properties file that only its owner may read."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
-    secretfiles.write(path, text)
+    secret_files.write(path, text)
 
 
 def exit_if_port_taken(port: int) -> None:

@@ -16,7 +16,7 @@ after two seconds.
 import importlib.util
 from pathlib import Path
 
-from monitoring import secretfiles
+from monitoring import secret_files
 
 CONNECTIONS_MAX = 60
 BROKERS_NAME = "broker"
@@ -68,8 +68,8 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     values = {"module": _MODULE, "name": BROKERS_NAME, "password": password}
-    secretfiles.write(folder / "server.jaas", _SERVER_LOGIN.format(**values))
-    secretfiles.write(broker_login(folder), _BROKER_LOGIN.format(**values))
+    secret_files.write(folder / "server.jaas", _SERVER_LOGIN.format(**values))
+    secret_files.write(broker_login(folder), _BROKER_LOGIN.format(**values))
     config = folder / "zoo.cfg"
     config.write_text(_CONFIG.format(data=data, port=port, connections=CONNECTIONS_MAX))
     return config

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from brokerd.config.broker import parse
-from monitoring import secretfiles
+from monitoring import secret_files
 from stack import preparation
 from stack.config import StackConfig
 from stack.preparation import NotReady, make_folder, prepare
@@ -245,7 +245,7 @@ def test_external_services_are_neither_looked_for_nor_started(
 
 
 def test_a_password_has_no_ambiguous_characters() -> None:
-    password = secretfiles.password()
+    password = secret_files.password()
     assert len(password) == 19
     assert not set(password) & set("il1o0")
 

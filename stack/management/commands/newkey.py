@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from monitoring import secretfiles
+from monitoring import secret_files
 
 
 class Command(BaseCommand):
@@ -16,9 +16,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(settings.AERIE_SECRET_KEY_FILE)
-        if secretfiles.read(path):
+        if secret_files.read(path):
             sys.exit(f"aerie: {path} has a key. To rotate it, run manage.py rotate_key.")
-        secretfiles.ensure(path, secretfiles.fernet_key)
+        secret_files.ensure(path, secret_files.fernet_key)
         self.stdout.write(
             f"Made a key in {path}. Enter again what was encrypted with the old one: tokens, "
             "passwords and private keys of clusters, and webhooks of alert rules."

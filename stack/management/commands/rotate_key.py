@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from monitoring import secretfiles
+from monitoring import secret_files
 from monitoring.secrets import SecretUnreadable, missing_key_problem, reencrypt_all
 
 
@@ -25,14 +25,14 @@ class Command(BaseCommand):
         path = Path(settings.AERIE_SECRET_KEY_FILE)
         if problem := missing_key_problem():
             sys.exit(f"aerie: {problem}.")
-        keys = secretfiles.read(path).split()
-        new_key = secretfiles.fernet_key()
+        keys = secret_files.read(path).split()
+        new_key = secret_files.fernet_key()
         # The old keys stay until all is encrypted anew: a crash loses nothing.
-        secretfiles.replace(path, "\n".join([new_key, *keys]))
+        secret_files.replace(path, "\n".join([new_key, *keys]))
         try:
             count = reencrypt_all()
         except SecretUnreadable as error:
             sys.exit(f"aerie: {error}. Nothing was changed but the new key in {path}.")
         if options["drop_old"]:
-            secretfiles.replace(path, new_key)
+            secret_files.replace(path, new_key)
         self.stdout.write(f"Encrypted {count} secrets with a new key in {path}.")

@@ -4,7 +4,7 @@ import weakref
 
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from monitoring import memory, redis_keys
+from monitoring import process_memory, redis_keys
 from monitoring.ticks import tick_stream
 from tests.console.conftest import sample, tick_now
 
@@ -13,7 +13,7 @@ ADMIN = Rights("local", "admin")
 
 def test_a_removed_cluster_leaves_no_snapshot_in_the_process(redis_server, monkeypatch):
     given_back = []
-    monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
+    monkeypatch.setattr(process_memory, "give_back", lambda: given_back.append(True))
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     snapshot_cache.forget("local")

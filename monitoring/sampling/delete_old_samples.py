@@ -21,7 +21,7 @@ _PROBE = "aerie:relief"
 log = logging.getLogger(__name__)
 
 
-def free_memory() -> None:
+def delete_old_samples() -> None:
     """Delete old samples of every cluster until Redis accepts writes again. Raises StoreDown."""
     with redis_client.guarded() as client:
         streams = list(client.scan_iter(match=redis_keys.ticks("*"), count=1000))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from monitoring import secretfiles
-from monitoring.secretfiles import ensure, token
+from monitoring import secret_files
+from monitoring.secret_files import ensure, token
 
 _TOGETHER = """
 import sys, time
 from pathlib import Path
-from monitoring.secretfiles import ensure, token
+from monitoring.secret_files import ensure, token
 while time.time() < float(sys.argv[2]):
     pass
 print(ensure(Path(sys.argv[1]), token))
@@ -48,7 +48,7 @@ def test_a_crash_while_the_secret_is_written_leaves_no_file(
 
     path = tmp_path / "secret"
     with monkeypatch.context() as patch:
-        patch.setattr(secretfiles.os, "fsync", crash)
+        patch.setattr(secret_files.os, "fsync", crash)
         with pytest.raises(OSError, match="no space"):
             ensure(path, token)
     assert os.listdir(tmp_path) == []

@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.history.location import local_folder
+from monitoring.history.local_folder import local_folder
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,23 @@ import sys
 
 import pytest
 
-from monitoring import memory
+from monitoring import process_memory
 
 # In a process of its own: another pool and another threshold are not for the tests that follow.
 _SMALL_AND_LARGE = """
 import pyarrow as pa
-from monitoring import memory
+from monitoring import process_memory
 
 def resident_bytes():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 
-memory.prepare()
+process_memory.prepare()
 pa.array(range(5000))  # what it imports stays
 before = resident_bytes()
 pieces = [pa.array(range(5000)) for _ in range(4000)]
 taken = resident_bytes() - before
 del pieces
-memory.give_back()
+process_memory.give_back()
 print(taken, resident_bytes() - before)
 """
 
@@ -38,8 +38,8 @@ def test_free_memory_is_released_to_the_system():
 
 def test_memory_is_released_when_the_rows_fall_below_half(monkeypatch):
     given_back = []
-    monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
-    level = memory.RowLevel()
+    monkeypatch.setattr(process_memory, "give_back", lambda: given_back.append(True))
+    level = process_memory.RowLevel()
     for rows in (100, 0, 50_000, 40_000, 30_000):
         level.note(rows)
     assert not given_back  # little was held, or most of it still is
