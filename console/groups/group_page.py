@@ -11,7 +11,7 @@ from console.accounts.rights import Rights
 from console.groups import state_texts
 from console.groups.members import members
 from console.live import snapshot_cache
-from console.ui import numbers
+from console.ui import numbers, times
 from console.ui.table_query import Column, TableQuery
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import GroupRow, LagRow
@@ -91,7 +91,7 @@ def drained(group: GroupRow) -> str:
     seconds = group.drained_s
     if seconds is None:
         return numbers.UNKNOWN
-    return _("never") if math.isinf(seconds) else numbers.duration(seconds)
+    return _("never") if math.isinf(seconds) else times.duration(seconds)
 
 
 def _left_out(count: int) -> int:

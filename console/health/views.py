@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from console.live import snapshot_cache
 from console.live.sample_status import ClusterProblems, SampleStatus
-from console.ui import health_texts, numbers
+from console.ui import health_texts, times
 from monitoring import health
 from monitoring.models import Cluster
 from monitoring.spark import probe
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def _sample_text(status: SampleStatus) -> str:
     """The state of a cluster's samples, without addresses and names."""
-    since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
+    since = _(" since %(at)s") % {"at": times.moment(status.since_ms)} if status.since_ms else ""
     texts = {
         "ok": "ok",
         "none": _("has not been sampled yet"),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.accounts.rights import Rights
-from console.ui import numbers
+from console.ui import times
 from console.ui.texts import sentence
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root import current
@@ -54,7 +54,7 @@ def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, An
         | figures
         | {
             "title": _titles()[level.name],
-            "last": numbers.moment(figures.get("last_ms")),
+            "last": times.moment(figures.get("last_ms")),
             "seconds": last.seconds if last else None,
             "kept": _kept(kept, level),
             "bytes_when_full": whole,
@@ -97,7 +97,7 @@ def _run(run: PipelineRun) -> dict[str, Any]:
     }
     return {
         "kind": kinds.get(run.kind, run.kind),
-        "start": numbers.moment(run.start_ms),
+        "start": times.moment(run.start_ms),
         "state": run.state,
         "state_title": states[RunState(run.state)],
         "attempt": run.attempt,
@@ -117,7 +117,7 @@ def _written(cluster: Cluster) -> dict[str, str] | None:
         return None
     if found is None:
         return None
-    return {"first": numbers.moment(found.from_ms), "end": numbers.moment(found.to_ms)}
+    return {"first": times.moment(found.from_ms), "end": times.moment(found.to_ms)}
 
 
 def _backfill(state: PipelineState | None) -> dict[str, Any] | None:
@@ -127,6 +127,6 @@ def _backfill(state: PipelineState | None) -> dict[str, Any] | None:
     done = (state.backfill_next_ms - from_ms) / max(to_ms - from_ms, 1)
     return {
         "percent": int(100 * done),
-        "first": numbers.moment(from_ms),
-        "end": numbers.moment(to_ms),
+        "first": times.moment(from_ms),
+        "end": times.moment(to_ms),
     }

@@ -18,7 +18,7 @@ from console.records.exports.forms import ExportForm
 from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
-from console.records.streaming import send_at_once, streamed
+from console.records.streaming_response import send_at_once, streamed
 from console.topics.topic_context import may_write, topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import cel_expression

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.ui import numbers
+from console.ui import times
 from console.ui.texts import sentence
 from monitoring.gateway import browse
 from monitoring.gateway.browse import UnreadPartition
@@ -112,7 +112,7 @@ def _down_sentences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")
         text = _("Broker %(id)d is down since %(at)s.") if since_ms else _("Broker %(id)d is down.")
-        lines.append(text % {"id": id, "at": numbers.moment(since_ms)})
+        lines.append(text % {"id": id, "at": times.moment(since_ms)})
     return lines
 
 

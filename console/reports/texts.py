@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.ui import numbers
+from console.ui import numbers, times
 from monitoring.queues import QUEUES
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
@@ -77,7 +77,7 @@ def error(report: Report) -> str:
 
 def period(report: Report) -> str:
     """The time range of a report, in UTC; the end without its date if it is on the same day."""
-    first, last = (numbers.moment(report.params[name]) for name in ("from_ms", "to_ms"))
+    first, last = (times.moment(report.params[name]) for name in ("from_ms", "to_ms"))
     if first[:10] == last[:10]:
         last = last[11:]
     return _("%(first)s to %(last)s") % {"first": first.removesuffix(" UTC"), "last": last}
@@ -85,7 +85,7 @@ def period(report: Report) -> str:
 
 def minute(at_ms: int | None) -> str:
     """A time within a report: day and minute, UTC."""
-    return numbers.UNKNOWN if at_ms is None else numbers.moment(at_ms)[5:16]
+    return numbers.UNKNOWN if at_ms is None else times.moment(at_ms)[5:16]
 
 
 def finding(figures: Mapping[str, Any]) -> list[str]:
@@ -135,7 +135,7 @@ def _behind(figures: Mapping[str, Any]) -> str:
     params = {
         "group": figures["worst_group"],
         "lag": numbers.count(figures["worst_lag"]),
-        "at": numbers.moment(figures["worst_lag_at_ms"]),
+        "at": times.moment(figures["worst_lag_at_ms"]),
         "last": numbers.count(last),
     }
     text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % params

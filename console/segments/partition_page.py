@@ -13,7 +13,7 @@ from console.segments.marks import Mark
 from console.segments.scale import OFFSET, SIZE, TIME, Scale
 from console.segments.services import PartitionLog
 from console.segments.strip import Strip, strip_of
-from console.ui import numbers
+from console.ui import numbers, times
 
 
 def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
     if x is None or kept_ms is None:
         return []
     due = sum(each["is_due"] for each in log.segments)
-    text = _("retention %(time)s") % {"time": numbers.duration(kept_ms / 1000)}
+    text = _("retention %(time)s") % {"time": times.duration(kept_ms / 1000)}
     files = ngettext("%(n)d file due", "%(n)d files due", due) % {"n": due}
     title = _("Records before this line are older than retention.ms. A file is deleted once its "
               "latest record is older, too.")  # fmt: skip

@@ -16,7 +16,7 @@ from console.segments.axis_labels import AxisLabel, offset_labels, time_labels
 from console.segments.compression import Compression
 from console.segments.marks import CHARACTER, GROUP, Mark, placed
 from console.segments.scale import Scale
-from console.ui import numbers
+from console.ui import numbers, times
 
 Json = dict[str, Any]
 
@@ -148,7 +148,7 @@ def _title(segment: Json, size: str, codec: str) -> str:
             "last": numbers.count(max(segment["next_offset"] - 1, segment["base_offset"])),
         },
         _("Timestamps %(first)s to %(last)s") % {
-            "first": numbers.moment(first), "last": numbers.moment(latest),
+            "first": times.moment(first), "last": times.moment(latest),
         },
         _compression_line(segment["compression"], codec),
     ]  # fmt: skip
@@ -160,7 +160,7 @@ def _title(segment: Json, size: str, codec: str) -> str:
     if segment["is_due"]:
         lines.append(_("Due: deleted at the next check of the broker"))
     elif segment["due_at_ms"] is not None:
-        lines.append(_("Due from %(time)s on") % {"time": numbers.moment(segment["due_at_ms"])})
+        lines.append(_("Due from %(time)s on") % {"time": times.moment(segment["due_at_ms"])})
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.ui import numbers
+from console.ui import times
 from monitoring.health import Part, State
 from monitoring.queues import QUEUES
 from monitoring.ticks.tick_stream import LIVE_MS
@@ -27,7 +27,7 @@ def line(part: Part) -> str:
     if part.state is State.LEFT_OUT:
         return _("disabled here")
     if part.since_ms and part.why in (texts := _texts_since(part)):
-        return texts[part.why] % {"at": numbers.moment(part.since_ms)}
+        return texts[part.why] % {"at": times.moment(part.since_ms)}
     return _texts(part)[part.why]
 
 

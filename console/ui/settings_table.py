@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from django.utils.translation import gettext as _
 
-from console.ui import numbers
+from console.ui import numbers, times
 from console.ui.table import Column, Table
 
 _RANKS = {"DYNAMIC_TOPIC_CONFIG": 0, "DYNAMIC_BROKER_CONFIG": 1}
@@ -96,4 +96,4 @@ def meaning(name: str, value: str | None) -> str:
         return _("no limit")
     if not value.isdigit() or unit == "messages":
         return ""
-    return numbers.size(int(value)) if unit == "bytes" else numbers.duration(int(value) / 1000)
+    return numbers.size(int(value)) if unit == "bytes" else times.duration(int(value) / 1000)

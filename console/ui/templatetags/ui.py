@@ -1,7 +1,7 @@
 """The components of templates/ui/ as template tags, built in to every template.
 
 `/ui` shows all components in all states. Inclusion tags return a template's context; filters format
-figures (console/ui/numbers.py). They use no inline styles or scripts.
+figures (console/ui/numbers.py, times.py). They use no inline styles or scripts.
 """
 
 import re
@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.ui import links, numbers, sparkline, texts
+from console.ui import links, numbers, sparkline, texts, times
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
@@ -75,8 +75,8 @@ register.simple_tag(links.topic_link)
 register.simple_tag(links.group_link)
 register.filter("sentence", texts.sentence)
 register.filter("percent", numbers.percent)
-register.filter("moment", numbers.moment)
-register.filter("seconds", numbers.duration)
+register.filter("moment", times.moment)
+register.filter("seconds", times.duration)
 
 
 @register.filter
@@ -94,7 +94,7 @@ def joined(values: Any) -> str:
 @register.filter
 def clock(at_ms: int | None) -> str:
     """A start time: hh:mm:ss, with the date if it is not today."""
-    return numbers.clock(at_ms, now_ms())
+    return times.clock(at_ms, now_ms())
 
 
 @register.simple_tag
@@ -115,12 +115,12 @@ def age(at_ms: int | None, source: str = "") -> SafeString:
     """The age of a figure, updated by static/app/clock.js; the tooltip has time and source."""
     if at_ms is None:
         return SafeString(numbers.UNKNOWN)
-    tooltip = f"{numbers.moment(at_ms)} · {source}" if source else numbers.moment(at_ms)
+    tooltip = f"{times.moment(at_ms)} · {source}" if source else times.moment(at_ms)
     return format_html(
         '<time class="age" data-at-ms="{}" title="{}">{}</time>',
         at_ms,
         tooltip,
-        numbers.age(at_ms, now_ms()),
+        times.age(at_ms, now_ms()),
     )
 
 
@@ -132,7 +132,7 @@ def record_age(last: LastRecord) -> SafeString:
             return _figure(numbers.UNKNOWN, _("not known"))
         return _figure(_("none"), _("There is no record with a timestamp."), "text-secondary")
     if last.at_ms > now_ms() + _CLOCK_SKEW_MS:
-        tooltip = _("%(time)s: a producer chose this time") % {"time": numbers.moment(last.at_ms)}
+        tooltip = _("%(time)s: a producer chose this time") % {"time": times.moment(last.at_ms)}
         return _figure(_("in the future"), tooltip, "text-warning")
     if last.is_latest:
         return age(last.at_ms)
@@ -229,7 +229,7 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
         figure = format_html('{} <span class="stat-unit">{}</span>', figure, unit)
     notes = [
         options.get("source"),
-        numbers.moment(options["at_ms"]) if options.get("at_ms") else "",
+        times.moment(options["at_ms"]) if options.get("at_ms") else "",
     ]
     if numbers.UNKNOWN in str(value):  # an unknown figure has no source and no age
         notes = [_("not known")]

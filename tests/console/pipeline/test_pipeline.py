@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from console.audit.models import AuditEntry
-from console.ui import numbers
+from console.ui import numbers, times
 from monitoring.clock import now_ms
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS, HOUR_MS
@@ -62,7 +62,7 @@ def test_it_says_which_range_was_written(cluster, client_of, operator):
     assert "written history" not in client.get(URL).content.decode()
     marker.store(current(), "local", marker.WrittenRange(0, DAY_MS, "recorded"))
     page = client.get(URL).content.decode()
-    range_text = f"from {numbers.moment(0)} to {numbers.moment(DAY_MS)}"
+    range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page
 
 

@@ -18,7 +18,7 @@ from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery
-from console.records.streaming import streamed
+from console.records.streaming_response import streamed
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition

@@ -30,25 +30,9 @@ def test_bytes_are_written_in_binary_units(value, text):
     assert numbers.size(value).replace("\u202f", " ") == text
 
 
-@pytest.mark.parametrize("write", [numbers.count, numbers.rate, numbers.size_rate, numbers.percent,
-                                   numbers.moment, numbers.duration])  # fmt: skip
+@pytest.mark.parametrize("write", [numbers.count, numbers.rate, numbers.size_rate, numbers.percent])
 def test_unknown_values_are_never_shown_as_zero(write):
     assert write(None) == "—"
-
-
-@pytest.mark.parametrize("at_ms", [-1, 1_700_000_000_000_000, 2**63 - 1])
-def test_a_timestamp_that_no_calendar_has_is_unknown(at_ms):
-    assert numbers.moment(at_ms) == "—"
-    assert numbers.moment(253_402_300_799_999) == "9999-12-31 23:59:59 UTC"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(-3, "now"), (0, "now"), (5, "5 s ago"), (119, "119 s ago"), (150, "2 min ago"),
-     (7300, "2 h ago"), (200_000, "2 days ago")],
-)  # fmt: skip
-def test_an_age_is_written_in_one_unit(seconds, text):
-    assert numbers.age(1_000_000_000, 1_000_000_000 + seconds * 1000) == text
 
 
 @pytest.mark.parametrize(
