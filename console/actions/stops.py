@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.actions import models, registry, services
 from console.actions.draft import PlanRefused
+from console.actions.finish import finish_stopped
 from console.actions.models import Plan
 from monitoring.models import Cluster
 
@@ -30,5 +31,5 @@ def stop(plan: Plan, principal: Principal) -> bool:
     ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)
     if wanted:
         plan.refresh_from_db()
-        services.finish_stopped(plan, models.QUEUED)  # nothing, if a worker has it
+        finish_stopped(plan, models.QUEUED)  # nothing, if a worker has it
     return bool(wanted)

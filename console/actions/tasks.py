@@ -2,15 +2,15 @@
 
 from celery import shared_task
 
-from console.actions import services
+from console.actions.apply_plan import end_lost, run
 
 
 # Acknowledged early: a plan is never started twice, so a redelivery would do nothing.
 @shared_task
 def apply_plan(plan_id: str) -> None:
-    services.run(plan_id)
+    run(plan_id)
 
 
 @shared_task
 def end_lost_plans() -> None:
-    services.end_lost_plans()
+    end_lost()

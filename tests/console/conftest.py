@@ -58,7 +58,7 @@ BROKERS = [
 def _nothing_remembered(monkeypatch):
     """Each test's web process has read no tick yet."""
     # It collects all garbage, which takes a third of a second in a process as large as the tests'.
-    monkeypatch.setattr(snapshot_cache.memory, "give_back", lambda: None)
+    monkeypatch.setattr(snapshot_cache.process_memory, "give_back", lambda: None)
     for slug in ("local", "staging", "other"):
         snapshot_cache.forget(slug)
 

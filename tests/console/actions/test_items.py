@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.actions import models, registry, services
+from console.actions import apply_plan, models, registry, services
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
@@ -89,7 +89,7 @@ def confirmed(plan: Plan, user: Any) -> Plan:
 
 
 def ran(plan: Plan) -> Plan:
-    services.run(str(plan.pk))
+    apply_plan.run(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -153,7 +153,7 @@ def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     plan.move(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
-    services.end_lost_plans()
+    apply_plan.end_lost()
     plan.refresh_from_db()
     assert services.can_resume(plan)
 

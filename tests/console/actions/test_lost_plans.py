@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from console.actions import models, services
+from console.actions import apply_plan, models
+from console.actions.finish import finish
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from monitoring.reasons import loads
@@ -30,7 +31,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
 
 
 def tidied(plan: Plan) -> Plan:
-    services.end_lost_plans()
+    apply_plan.end_lost()
     plan.refresh_from_db()
     return plan
 
@@ -39,7 +40,7 @@ def test_a_plan_that_no_worker_started_is_failed():
     plan = tidied(a_plan(models.QUEUED, 16 * MINUTE))
     assert plan.state == models.FAILED
     assert "No worker" in plan.outcome
-    services.run(str(plan.pk))  # the message comes at last
+    apply_plan.run(str(plan.pk))  # the message comes at last
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert AuditEntry.objects.get().outcome == "failed"
@@ -59,11 +60,11 @@ def test_a_running_plan_does_not_expire(state):
 
 def test_old_plans_are_deleted_and_their_audit_entries_stay():
     plan = a_plan(models.APPLYING, 91 * DAY)
-    services.end_lost_plans()
+    apply_plan.end_lost()
     assert not Plan.objects.filter(pk=plan.pk).exists()
     assert AuditEntry.objects.count() == 1
 
 
 def test_the_audit_entry_of_a_change_says_how_to_undo_it():
-    services.finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
+    finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
     assert loads(AuditEntry.objects.get().detail) == "Undo: Delete the topic."

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, stops
+from console.actions import apply_plan, models, stops
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
@@ -104,7 +104,7 @@ def test_a_plan_that_no_worker_has_begun_ends_at_once(orders, operator):
     plan.refresh_from_db()
     assert plan.is_stopped
     assert "No record was written." in loads(plan.outcome)
-    actions.run(str(plan.pk))
+    apply_plan.run(str(plan.pk))
     assert values(orders) == []
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, services
+from console.actions import apply_plan, models, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.quotas.entities import entity_of, keys_of, number, title_of
@@ -36,7 +36,7 @@ def plan_of(answer) -> Plan:
 
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
-    services.run(str(plan.pk))
+    apply_plan.run(str(plan.pk))
     plan.refresh_from_db()
     return plan
 

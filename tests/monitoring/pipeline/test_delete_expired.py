@@ -3,7 +3,7 @@ import os
 from monitoring.history.levels import DAY, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.root import Place
 from monitoring.pipeline import delete_expired
-from tests.monitoring.pipeline.test_plan import DAY_START, hour
+from tests.monitoring.pipeline.test_due_jobs import DAY_START, hour
 
 
 def raw(number):

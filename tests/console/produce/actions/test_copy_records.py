@@ -6,7 +6,7 @@ import pytest
 
 from console.accounts.principal import Principal
 from console.accounts.services import grant
-from console.actions import models
+from console.actions import apply_plan, models
 from console.actions import services as actions
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
@@ -156,7 +156,7 @@ def test_losing_the_right_to_the_source_refuses_the_plan(filled, operator):
     actions.confirm(plan, Principal(operator, ""), "")
     operator.role_grants.all().delete()
     grant(operator, "operator", "", topics=["target"])
-    actions.run(str(plan.pk))
+    apply_plan.run(str(plan.pk))
     plan.refresh_from_db()
     assert plan.state == models.REFUSED
     assert copied(filled, 0) == []

@@ -1,0 +1,132 @@
+"""What workers do with plans: `run` applies one, `end_lost` ends those whose worker or task
+message was lost.
+"""
+
+import logging
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+
+from console.accounts.rights import rights_of
+from console.actions import expiry, models, queue, registry, services, texts
+from console.actions.action_type import ITEMS, ActionType, Stopped, Unfinished
+from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
+from console.actions.finish import finish, finish_stopped
+from console.actions.models import Plan
+from console.actions.progress import PlanProgress
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+
+log = logging.getLogger(__name__)
+
+
+def run(plan_id: str) -> None:
+    """Apply a queued plan. Called by the task; a second call does nothing."""
+    plan = Plan.objects.select_related("created_by").get(pk=plan_id)
+    fields = {} if plan.step_states else {"progress": 5, "current_step": texts.READING}
+    if not plan.move(models.QUEUED, models.APPLYING, **fields):
+        return
+    try:
+        _apply(plan)
+    except Unfinished:
+        _queue_again(plan, models.APPLYING)
+    except Stopped:
+        finish_stopped(plan, models.APPLYING)
+    except PlanRefused as error:
+        state = models.FAILED if plan.applied_items else models.REFUSED
+        finish(plan, models.APPLYING, state, error.message)
+    except GatewayError as error:
+        # A plan that goes on is continued by `end_lost` when the cluster may answer again.
+        if not (error.retriable and _continues_without_worker(plan)):
+            finish(plan, models.APPLYING, models.FAILED, error.message)
+    except Exception as error:
+        log.exception("plan %s failed", plan.pk)
+        reason = Reason("plan_error", name=type(error).__name__)
+        finish(plan, models.APPLYING, models.FAILED, reason)
+    else:
+        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+
+
+def _apply(plan: Plan) -> None:
+    cluster = services.cluster_of(plan)
+    services.check_allowed(plan.created_by, cluster, plan.action, plan.resource, plan.params)
+    action_type = registry.find(plan.action)
+    with for_cluster(cluster) as gateway:
+        cluster_id = gateway.wire.cluster_id()
+        if cluster_id != plan.facts.get(services.CLUSTER_ID):
+            raise PlanRefused(Reason("plan_other_cluster"))
+        progress = PlanProgress(plan, action_type)
+        if not progress.is_continued:
+            _check_unchanged(plan, action_type, cluster, action_type.read(gateway, plan.params))
+        try:
+            action_type.apply(gateway, plan.params, progress)
+        finally:
+            progress.save()
+    failed = len(plan.item_outcomes) - len(plan.applied_items)
+    if failed:
+        total = len(plan.facts[ITEMS])
+        raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
+
+
+def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, read: Facts) -> None:
+    """Raises PlanRefused if the cluster changed since the review."""
+    facts = {services.CLUSTER_ID: plan.facts[services.CLUSTER_ID], **read}
+    if _compared(plan, action_type, facts) != _compared(plan, action_type, plan.facts):
+        changed = " ".join(_differences(plan, action_type, cluster, facts))
+        raise PlanRefused(Reason("plan_facts_changed", changed=changed))
+
+
+def _continues_without_worker(plan: Plan) -> bool:
+    """Whether the change was started and goes on in the cluster without a worker."""
+    return bool(plan.step_states) and registry.find(plan.action).continues_without_worker
+
+
+def _queue_again(plan: Plan, state_from: str) -> None:
+    """Queue a plan again whose change goes on; if that fails, `end_lost` does it."""
+    if plan.move(state_from, models.QUEUED):
+        try:
+            queue.send(plan)
+        except Exception:
+            log.exception("plan %s could not be queued again", plan.pk)
+
+
+def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
+    """The fingerprint of the facts that must not have changed; not of items that were applied."""
+    return fingerprint(action_type.compared(_without_applied(plan, facts)))
+
+
+def _without_applied(plan: Plan, facts: Facts) -> Facts:
+    if not plan.applied_items:
+        return facts
+    items = {key: item for key, item in facts[ITEMS].items() if key not in plan.applied_items}
+    return {**facts, ITEMS: items}
+
+
+def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
+    """The differences since the review, without names that the user may not see."""
+    scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
+    both = (_without_applied(plan, found) for found in (plan.facts, facts))
+    then, now = (action_type.within_scope(found, scope) for found in both)
+    return action_type.describe(then, now)
+
+
+def end_lost() -> None:
+    """End plans whose worker was lost, or continue them; delete old plans."""
+    now = timezone.now()
+    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - expiry.QUEUED_AGE_MAX):
+        if _continues_without_worker(plan):
+            _queue_again(plan, models.QUEUED)
+        else:
+            reason = Reason("plan_no_worker", minutes=expiry.minutes(expiry.QUEUED_AGE_MAX))
+            finish(plan, models.QUEUED, models.FAILED, reason)
+    silent_since = now - expiry.WORKER_SILENT_MAX
+    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=silent_since):
+        if _continues_without_worker(plan):
+            _queue_again(plan, models.APPLYING)
+        else:
+            reason = Reason("plan_worker_silent")
+            finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
+    old = Plan.objects.filter(created_at__lt=now - expiry.PLANS_KEPT)
+    old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

@@ -1,0 +1,73 @@
+"""The end of a plan: its state, and its audit entry. Each plan that ended has one."""
+
+from typing import Any
+
+from django.db import transaction
+
+from console.actions import models, registry
+from console.actions.draft import StepState
+from console.actions.models import Plan
+from console.actions.progress import end_running_step
+from console.audit import services as audit
+from monitoring.reasons import Reason, dumps
+
+
+@transaction.atomic
+def finish(
+    plan: Plan,
+    state_from: str,
+    state: str,
+    outcome: str,
+    step_state: StepState = StepState.FAILED,
+    **fields: str,
+) -> None:
+    """End a plan, and its current step with `step_state`; write the audit entry."""
+    fields_to_set: dict[str, Any] = {
+        "step_states": end_running_step(plan, step_state), "stopped_by": "", **fields,
+    }  # fmt: skip
+    if state == models.DONE:
+        fields_to_set["progress"] = 100
+    if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):
+        return
+    audit.record(
+        plan.created_by,
+        plan.action,
+        plan.cluster,
+        plan.resource,
+        before=plan.draft.get("before"),
+        after=plan.draft.get("after"),
+        remote_addr=plan.confirmed_addr or plan.remote_addr,
+        outcome=plan.audit_outcome,
+        detail=dumps(_detail(plan, outcome or _result_text(plan))),
+        actor_name=plan.confirmed_by,
+    )
+
+
+def finish_stopped(plan: Plan, state_from: str) -> None:
+    """End a plan that a user stopped, with what it had done."""
+    plan.refresh_from_db(fields=["stopped_by", "stopped_addr"])
+    how = registry.find(plan.action).stopped(plan)
+    address = plan.stopped_addr or "—"
+    outcome = Reason("plan_stopped", who=plan.stopped_by, address=address, how=how)
+    finish(plan, state_from, models.FAILED, outcome, stopped_by=plan.stopped_by)
+
+
+def _detail(plan: Plan, how: str) -> str:
+    """The outcome, the user who confirmed the plan, and the addresses."""
+    if not plan.confirmed_by:
+        return how
+    confirmed = Reason(
+        "plan_confirmed",
+        planned=plan.remote_addr or "—",
+        who=plan.confirmed_by,
+        confirmed=plan.confirmed_addr or "—",
+    )
+    return Reason("plan_ended", how=how, confirmed=confirmed) if how else confirmed
+
+
+def _result_text(plan: Plan) -> str:
+    """What a plan did, or how to undo it; empty if that is not possible."""
+    if result := registry.find(plan.action).result(plan):
+        return result
+    undo = plan.draft["undo"]
+    return Reason("plan_undo", how=undo) if undo else ""
