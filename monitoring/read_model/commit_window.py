@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from django.utils.functional import cached_property
 
 from monitoring.lag import lag_state
+from monitoring.lag.rates import rates
 from monitoring.read_model.columns import find
 from monitoring.read_model.group_columns import GroupColumns
 
@@ -127,8 +128,8 @@ class CommitWindow:
         """Row by row, per second: records `consumed` and `produced`."""
         committed, ends = self._stacked()
         return {
-            "consumed": lag_state.rates(self.at_ms, committed),
-            "produced": lag_state.rates(self.at_ms, ends),
+            "consumed": rates(self.at_ms, committed),
+            "produced": rates(self.at_ms, ends),
         }
 
     def counts(self, n: int, is_shown: np.ndarray) -> np.ndarray:

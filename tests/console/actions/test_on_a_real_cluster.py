@@ -1,4 +1,4 @@
-"""Each kind of change once on real brokers. Tasks are run in place of a worker."""
+"""Each action once on real brokers. Tasks are run in place of a worker."""
 
 from dataclasses import asdict
 

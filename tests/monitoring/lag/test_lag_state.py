@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from monitoring.lag.lag_state import LagState, lag_states, rates
+from monitoring.lag.lag_state import LagState, lag_states
 
 # Observations every 30 s; the newest last.
 AT_MS = np.array([0, 30_000, 60_000, 90_000])
@@ -49,10 +49,3 @@ def test_after_less_than_a_minute_the_state_is_unknown():
 
 def test_a_rewind_is_over_when_the_commit_is_where_it_was():
     assert state([30, 10, 20, 30], [90, 90, 90, 90]) == LagState.DRAINING
-
-
-def test_a_rate_is_unknown_until_there_are_two_values():
-    values = np.array([[-1, 0, 5], [-1, 30, 5], [7, 60, -1]])
-    found = rates(np.array([0, 30_000, 60_000]), values)
-    assert np.isnan(found).tolist() == [True, False, True]
-    assert found[1] == 1.0
