@@ -15,10 +15,11 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.worker_messages import Job, RoundDone
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
 
@@ -39,12 +40,12 @@ def batches(record_bytes: int, total_bytes: int, codec: int) -> Iterator[bytearr
         yield encode_batch(records, codec=codec)
 
 
-def job_for(log: PartitionLog) -> Job:
+def job_for(log: UnifiedLog) -> Job:
     """A job that compacts all closed segments of a log."""
-    closed = log.closed_segments()
+    closed = closed_segments(log)
     return Job(
         directory=log.directory,
-        segments=[(each.base_offset, log.end_of_segment(each), each.size_bytes) for each in closed],
+        segments=[(each.base_offset, end_of(log, each), each.size_bytes) for each in closed],
         dirty_start=0,
         now_ms=1_700_000_000_000,
         delete_retention_ms=86_400_000,

@@ -11,15 +11,15 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.log.context import storage_error
 from brokerd.log.io.linux import sync_filesystem
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 
 SYNCED_SINGLY_MAX: Final = 16
 
 
-def close_all(logs: Iterable[PartitionLog]) -> dict[str, str]:
+def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
     """Close the logs; why it failed in a log directory, for those where it did."""
     failures: dict[str, str] = {}
-    dirty: dict[str, list[PartitionLog]] = {}
+    dirty: dict[str, list[UnifiedLog]] = {}
     everything = list(logs)
     for log in everything:
         path = os.path.dirname(log.directory)
@@ -34,17 +34,17 @@ def close_all(logs: Iterable[PartitionLog]) -> dict[str, str]:
         except Exception as error:
             failures.setdefault(path, _reason(error))
     for log in everything:
-        log.close_files()
+        log.local.close_files()
     return failures
 
 
-def _sync(path: str, logs: list[PartitionLog]) -> None:
+def _sync(path: str, logs: list[UnifiedLog]) -> None:
     unsynced = sum(
-        len(log.segments_between(log.recovery_point, log.log_end_offset)) for log in logs
+        len(log.local.segments_between(log.recovery_point, log.log_end_offset)) for log in logs
     )
     if unsynced > SYNCED_SINGLY_MAX and sync_filesystem(path):
         for log in logs:
-            log.flushed_to(log.log_end_offset)
+            log.local.flushed_to(log.log_end_offset)
         return
     for log in logs:
         log.flush()

@@ -172,26 +172,28 @@ class LogContext:
         return storage_error(error)
 
 
-class HasContext(Protocol):
-    """A log."""
+class HasDisk(Protocol):
+    """A log, or its files."""
 
-    @property
-    def _context(self) -> LogContext: ...
+    def failed(self, error: OSError) -> KafkaError:
+        """What to raise where the disk refused."""
+        ...
 
 
-L = TypeVar("L", bound=HasContext)
+L = TypeVar("L", bound=HasDisk)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Have a method of a log raise an error of the disk as KafkaError(KAFKA_STORAGE_ERROR)."""
+    """Have a method or function of a log raise an error of the disk as
+    KafkaError(KAFKA_STORAGE_ERROR)."""
 
     @wraps(method)
-    def wrapped(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapped(log: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return method(self, *args, **kwargs)
+            return method(log, *args, **kwargs)
         except OSError as error:
-            raise self._context.failed(error) from error
+            raise log.failed(error) from error
 
     return wrapped

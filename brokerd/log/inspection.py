@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
-from brokerd.log.context import storage_error
+from brokerd.log.context import raises_storage_error, storage_error
 from brokerd.log.indexes import offset_index, time_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
 
 Kind = Literal["offset", "time"]
@@ -62,11 +62,12 @@ class SegmentSummary(NamedTuple):
     time_index_entries: int | None
 
 
-def segment_summaries(
-    segments: SegmentList, log_end_offset: int, *, may_block: bool = True
-) -> list[SegmentSummary]:
-    """All segments, oldest first. Nothing is read but what the active one was not asked before.
-    Raises OSError; NotInPageCache if not may_block and it would wait for the disk."""
+@raises_storage_error
+def segment_summaries(log: UnifiedLog, *, may_block: bool = True) -> list[SegmentSummary]:
+    """All segments, oldest first: what `describe` goes by. Nothing is read but what the active one
+    was not asked before. Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block
+    and it would wait for the disk."""
+    segments = log.local.segments
     found = []
     for number, segment in enumerate(segments):
         largest_ms = index_entries = time_index_entries = None
@@ -76,9 +77,9 @@ def segment_summaries(
             time_index_entries = len(segment.times(may_block=may_block))
         found.append(
             SegmentSummary(
-                segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
-                segment is segments.active, segment.first_timestamp_ms, largest_ms,
-                index_entries, time_index_entries,
+                segment.base_offset, segments.end_of(number, log.log_end_offset),
+                segment.size_bytes, segment is segments.active, segment.first_timestamp_ms,
+                largest_ms, index_entries, time_index_entries,
             )
         )  # fmt: skip
     return found
@@ -133,11 +134,19 @@ def _first_timestamp(path: str) -> int:
     return read_header(header).max_timestamp if len(header) == HEADER_BYTES else NO_TIMESTAMP
 
 
+@raises_storage_error
 def index_entries(
-    segment: Segment, kind: Kind, start: int, limit: int, *, may_block: bool = True
+    log: UnifiedLog,
+    base_offset: int,
+    kind: Kind,
+    start: int,
+    limit: int,
+    *,
+    may_block: bool = True,
 ) -> tuple[int, list[tuple[int, int]]]:
-    """How many entries there are, and (offset, position) or (timestamp, offset) of at most `limit`
-    from `start` on. Raises OSError; NotInPageCache if not may_block."""
+    """How many entries one segment's index has, and (offset, position) or (timestamp, offset) of at
+    most `limit` from `start` on. Raises as `segment_summaries`."""
+    segment = _segment(log, base_offset)
     start, limit = max(start, 0), max(limit, 0)
     if kind == "offset":
         index = segment.offsets(may_block=may_block)
@@ -148,6 +157,41 @@ def index_entries(
     except CorruptIndexError as error:
         segment.rebuild_indexes(str(error), may_block=may_block)
         return len(segment.time_index), segment.time_index.entries(start, limit)
+
+
+@raises_storage_error
+def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
+    """The rest of one segment's data, for `batches` and `compression_sample.sample`. It is pinned:
+    release it. Raises KafkaError(INVALID_REQUEST) where it ends before."""
+    segment = _segment(log, base_offset)
+    if position > segment.size_bytes:
+        raise _no_batch_at(position)
+    return segment.file.pin(position, segment.size_bytes - position)
+
+
+def _segment(log: UnifiedLog, base_offset: int) -> Segment:
+    segment = log.local.segments.get(base_offset)
+    if segment is None:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE, f"no segment begins at offset {base_offset}"
+        )
+    return segment
+
+
+@raises_storage_error
+def segment_times(log: UnifiedLog, now_ms: int, *, may_block: bool = True) -> list[tuple[int, int]]:
+    """(first offset, ms since the epoch when it was last written) of each segment, oldest first,
+    and the log end with `now_ms` if the last segment holds anything. Raises as
+    `segment_summaries`."""
+    log.check_end(may_block=may_block)
+    segments = log.local.segments
+    times = [
+        (max(each.base_offset, log.log_start_offset), int(os.stat(each.file.path).st_mtime * 1000))
+        for each in segments
+    ]
+    if segments.active.size_bytes:
+        times.append((log.log_end_offset, now_ms))
+    return times
 
 
 def batches(data: FileRange, limit: int) -> list[BatchInfo]:
@@ -164,11 +208,11 @@ def batches(data: FileRange, limit: int) -> list[BatchInfo]:
         for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit)
     ]
     if not found and limit > 0:
-        raise no_batch_at(start)
+        raise _no_batch_at(start)
     return found
 
 
-def no_batch_at(position: int) -> KafkaError:
+def _no_batch_at(position: int) -> KafkaError:
     """What to raise."""
     return KafkaError(
         ErrorCode.INVALID_REQUEST, f"no batch starts at byte {position} of the segment"

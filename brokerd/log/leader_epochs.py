@@ -66,6 +66,10 @@ class LeaderEpochFileCache:
     def latest(self) -> int:
         return self._epochs[-1] if self._epochs else NO_EPOCH
 
+    def epoch_at(self, log_start_offset: int) -> int:
+        """The epoch that the log starts with; -1 where it is not known."""
+        return self._epochs[0] if self._starts and self._starts[0] <= log_start_offset else NO_EPOCH
+
     @property
     def entries(self) -> list[tuple[int, int]]:
         return list(zip(self._epochs, self._starts, strict=True))

@@ -36,9 +36,9 @@ from brokerd.log.dirs.all_log_dirs import FailedDir, LogDirs
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
 from brokerd.log.topic_ids import NIL, TopicIds
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class LogManager:
         self._context = LogContext(submit=submit, read=read, on_event=on_event)
         self._defaults = defaults or LogConfig()
         self._read: dict[str, Mapping[TopicPartition, int]] = {}
-        self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._logs: dict[TopicPartition, UnifiedLog] = {}
         self._contexts: dict[str, LogContext] = {}
         self.tasks = LogTasks(self._logs, dirs, self._context, times, self.disk_failed)
         self._compacted: dict[TopicPartition, None] = {}
@@ -174,9 +174,9 @@ class LogManager:
         topic_id: UUID,
         config: LogConfig,
         loaded: LoadedLog,
-    ) -> PartitionLog:
+    ) -> UnifiedLog:
         path = log_dir.partition_path(*key)
-        log = PartitionLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)
+        log = UnifiedLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)
         self._logs[key] = log
         self.dirs.put(key, log_dir)
         self._schedule_tasks(key, config)
@@ -202,10 +202,10 @@ class LogManager:
 
     # -- the logs ----------------------------------------------------------------------------------
 
-    def get(self, topic: str, partition: int) -> PartitionLog | None:
+    def get(self, topic: str, partition: int) -> UnifiedLog | None:
         return self._logs.get((topic, partition))
 
-    def all(self) -> list[PartitionLog]:
+    def all(self) -> list[UnifiedLog]:
         return list(self._logs.values())
 
     def directory_of(self, topic: str, partition: int) -> str | None:
@@ -222,7 +222,7 @@ class LogManager:
         now_ms: int,
         *,
         is_new: bool = True,
-    ) -> PartitionLog:
+    ) -> UnifiedLog:
         """The log of a partition: the one that is there, else a new, empty one.
 
         `is_new` says that it never had a record: else it may lie where it cannot be seen now.
@@ -248,7 +248,7 @@ class LogManager:
 
     def _create(
         self, key: TopicPartition, topic_id: UUID, config: LogConfig, now_ms: int
-    ) -> PartitionLog:
+    ) -> UnifiedLog:
         """In the log directory with the fewest logs, or the next if that fails."""
         try:
             self.tasks.forget_older(key)
@@ -286,7 +286,7 @@ class LogManager:
         self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)
         self._context.on_event("delete", {"topic": topic, "partition": partition})
 
-    def _rename_log(self, log: PartitionLog, path: str) -> None:
+    def _rename_log(self, log: UnifiedLog, path: str) -> None:
         key = (log.topic, log.partition)
         try:
             log.abandon()
@@ -348,7 +348,7 @@ class LogManager:
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 
-    def compacted(self) -> list[PartitionLog]:
+    def compacted(self) -> list[UnifiedLog]:
         """The logs that are compacted."""
         return [self._logs[key] for key in self._compacted]
 

@@ -14,8 +14,11 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log.context import raises_storage_error
 from brokerd.log.segments.index_checks import confirm_timestamp
+from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.unified_log import UnifiedLog
 
 Reason = Literal["time", "size", "start"]
 
@@ -27,6 +30,45 @@ class SegmentAge(NamedTuple):
     size_bytes: int
     largest_timestamp_ms: int
     is_active: bool = False
+
+
+@raises_storage_error
+def apply(
+    log: UnifiedLog, now_ms: int, high_watermark: int, *, may_block: bool = True
+) -> list[int]:
+    """Let go the segments that retention allows; returns their base offsets.
+
+    Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache, if not may_block, where that takes long.
+    """
+    config = log.config
+    segments = log.local.segments
+    old_before_ms = now_ms - config.retention_ms if config.retention_ms >= 0 else -1
+    reasons = expired(
+        ages(segments, log.log_end_offset, old_before_ms, may_block=may_block), config,
+        now_ms=now_ms, log_size_bytes=log.size_bytes, log_start_offset=log.log_start_offset,
+        high_watermark=high_watermark,
+    )  # fmt: skip
+    if not reasons:
+        return []
+    if len(reasons) == len(segments) and not log.is_loaded:
+        log.load(may_block=may_block)  # what is closed must end where it is said to end
+        known_end = min(high_watermark, log.log_end_offset)  # it may have cut what is counted
+        return apply(log, now_ms, known_end, may_block=may_block)
+    dropped = _drop_oldest(log, len(reasons), now_ms)
+    deleted = [segment.base_offset for segment in dropped]
+    size_bytes = sum(segment.size_bytes for segment in dropped)
+    log.event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
+    return deleted
+
+
+def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
+    segments = log.local.segments
+    if count == len(segments):
+        log.roll(now_ms)
+    dropped = segments.drop_first(count)
+    log.delete_records_before(segments[0].base_offset)
+    log.local.delete(dropped, now_ms)
+    return dropped
 
 
 def ages(

@@ -16,13 +16,13 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
-from brokerd.log import checkpoints
+from brokerd.log import checkpoints, retention
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
 RETENTION_SLICE: Final = 50
@@ -60,7 +60,7 @@ class LogTasks:
 
     def __init__(
         self,
-        logs: Mapping[TopicPartition, PartitionLog],
+        logs: Mapping[TopicPartition, UnifiedLog],
         dirs: LogDirs,
         context: LogContext,
         times: TaskIntervals,
@@ -71,9 +71,9 @@ class LogTasks:
         self._context = context
         self._failed = failed
         self._times = times
-        self._retention: Iterator[PartitionLog] | None = None
-        self._unread: Counter[PartitionLog] = Counter()  # how often something was to be read
-        self._read: list[PartitionLog] = []
+        self._retention: Iterator[UnifiedLog] | None = None
+        self._unread: Counter[UnifiedLog] = Counter()  # how often something was to be read
+        self._read: list[UnifiedLog] = []
         self._flushable: dict[TopicPartition, int | None] = {}  # since when it was synced last
         self._flush: Iterator[TopicPartition] | None = None
         self._flushing: set[TopicPartition] = set()
@@ -148,13 +148,13 @@ class LogTasks:
                 del self._unread[log]
         return True
 
-    def _retain(self, log: PartitionLog, now_ms: int) -> int:
+    def _retain(self, log: UnifiedLog, now_ms: int) -> int:
         """How many segments were let go."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         may_block = self._unread[log] >= READS_MAX
         try:
-            deleted = log.apply_retention(now_ms, log.high_watermark, may_block=may_block)
+            deleted = retention.apply(log, now_ms, log.high_watermark, may_block=may_block)
         except NotInPageCache as error:
             self._unread[log] += 1
             self._context.read(error.pending_read, lambda: self._read.append(log))
@@ -165,7 +165,7 @@ class LogTasks:
         del self._unread[log]
         return len(deleted)
 
-    def storage_event(self, log: PartitionLog, error: Exception) -> None:
+    def storage_event(self, log: UnifiedLog, error: Exception) -> None:
         """Tell that something could not be done to a log."""
         detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
         self._context.on_event("storage_error", detail)
@@ -216,7 +216,7 @@ class LogTasks:
             self._flushable[key] = now_ms
             self._flushing.add(key)
             try:
-                log.begin_flush(log.log_end_offset, partial(self._flushing.discard, key))
+                log.local.begin_flush(log.log_end_offset, partial(self._flushing.discard, key))
             except KafkaError:  # its log directory goes offline for it
                 self._flushing.discard(key)
 
@@ -240,7 +240,9 @@ class LogTasks:
     def _log_start(self, key: TopicPartition) -> int | None:
         """Only where the files do not say it themselves, as Kafka has it."""
         log = self._logs.get(key)
-        return log.log_start_offset if log is not None and log.starts_inside else None
+        if log is None or log.log_start_offset <= log.local.segments[0].base_offset:
+            return None
+        return log.log_start_offset
 
     def write_checkpoints(self) -> None:
         """Both files, on the spot."""

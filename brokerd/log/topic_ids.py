@@ -20,7 +20,7 @@ from brokerd.log.io.files import read_whole
 from brokerd.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class TopicIds:
         """A log is no more; what was wrong with it says nothing of a new one."""
         self._damaged.pop(key, None)
 
-    def adopt(self, log: "PartitionLog", topic_id: UUID) -> None:
+    def adopt(self, log: "UnifiedLog", topic_id: UUID) -> None:
         """Have a log be that of a topic, if it is or does not say.
 
         Raises KafkaError: KAFKA_STORAGE_ERROR where the file is damaged, INCONSISTENT_TOPIC_ID for
@@ -66,7 +66,7 @@ class TopicIds:
         log.topic_id = topic_id
 
 
-def _inconsistent(log: "PartitionLog", topic_id: UUID) -> str:
+def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
     return (
         f"{log.directory}/{names.PARTITION_METADATA} says topic id {_text(log.topic_id)}, but "
         f"the topic {log.topic} has {_text(topic_id)}: these may be records of an older topic of "

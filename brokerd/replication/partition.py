@@ -17,7 +17,7 @@ from brokerd.limits import INT64_MAX
 from brokerd.log.append import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epochs import NO_EPOCH
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import Truncation, truncation
 from brokerd.replication.state import PartitionState
@@ -81,7 +81,7 @@ class Partition:
     )  # fmt: skip
 
     def __init__(
-        self, topic: str, index: int, local_id: int, log: PartitionLog, high_watermark: int = 0
+        self, topic: str, index: int, local_id: int, log: UnifiedLog, high_watermark: int = 0
     ) -> None:
         self.topic = topic
         self.index = index
@@ -154,7 +154,7 @@ class Partition:
         """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
         are left to the garbage collector, which does not look at what was frozen."""
         self.resign()
-        self.log.on_truncated = self.log.on_synced = _nothing
+        self.log.on_truncated = self.log.local.on_synced = _nothing
         self._flush = None
 
     # -- as a leader -------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Partition:
     def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
         """Append a producer's checked batches. Raises KafkaError.
 
-        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as `PartitionLog.append` has it.
+        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as `UnifiedLog.append` has it.
         """
         if not self.is_leader:
             raise self._not_leader()
@@ -270,7 +270,7 @@ class Partition:
             return epoch, self.log.log_end_offset
         found = self.log.end_offset_for_epoch(epoch)
         if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
-            return self.log.latest_epoch, self.log.log_end_offset
+            return self.log.epochs.latest, self.log.log_end_offset
         return found
 
     # -- as a follower -----------------------------------------------------------------------------

@@ -1,30 +1,49 @@
-"""What a look at one log finds: how much of it is dirty."""
+"""What a look at one log finds: its closed segments, and how much of it is dirty."""
 
 from brokerd.errors import KafkaError
 from brokerd.log.cleaner import plan
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.segments.segment import Segment
+from brokerd.log.unified_log import UnifiedLog
+
+
+def closed_segments(log: UnifiedLog) -> list[Segment]:
+    """All segments but the active one."""
+    return list(log.local.segments)[:-1]
+
+
+def end_of(log: UnifiedLog, segment: Segment) -> int:
+    """The offset at which one of the segments ends."""
+    return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
+
+
+def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
+    """The aborted transactions that began before a segment's end and ended behind it. Raises
+    OSError, KafkaError."""
+    log.local.mend_aborted(log.log_start_offset)  # the cleaner reads the files of all segments
+    return log.local.segments.aborted_across(offset)
 
 
 def dirty_part(
-    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int, *, may_block: bool = True
+    log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int, *, may_block: bool = True
 ) -> plan.Dirty:
     """The dirty part below `stable_offset`. Raises OSError, KafkaError; NotInPageCache if not
     may_block and it would wait for the disk."""
     with_times = plan.needs_timestamps(log.config)
     closed = [
         plan.ClosedSegment(
-            each.base_offset, log.end_of_segment(each), each.size_bytes,
+            each.base_offset, end_of(log, each), each.size_bytes,
             each.first_timestamp() if with_times else -1,
             each.largest_timestamp(may_block=may_block)[0] if with_times else -1,
         )
-        for each in log.closed_segments()
+        for each in closed_segments(log)
     ]  # fmt: skip
     return plan.dirty_part(
         closed, log.config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=now_ms
     )
 
 
-def dirty_bytes(log: PartitionLog, checkpoint: int, now_ms: int) -> int:
+def dirty_bytes(log: UnifiedLog, checkpoint: int, now_ms: int) -> int:
     """How much of a log is dirty; all of one that cannot be read."""
     try:
         return dirty_part(log, checkpoint, log.high_watermark, now_ms).dirty_bytes

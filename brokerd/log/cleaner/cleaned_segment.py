@@ -11,7 +11,7 @@ from typing import Final
 from brokerd.log import crash_points, names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.indexes.sparse_indexing import NewlyIndexed
+from brokerd.log.indexes.sparse_indexing import NewlyIndexed, account
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.files import sync_path
@@ -49,8 +49,9 @@ class CleanedSegment(NewlyIndexed):
             self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
         if not batches:
             return
-        self.account(
-            [(header.last_offset, len(data), header.max_timestamp) for header, data in batches]
+        account(
+            self,
+            [(header.last_offset, len(data), header.max_timestamp) for header, data in batches],
         )
 
     @crash_points.around("cleaned-write")
@@ -64,9 +65,9 @@ class CleanedSegment(NewlyIndexed):
 
     def finish(self, aborted: list[AbortedTxn], modified_ns: int) -> None:
         """Complete and sync the files; the data counts as last changed at `modified_ns`."""
-        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
-        self._index.flush()
-        self._time_index.flush()
+        self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self.index.flush()
+        self.time_index.flush()
         txn_index.write(self._paths[names.TXN_INDEX], aborted, 0)
         os.utime(self._file.fileno(), ns=(modified_ns, modified_ns))
         os.fsync(self._file.fileno())

@@ -17,14 +17,13 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points
-from brokerd.log.cleaner import cleanable_offsets, plan
+from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.context import is_transient_error
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
-from brokerd.log.segments import replace_segments
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -61,7 +60,7 @@ class Workers(Protocol):
 class _Known:
     """What is known of one log; void when the log is another one, or was cut."""
 
-    log: PartitionLog
+    log: UnifiedLog
     checkpoint: int
     truncations: int
     is_busy: bool = False
@@ -91,7 +90,7 @@ class LogCleanerManager:
 
     def __post_init__(self) -> None:
         self._stored = {
-            key: _Known(log, checkpoint, log.truncations)
+            key: _Known(log, checkpoint, log.local.truncations)
             for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
             if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
         }
@@ -164,7 +163,7 @@ class LogCleanerManager:
                 self._look_at(log, now_ms)
             yield
 
-    def _look_at(self, log: PartitionLog, now_ms: int) -> None:
+    def _look_at(self, log: UnifiedLog, now_ms: int) -> None:
         known = self._known_of(log)
         if known.is_busy or known.uncleanable_because or not self.is_unchanged(known):
             return
@@ -188,13 +187,13 @@ class LogCleanerManager:
         else:
             known.held_at = -1
 
-    def _known_of(self, log: PartitionLog) -> _Known:
+    def _known_of(self, log: UnifiedLog) -> _Known:
         key = (log.topic, log.partition)
         known = self._known.get(key)
         if known is None:
             known = self._stored.pop(key, None)
             if known is None or not self.is_unchanged(known):  # of an older topic, say
-                known = _Known(log, 0, log.truncations)
+                known = _Known(log, 0, log.local.truncations)
             self._known[key] = known
         return known
 
@@ -228,7 +227,7 @@ class LogCleanerManager:
             if not plan.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
-                log.begin_flush(dirty.end_offset)
+                log.local.begin_flush(dirty.end_offset)
                 return True
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
@@ -248,15 +247,15 @@ class LogCleanerManager:
         known.reads += 1
         self.logs.read(pending, lambda: None)
 
-    def _job(self, log: PartitionLog, dirty: plan.Dirty, now_ms: int) -> Job:
+    def _job(self, log: UnifiedLog, dirty: plan.Dirty, now_ms: int) -> Job:
         config = log.config
-        closed = log.closed_segments()
+        closed = cleanable_offsets.closed_segments(log)
         return Job(
             directory=log.directory,
             segments=[
-                (each.base_offset, log.end_of_segment(each), each.size_bytes)
+                (each.base_offset, cleanable_offsets.end_of(log, each), each.size_bytes)
                 for each in closed
-                if log.end_of_segment(each) <= dirty.end_offset
+                if cleanable_offsets.end_of(log, each) <= dirty.end_offset
             ],
             dirty_start=dirty.start_offset,
             now_ms=now_ms,
@@ -268,7 +267,7 @@ class LogCleanerManager:
                 (id_, entry.epoch, entry.batches[-1].last_offset if entry.batches else -1)
                 for id_, entry in log.producers.entries.items()
             ],
-            aborted_later=log.aborted_across(dirty.end_offset),
+            aborted_later=cleanable_offsets.aborted_across(log, dirty.end_offset),
             limits=self.limits,
         )
 
@@ -278,7 +277,8 @@ class LogCleanerManager:
         """Whether a log is still the one that a job was made for."""
         log = known.log
         return (
-            self.logs.get(log.topic, log.partition) is log and log.truncations == known.truncations
+            self.logs.get(log.topic, log.partition) is log
+            and log.local.truncations == known.truncations
         )
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
@@ -357,8 +357,8 @@ class _Round:
             replace_segments.discard(self._job.directory, group.bases[0], self._job.name)
             return False
         try:
-            log.replace_segments(
-                group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
+            replace_segments.replace(
+                log, group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
             )
         except (OSError, KafkaError) as error:
             self._cleaner.failed(
@@ -370,12 +370,11 @@ class _Round:
 
     def _is_wanted(self, group: GroupDone) -> bool:
         """Whether the segments that a group was made of are still there as they were."""
-        known = self._known
-        if not self._cleaner.is_unchanged(known) or not known.log.has_closed(group.bases):
+        if not self._cleaner.is_unchanged(self._known):
             return False
         sizes = {base: size for base, _, size in self._job.segments}
-        there = {each.base_offset: each.size_bytes for each in known.log.closed_segments()}
-        return all(there.get(base) == sizes[base] for base in group.bases)
+        there = self._known.log.local.segments.closed_run(group.bases) or []
+        return bool(there) and all(each.size_bytes == sizes[each.base_offset] for each in there)
 
     def round_done(self, done: RoundDone) -> None:
         self._known.is_busy = False
@@ -385,7 +384,7 @@ class _Round:
 
     def _has_lost_segments(self) -> bool:
         """Whether retention took segments from under the worker."""
-        closed = self._known.log.closed_segments()
+        closed = cleanable_offsets.closed_segments(self._known.log)
         return not closed or closed[0].base_offset > self._first
 
     def worker_died(self) -> None:

@@ -12,7 +12,7 @@ from brokerd.log.io.files import sync_path
 if TYPE_CHECKING:
     from brokerd.log.context import DiskJob
     from brokerd.log.io.open_files import FileRange
-    from brokerd.log.stored_log import StoredLog
+    from brokerd.log.local_log import LocalLog
 
 SEGMENTS_MAX: Final = 64
 """So many are synced by one job, which pins their files; then others have their turn."""
@@ -34,7 +34,7 @@ class Flushes:
         self._wanted = 0
         self._waiting: list[Done] = []
 
-    def begin(self, log: "StoredLog", up_to: int, done: Done) -> None:
+    def begin(self, log: "LocalLog", up_to: int, done: Done) -> None:
         """Have all below `up_to` synced; `done` is called where the log is used, however it ended.
         Raises OSError; then it is not called."""
         if self._is_out:
@@ -46,7 +46,7 @@ class Flushes:
         self._wanted = max(self._wanted, up_to)
         self._waiting += done
 
-    def _send(self, log: "StoredLog", up_to: int, done: list[Done]) -> None:
+    def _send(self, log: "LocalLog", up_to: int, done: list[Done]) -> None:
         segments = log.segments_between(log.recovery_point, up_to)
         part = segments[SEGMENTS_MAX].base_offset if len(segments) > SEGMENTS_MAX else up_to
         ended = partial(self._ended, log, part, [] if part < up_to else done)
@@ -56,7 +56,7 @@ class Flushes:
         self._is_out = True
         self._submit(job)
 
-    def _ended(self, log: "StoredLog", part: int, done: list[Done]) -> None:
+    def _ended(self, log: "LocalLog", part: int, done: list[Done]) -> None:
         self._is_out = False
         wanted, self._wanted = self._wanted, 0
         waiting, self._waiting = self._waiting, []
@@ -84,7 +84,7 @@ class FlushJob:
     __slots__ = ("_done", "_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to", "error")
 
     def __init__(
-        self, log: "StoredLog", up_to: int, done: Callable[[], None] = lambda: None
+        self, log: "LocalLog", up_to: int, done: Callable[[], None] = lambda: None
     ) -> None:
         """`done` is called where the log is used, however it ended. Raises OSError; then nothing
         is held."""

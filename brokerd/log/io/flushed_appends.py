@@ -13,7 +13,7 @@ from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
 
 if TYPE_CHECKING:
-    from brokerd.log.stored_log import StoredLog
+    from brokerd.log.unified_log import UnifiedLog
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +25,12 @@ class FlushedAppends:
 
     __slots__ = ("_is_flushing", "_limit", "_log", "_moved")
 
-    def __init__(self, log: "StoredLog", moved: Callable[[], object]) -> None:
+    def __init__(self, log: "UnifiedLog", moved: Callable[[], object]) -> None:
         self._log = log
         self._moved = moved
         self._is_flushing = False
         self._limit = NO_LIMIT
-        log.on_synced = self._synced
+        log.local.on_synced = self._synced
 
     @property
     def limit(self) -> int:
@@ -51,14 +51,14 @@ class FlushedAppends:
         written is written.
         """
         log = self._log
-        if log.is_abandoned:
+        if log.local.is_abandoned:
             return
         if self._is_flushing or not self._is_due():
             return
         self._limit = min(self._limit, max(relied_on, log.recovery_point))
         self._is_flushing = True
         try:
-            log.begin_flush(log.log_end_offset, self._flushed)
+            log.local.begin_flush(log.log_end_offset, self._flushed)
         except KafkaError as error:  # the log directory's owner has heard of it
             self._is_flushing = False
             logger.warning(

@@ -15,7 +15,7 @@ from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.log.io.open_files import FileRange
-    from brokerd.log.segments.indexed_data import IndexedData
+    from brokerd.log.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class SegmentSnapshot:
     owner releases.
     """
 
-    def __init__(self, segment: "IndexedData", pinned: "FileRange | None" = None) -> None:
+    def __init__(self, segment: "Segment", pinned: "FileRange | None" = None) -> None:
         self.directory = segment.directory
         self.base_offset = segment.base_offset
         self.highest_offset = segment.highest_offset

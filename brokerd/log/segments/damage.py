@@ -17,7 +17,7 @@ from brokerd.log.io.scan import header_at, is_intact, is_plausible, walk_headers
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.indexed_data import IndexedData
+    from brokerd.log.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def end_below(segment: Data, index: OffsetIndex, offset: int) -> tuple[int, int]
         offset = index.offset_behind(start) or 0  # what the entry points to is damaged
 
 
-def ends_whole(segment: "IndexedData") -> bool:
+def ends_whole(segment: "Segment") -> bool:
     """Whether the data end with a batch. Raises OSError."""
     end = start = segment.index.last_position
     for position, header in sound_batches(segment, segment.index, start):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import OVERDUE, NewlyIndexed, Row
+from brokerd.log.indexes.sparse_indexing import OVERDUE, NewlyIndexed, Row, account
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.segments import damage
 from brokerd.log.segments.background_read import SegmentSnapshot
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.indexed_data import IndexedData
+    from brokerd.log.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
 
@@ -61,11 +61,11 @@ class IndexBuild(NewlyIndexed):
 
     def _take_rows(self, rows: list[Row]) -> None:
         if rows:
-            self.account(rows)
+            account(self, rows)
 
     def finish(self) -> None:
         """All is taken in: the last entry of the time index says the largest timestamp."""
-        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
 
 
 class BackgroundIndexBuild:
@@ -77,7 +77,7 @@ class BackgroundIndexBuild:
 
     __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment", "subject")
 
-    def __init__(self, segment: "IndexedData", known: OffsetIndex | None, reason: str) -> None:
+    def __init__(self, segment: "Segment", known: OffsetIndex | None, reason: str) -> None:
         """Raises OSError."""
         self.subject: object | None = segment
         self._segment = segment

@@ -18,7 +18,7 @@ from brokerd.log.segments.damage import ends_whole
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.indexed_data import IndexedData
+    from brokerd.log.segments.segment import Segment
 
 _BASE_MAGIC_DELTA: Final = struct.Struct(">q8xb6xi")
 
@@ -38,7 +38,7 @@ def _begins(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
     return found is not None and lowest <= found[0] <= highest
 
 
-def start_for(segment: "IndexedData", offset: int, *, may_block: bool) -> int:
+def start_for(segment: "Segment", offset: int, *, may_block: bool) -> int:
     """A position where a batch begins from which on the one is found that holds `offset`.
 
     Who reads on asks for the first offset of a batch that has an entry itself, so this entry is
@@ -66,7 +66,7 @@ def start_for(segment: "IndexedData", offset: int, *, may_block: bool) -> int:
     return position
 
 
-def load_offsets(segment: "IndexedData") -> OffsetIndex:
+def load_offsets(segment: "Segment") -> OffsetIndex:
     """The offset index, if its last entry fits. Raises CorruptIndexError, OSError."""
     path = segment.path(names.INDEX)
     index = OffsetIndex.load(path, segment.base_offset, segment.size_bytes)
@@ -76,7 +76,7 @@ def load_offsets(segment: "IndexedData") -> OffsetIndex:
     return index
 
 
-def load_times(segment: "IndexedData", *, may_block: bool) -> TimeIndex:
+def load_times(segment: "Segment", *, may_block: bool) -> TimeIndex:
     """The time index, if its last entry fits. Raises CorruptIndexError, OSError; NotInPageCache
     if not may_block."""
     index = TimeIndex.load(segment.path(names.TIME_INDEX), segment.base_offset)
@@ -85,7 +85,7 @@ def load_times(segment: "IndexedData", *, may_block: bool) -> TimeIndex:
     return index
 
 
-def _check_last_time(segment: "IndexedData", index: TimeIndex, *, may_block: bool) -> None:
+def _check_last_time(segment: "Segment", index: TimeIndex, *, may_block: bool) -> None:
     if not len(index):
         header = read_header(os.pread(segment.file.fd(), HEADER_BYTES, 0))
         # In a segment being written the first entry may not be due yet.
@@ -97,7 +97,7 @@ def _check_last_time(segment: "IndexedData", index: TimeIndex, *, may_block: boo
         raise CorruptIndexError(f"{segment.file.path}: the time index does not fit it")
 
 
-def time_floor(segment: "IndexedData", timestamp_ms: int, *, may_block: bool) -> int:
+def time_floor(segment: "Segment", timestamp_ms: int, *, may_block: bool) -> int:
     """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError;
     NotInPageCache if not may_block."""
     try:
@@ -112,7 +112,7 @@ def time_floor(segment: "IndexedData", timestamp_ms: int, *, may_block: bool) ->
     return segment.time_index.floor(timestamp_ms)[1]
 
 
-def confirm_timestamp(segment: "IndexedData", *, may_block: bool = True) -> bool:
+def confirm_timestamp(segment: "Segment", *, may_block: bool = True) -> bool:
     """Compare the largest timestamp with the data; whether it was another one. Raises OSError;
     NotInPageCache if not may_block."""
     before = segment.largest_timestamp(may_block=may_block)
@@ -123,7 +123,7 @@ def confirm_timestamp(segment: "IndexedData", *, may_block: bool = True) -> bool
     return segment.largest_timestamp() != before
 
 
-def checked_aborted(segment: "IndexedData", entries: list[AbortedTxn]) -> list[AbortedTxn]:
+def checked_aborted(segment: "Segment", entries: list[AbortedTxn]) -> list[AbortedTxn]:
     """The entries, each of which must end with a marker. Raises CorruptIndexError, OSError."""
     for entry in entries:
         if not _is_ended(segment, entry):
@@ -132,7 +132,7 @@ def checked_aborted(segment: "IndexedData", entries: list[AbortedTxn]) -> list[A
     return entries
 
 
-def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
+def _is_ended(segment: "Segment", entry: AbortedTxn) -> bool:
     """Whether a transaction's marker is there, or may have been where data are damaged."""
     found = _batch_at(segment, entry.last_offset, may_block=True)
     if found is None:
@@ -144,7 +144,7 @@ def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
     return is_marker or not is_intact(segment.file.fd(), position, header)
 
 
-def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, may_block: bool) -> bool:
+def _is_another(segment: "Segment", offset: int, timestamp_ms: int, *, may_block: bool) -> bool:
     """Whether the largest timestamp of the batch that holds an offset is another one, or there is
     no such batch; of one whose bytes are damaged that cannot be said."""
     found = _batch_at(segment, offset, may_block=may_block)
@@ -157,7 +157,7 @@ def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, may_b
 
 
 def _batch_at(
-    segment: "IndexedData", offset: int, *, may_block: bool
+    segment: "Segment", offset: int, *, may_block: bool
 ) -> tuple[int, BatchHeader] | None:
     """The first batch that ends at or after an offset, and where it begins."""
     position = segment.locate(offset, may_block=may_block)

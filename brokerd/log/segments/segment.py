@@ -1,42 +1,83 @@
-"""One segment of a log: a data file of batches end to end, with what `indexed_data` has of it.
+"""One segment of a log: a data file of batches end to end, with its indexes and its aborted
+transactions.
 
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
 name; `size_bytes` is what was written and accounted for (a failed write is cut off again); the
-indexes are loaded, or rebuilt from the data if they do not hold together, at first use.
+indexes are loaded, or rebuilt from the data if they do not hold together, at first use. A call with
+may_block=False raises NotInPageCache where it would have to read the data for that.
 
 Looking up an offset: a memo of where recent appends began (readers at the tail), then the last page
 of headers walked (small sequential reads), then the offset index and a walk of one chunk.
 """
 
 import errno
+import logging
 import os
 import struct
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from brokerd.limits import INT32_MAX
 from brokerd.log import crash_points, names
-from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.indexes.time_index import TimeIndex
+from brokerd.log.indexes import txn_index
+from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
+from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.files import make_empty
-from brokerd.log.io.open_files import OpenFiles
-from brokerd.log.io.page_cache import require_cached, require_cached_index
+from brokerd.log.io.open_files import LogFile, OpenFiles
+from brokerd.log.io.page_cache import NotInPageCache, require_cached, require_cached_index
+from brokerd.log.io.scan import walk_headers
 from brokerd.log.segments import damage, index_checks
-from brokerd.log.segments.header_page import read_page
-from brokerd.log.segments.indexed_data import IndexedData
-from brokerd.protocol.records import LENGTH_OVERHEAD_BYTES
+from brokerd.log.segments.header_page import NO_PAGE, read_page
+from brokerd.log.segments.index_build import BackgroundIndexBuild, IndexBuild
+from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
+
+logger = logging.getLogger(__name__)
 
 MEMO_MAX: Final = 64
+INTERVAL_BYTES: Final = 4096
+"""index.interval.bytes, where nobody says otherwise."""
+TAIL_MAX_BYTES: Final = 16 << 20
+"""More than this, if entries are not further apart, does not lie behind the last entry of an index
+that is whole, but for batches as large."""
 
 _LENGTH: Final = struct.Struct(">8xi")
 _cut = crash_points.around("cut")(os.ftruncate)
 
 
-class Segment(IndexedData):
+class Segment:
     """See the module. Offsets are absolute, positions are bytes in the data file."""
 
-    __slots__ = ()
+    __slots__ = (
+        "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
+        "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
+        "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
+        "logged_damage", "size_bytes", "write_back_from",
+    )  # fmt: skip
+
+    def __init__(
+        self, files: OpenFiles, directory: str, base_offset: int, size_bytes: int, created_ms: int
+    ) -> None:
+        self.directory = directory
+        self.base_offset = base_offset
+        self.size_bytes = self.write_back_from = size_bytes
+        self.created_ms = created_ms
+        self.index_interval_bytes = INTERVAL_BYTES
+        self.bytes_since_index = 0
+        self.first_timestamp_ms: int | None = None
+        self.largest_timestamp_ms = NO_TIMESTAMP
+        self.largest_timestamp_offset = base_offset
+        self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
+        self._timestamps_known = size_bytes == 0
+        self._aborted: list[AbortedTxn] | None = None
+        self._index: OffsetIndex | None = None
+        self._time_index: TimeIndex | None = None
+        self._memo: dict[int, int] = {}
+        self._page = NO_PAGE
+        self.is_abandoned = False
+        self.logged_damage: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
     def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
@@ -47,6 +88,14 @@ class Segment(IndexedData):
         segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
         segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
         return segment
+
+    @property
+    def highest_offset(self) -> int:
+        """None above it fits: indexes hold 32 bits relative to the base."""
+        return self.base_offset + INT32_MAX
+
+    def path(self, suffix: str) -> str:
+        return names.segment_file(self.directory, self.base_offset, suffix)
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -160,3 +209,185 @@ class Segment(IndexedData):
             if position == 0:
                 self.first_timestamp_ms = None
         return self.read_tail()
+
+    # -- indexes, at first use ---------------------------------------------------------------------
+
+    @property
+    def index(self) -> OffsetIndex:
+        return self.offsets() if self._index is None else self._index
+
+    def offsets(self, *, may_block: bool = True) -> OffsetIndex:
+        """The offset index. Raises OSError; NotInPageCache if not may_block."""
+        return self._load_index(may_block=may_block) if self._index is None else self._index
+
+    def _load_index(self, *, may_block: bool) -> OffsetIndex:
+        try:
+            self._index = index_checks.load_offsets(self)
+        except CorruptIndexError as error:
+            self.rebuild_indexes(str(error), may_block=may_block)
+        self.hold_index()
+        assert self._index is not None
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        return self.times() if self._time_index is None else self._time_index
+
+    def times(self, *, may_block: bool = True) -> TimeIndex:
+        """The time index. Raises OSError; NotInPageCache if not may_block."""
+        if self._time_index is None:
+            try:
+                loaded = index_checks.load_times(self, may_block=may_block)
+                if self._time_index is None:  # the check may have made one
+                    self._time_index = loaded
+            except CorruptIndexError as error:
+                self.rebuild_indexes(str(error), may_block=may_block)
+        assert self._time_index is not None
+        return self._time_index
+
+    def _times_at_hand(self, *, may_block: bool = True) -> TimeIndex:
+        """The time index; one that is not loaded is not compared with the data for this."""
+        if self._time_index is None:
+            try:
+                return TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
+            except CorruptIndexError as error:
+                self.rebuild_indexes(str(error), may_block=may_block)
+        return self.time_index
+
+    def hold_index(self) -> None:
+        """Have the memory of the offset index counted, as it is now."""
+        if self._index is not None:
+            self.file.hold(self._index.memory_bytes)
+
+    def rebuild_indexes(self, reason: str, *, may_block: bool = True) -> None:
+        """Make both indexes, and their files, anew from the data, since they do not hold together.
+        Raises OSError: then all is as it was, unless only the files could not be written;
+        NotInPageCache if not may_block.
+
+        Or the data do not: then what the offset index knew behind the damage stays known.
+        """
+        if not may_block:
+            raise NotInPageCache(BackgroundIndexBuild(self, self._index, reason))
+        known = self._index
+        if known is None:
+            known = OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
+        logger.warning("%s; the indexes are made anew from the data", reason)
+        built = IndexBuild(self.directory, self.base_offset, self.index_interval_bytes)
+        built.take(damage.sound_batches(self, known, 0))
+        self.take_over(built)
+
+    @property
+    def aborted(self) -> list[AbortedTxn]:
+        """The aborted transactions whose marker is in this segment.
+
+        Raises CorruptIndexError, OSError.
+        """
+        if self._aborted is None:
+            found = txn_index.read(self.path(names.TXN_INDEX))
+            self._aborted = index_checks.checked_aborted(self, found)
+        return self._aborted
+
+    def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
+        """Keep these aborted transactions, known up to number `start`. Raises OSError."""
+        txn_index.write(self.path(names.TXN_INDEX), entries, start)
+        self._aborted = entries
+
+    def take_over(self, built: IndexBuild) -> None:
+        """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
+        Raises OSError, with the indexes in memory."""
+        built.finish()
+        self._index, self._time_index = built.index, built.time_index
+        self.forget_page()
+        self._memo.clear()
+        self.bytes_since_index = built.bytes_since_index
+        self.largest_timestamp_ms = built.largest_timestamp_ms
+        self.largest_timestamp_offset = built.largest_timestamp_offset
+        self.first_timestamp_ms = built.first_timestamp_ms
+        self._timestamps_known = True
+        self.hold_index()
+        built.index.replace_file()
+        built.time_index.replace_file()
+
+    def read_tail(self, *, may_block: bool = True) -> int:
+        """Learn what an append must know from the batches behind the last index entry; returns the
+        offset after the last batch, -1 where the data does not end with a batch. Raises OSError;
+        NotInPageCache if not may_block."""
+        index = self.offsets(may_block=may_block)
+        times = self.times(may_block=may_block)
+        start = index.last_position
+        if not may_block and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:
+            self.rebuild_indexes(f"{self.file.path}: its index ends too early", may_block=False)
+        self.largest_timestamp_ms, self.largest_timestamp_offset = times.last
+        next_offset = self.base_offset
+        end = start
+        self.bytes_since_index = 0
+        for position, header in self.batches_from(start):
+            next_offset = header.last_offset + 1
+            end = position + header.size_bytes
+            self.bytes_since_index += header.size_bytes
+            if header.max_timestamp > self.largest_timestamp_ms:
+                self.largest_timestamp_ms = header.max_timestamp
+                self.largest_timestamp_offset = header.last_offset
+        self._timestamps_known = True
+        return next_offset if end == self.size_bytes else -1
+
+    def largest_timestamp(self, *, may_block: bool = True) -> tuple[int, int]:
+        """(timestamp, offset) of the largest timestamp; from the file's tail if not loaded. Raises
+        OSError; NotInPageCache if not may_block."""
+        if not self._timestamps_known:
+            last = self._times_at_hand(may_block=may_block).last
+            if last[0] == NO_TIMESTAMP:  # true of few files: see what the data say
+                last = self.times(may_block=may_block).last
+            self.largest_timestamp_ms, self.largest_timestamp_offset = last
+            self._timestamps_known = True
+        return self.largest_timestamp_ms, self.largest_timestamp_offset
+
+    def first_timestamp(self) -> int:
+        """Max timestamp of the first batch; -1 while the segment is empty."""
+        if self.first_timestamp_ms is None:
+            first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
+            if first is None:
+                return NO_TIMESTAMP
+            self.first_timestamp_ms = first[1].max_timestamp
+        return self.first_timestamp_ms
+
+    def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of the batches from there on, past damaged ones. Raises OSError."""
+        return damage.sound_batches(self, self.index, position)
+
+    # -- closing -----------------------------------------------------------------------------------
+
+    def close_indexes(self) -> None:
+        """Add the closing time entry and write the indexes out. Raises OSError.
+
+        Also where the indexes were dropped for room meanwhile: without that entry the segment
+        would count as older than it is at the next start.
+        """
+        if not self.size_bytes or not self._timestamps_known:
+            return
+        times = self._times_at_hand()
+        times.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        times.flush()
+        self.flush_indexes()
+
+    def flush_indexes(self) -> None:
+        for index in (self._index, self._time_index):
+            if index is not None:
+                index.flush()
+
+    def abandon(self) -> None:
+        """Forget everything that is not on disk yet, since the files are about to be renamed."""
+        self.is_abandoned = True
+        self._aborted = self._index = self._time_index = None
+        self.forget_page()
+        self.file.abandon()
+
+    def forget_page(self) -> None:
+        self._page = NO_PAGE
+
+    def forget_lookups(self) -> None:
+        """Drop what a look-up loaded, when the file is closed for room."""
+        self.forget_page()
+        with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
+            self.flush_indexes()
+            self._index = self._time_index = None

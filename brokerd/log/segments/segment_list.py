@@ -23,6 +23,10 @@ class SegmentList:
     __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
+        self.reset(segments)
+
+    def reset(self, segments: list[Segment]) -> None:
+        """Have these segments instead of those before."""
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
         self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions

@@ -8,9 +8,10 @@ stands for the record, since a batch that lies inside must not make a log unsear
 
 import os
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerd.errors import KafkaError
+from brokerd.log.context import raises_storage_error
 from brokerd.log.indexes.time_index import NO_TIMESTAMP
 from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.io.scan import is_intact
@@ -21,6 +22,9 @@ from brokerd.log.segments.segment_list import SegmentList
 from brokerd.protocol.compression import TooManyBytes, decompress
 from brokerd.protocol.record_walk import first_at_or_after as first_record
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+
+if TYPE_CHECKING:
+    from brokerd.log.unified_log import UnifiedLog
 
 AT_ONCE_RECORDS_MAX: Final = 1000
 AT_ONCE_BYTES_MAX: Final = 64 << 10
@@ -52,11 +56,15 @@ class Walked(NamedTuple):
     is_intact: bool = True
 
 
+@raises_storage_error
 def first_at_or_after(
-    segments: SegmentList, timestamp_ms: int, log_start_offset: int, *, may_block: bool
+    log: "UnifiedLog", timestamp_ms: int, *, may_block: bool = True
 ) -> Found | None:
-    """The first record from the log start on with a timestamp >= `timestamp_ms`. Raises OSError;
-    NotInPageCache if not may_block and it would wait for the disk."""
+    """The first record from the log start on with a timestamp >= `timestamp_ms`. Raises
+    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait for the
+    disk."""
+    log.check_end(may_block=may_block)
+    segments, log_start_offset = log.local.segments, log.log_start_offset
     for segment in segments:
         if segment.largest_timestamp(may_block=may_block)[0] < timestamp_ms:
             continue
@@ -74,10 +82,13 @@ def first_at_or_after(
     return None
 
 
-def largest(segments: SegmentList, *, may_block: bool) -> Found | None:
+@raises_storage_error
+def largest(log: "UnifiedLog", *, may_block: bool = True) -> Found | None:
     """The first record that has the largest timestamp of all that lie in the segments, be it before
     the log start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as
     `first_at_or_after`."""
+    log.check_end(may_block=may_block)
+    segments = log.local.segments
     for _ in range(len(segments) + 1):  # each may turn out to have another one
         best = _latest_of(segments, may_block=may_block)
         if confirm_timestamp(best, may_block=may_block):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brokerd.log.inspection import BatchInfo
     from brokerd.log.io.open_files import FileRange
     from brokerd.log.manager import LogManager
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
     from brokerd.replication.replicas import ReplicaManager
     from brokerd.server.admin_http.events import EventRing
@@ -144,7 +144,7 @@ class AdminPages:
     async def segments(self, query: Query) -> Answer:
         partition = self._partition(query)
         log = partition.log
-        seen = await self._read(log.segment_summaries)
+        seen = await self._read(partial(inspection.segment_summaries, log))
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {
@@ -186,13 +186,13 @@ class AdminPages:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
         base_offset = query.number("base_offset")
         log = self._log(query)
-        held = log.segments_between(base_offset, base_offset + 1)
+        held = log.local.segments_between(base_offset, base_offset + 1)
         if not held or held[0].base_offset != base_offset:
             raise _no_segment(base_offset)
         which: inspection.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
         total, entries = await self._read(
-            partial(log.index_entries, base_offset, which, start, limit)
+            partial(inspection.index_entries, log, base_offset, which, start, limit)
         )
         names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
         return json_answer(
@@ -213,7 +213,7 @@ class AdminPages:
         log = self._log(query)
         end_s = time.monotonic() + SAMPLES_S
         samples = []
-        for each in log.segments_between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
+        for each in log.local.segments_between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
             if time.monotonic() > end_s:
                 break
             with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
@@ -259,7 +259,7 @@ class AdminPages:
             "are cleaned when it ends",
         }  # fmt: skip
 
-    def _log(self, query: Query) -> PartitionLog:
+    def _log(self, query: Query) -> UnifiedLog:
         return self._partition(query).log
 
     def _partition(self, query: Query) -> Partition:
@@ -275,14 +275,14 @@ class AdminPages:
 
 
 async def _in_thread(
-    log: PartitionLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
+    log: UnifiedLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
 ) -> Result:
     """What `look` finds in the data of a segment from a position on; a thread reads them."""
-    data = log.data_from(base_offset, position)
+    data = inspection.data_from(log, base_offset, position)
     try:
         return await asyncio.to_thread(look, data)
     except OSError as error:
-        raise log.unreadable(error) from error
+        raise log.failed(error) from error
     finally:
         data.release()
 

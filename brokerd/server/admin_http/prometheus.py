@@ -43,7 +43,7 @@ _BY_PARTITION: tuple[tuple[str, str, str, Callable[[Partition], int]], ...] = (
     (_LOG_SIZE, "gauge", "Bytes of the log.", lambda p: p.log.size_bytes),
     ("kafka_log_log_logstartoffset", "gauge", "The first offset.", lambda p: p.log_start_offset),
     ("kafka_log_log_logendoffset", "gauge", "The next offset.", lambda p: p.log_end_offset),
-    ("kafka_log_log_numlogsegments", "gauge", "Segments.", lambda p: p.log.segment_count),
+    ("kafka_log_log_numlogsegments", "gauge", "Segments.", lambda p: len(p.log.local.segments)),
     ("brokerd_partition_high_watermark", "gauge", "Consumers see what is below.",
      lambda p: p.high_watermark),
     ("brokerd_partition_bytes_in_total", "counter", "As by topic.", lambda p: p.bytes_in),

@@ -18,7 +18,7 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.log.manager import LogManager
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
 
 BROKERS, CONTROLLERS = 1, 2
 _PARTITIONS = ("results", "topics", "partitions")
@@ -72,7 +72,7 @@ class ClusterHandlers:
             wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
         sizes: dict[str, dict[str, list[bytes]]] = {path: {} for path in self.logs.dirs.paths}
 
-        def add(log: PartitionLog) -> None:
+        def add(log: UnifiedLog) -> None:
             if wanted is not None and (log.topic, log.partition) not in wanted:
                 return
             directory = self.logs.directory_of(log.topic, log.partition)

@@ -19,7 +19,7 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
     from brokerd.server.background.log_start_saves import LogStartSaves
     from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.requests.led_partitions import LedPartitions
@@ -57,7 +57,7 @@ class _Deletions:
         self._led = led
         self._log_starts = log_starts
         self.wanted: dict[TopicPartition, int] = {}
-        self.logs: list[PartitionLog] = []
+        self.logs: list[UnifiedLog] = []
         self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
         self.topics: dict[str, list[Fields]] = {}
 

@@ -12,6 +12,8 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import inspection
+from brokerd.log.segments import timestamp_search
 from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.api.partition_answers import answer_partitions
@@ -100,7 +102,8 @@ class ListOffsetsHandlers:
             if asked.timestamp < EARLIEST:
                 raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
             partition = self.led.leader_of(topic, asked.partition_index, -1)
-            points = partition.log.segment_times(self.clock.now_ms(), may_block=may_block)
+            now_ms = self.clock.now_ms()
+            points = inspection.segment_times(partition.log, now_ms, may_block=may_block)
         except KafkaError as error:
             return {"partition_index": asked.partition_index, "error_code": int(error.code)}
         if asked.timestamp == EARLIEST:
@@ -163,7 +166,7 @@ def _offset_at(
     log = partition.log
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
         log.check_epochs(may_block=may_block)
-        return log.log_start_offset, -1, log.epoch_at_start
+        return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
     if committed:
@@ -174,9 +177,9 @@ def _offset_at(
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
-        found = log.max_timestamp_offset(may_block=may_block)
+        found = timestamp_search.largest(log, may_block=may_block)
     else:
-        found = log.offset_for_timestamp(timestamp_ms, may_block=may_block)
+        found = timestamp_search.first_at_or_after(log, timestamp_ms, may_block=may_block)
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found

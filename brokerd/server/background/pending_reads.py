@@ -17,7 +17,7 @@ from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
     from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
 
 logger = logging.getLogger(__name__)
 
@@ -110,15 +110,15 @@ class PendingReads:
         reading.add_done_callback(lambda _: self._shared.pop(subject))
         return reading
 
-    async def load_logs(self, logs: Sequence[PartitionLog]) -> None:
+    async def load_logs(self, logs: Sequence[UnifiedLog]) -> None:
         """Do the first use of logs; the next use of a log that cannot be read gets the error. If it
         takes long, threads do it, for some logs at once."""
-        late: list[PartitionLog] = []
+        late: list[UnifiedLog] = []
         await in_turns(logs, partial(_begin_load, late))
         for chunk in chunks(late):
             await asyncio.gather(*map(self._load, chunk))
 
-    async def _load(self, log: PartitionLog) -> None:
+    async def _load(self, log: UnifiedLog) -> None:
         for _ in range(READS_MAX):
             pending = _lacking(log)
             if pending is None:
@@ -150,7 +150,7 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield chunk
 
 
-def takes_long(log: PartitionLog) -> bool:
+def takes_long(log: UnifiedLog) -> bool:
     """Whether the first use of a log needs `load_logs`; else the first use is done now."""
     pending = _lacking(log)
     if pending is not None:
@@ -158,14 +158,14 @@ def takes_long(log: PartitionLog) -> bool:
     return pending is not None
 
 
-def _begin_load(late: list[PartitionLog], log: PartitionLog) -> None:
+def _begin_load(late: list[UnifiedLog], log: UnifiedLog) -> None:
     if takes_long(log):
         late.append(log)
 
 
-def _lacking(log: PartitionLog) -> PendingRead | None:
+def _lacking(log: UnifiedLog) -> PendingRead | None:
     """The read that is needed before a log can be used, if it takes long; else the read is done."""
-    if not log.is_loaded and not log.is_abandoned:
+    if not log.is_loaded and not log.local.is_abandoned:
         try:
             log.load(may_block=False)
         except NotInPageCache as error:

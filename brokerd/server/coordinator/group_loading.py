@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class ReadableLog(Protocol):
-    """What is needed of a PartitionLog."""
+    """What is needed of a UnifiedLog."""
 
     def read(
         self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool

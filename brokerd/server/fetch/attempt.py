@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from brokerd.log.io.open_files import FileRange
     from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.partition_log import PartitionLog
+    from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
     from brokerd.server.fetch.sessions import Fetch
     from brokerd.server.requests.led_partitions import LedPartitions
@@ -71,7 +71,7 @@ class Attempt:
         self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
         self._counts: list[tuple[Partition, int]] = []
         self.pending_reads: list[PendingRead] = []
-        self.unloaded: list[PartitionLog] = []
+        self.unloaded: list[UnifiedLog] = []
         self.replies: list[FetchReply] = []
         self.partitions: list[Partition] = []
         self.failed = self.is_enough = False

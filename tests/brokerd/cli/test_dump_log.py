@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, write_crc
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log
 from tests.support.brokerd_tools import brokerd
@@ -24,7 +24,7 @@ BASE_OFFSET, COUNT = 0, 57  # positions in a batch
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> PartitionLog:
+def log(tmp_path: Path) -> UnifiedLog:
     """Several segments: every codec, producers, headers, null keys and values."""
     log = open_log(tmp_path / "t-0", CONFIG)
     sequence = 0
@@ -52,7 +52,7 @@ def files(directory: Path, *suffixes: str) -> str:
     return ",".join(sorted(str(path) for path in directory.iterdir() if path.suffix in wanted))
 
 
-def test_a_line_for_each_batch_with_its_position(log: PartitionLog, tmp_path: Path) -> None:
+def test_a_line_for_each_batch_with_its_position(log: UnifiedLog, tmp_path: Path) -> None:
     said = brokerd("dump-log", "--files", files(tmp_path / "t-0", ".log")).ok()
     stored = list(headers(log))
     lines = [line for line in said.lines if line.startswith("baseOffset: ")]
@@ -82,7 +82,7 @@ def test_a_line_for_each_batch_with_its_position(log: PartitionLog, tmp_path: Pa
     ],
 )
 def test_all_files_are_shown_as_kafka_shows_them(
-    log: PartitionLog, tmp_path: Path, options: tuple[str, ...]
+    log: UnifiedLog, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     arguments = ("dump-log", *options, "--files", files(tmp_path / "t-0"))
     theirs, ours = kafka(*arguments).ok(), brokerd(*arguments).ok()
@@ -91,7 +91,7 @@ def test_all_files_are_shown_as_kafka_shows_them(
 
 @pytest.mark.kafka
 def test_bytes_are_in_hexadecimal_where_kafka_shows_an_array(
-    log: PartitionLog, tmp_path: Path
+    log: UnifiedLog, tmp_path: Path
 ) -> None:
     data = files(tmp_path / "t-0", ".log")
     decoder = "org.apache.kafka.tools.api.DefaultDecoder"
@@ -104,7 +104,7 @@ def test_bytes_are_in_hexadecimal_where_kafka_shows_an_array(
     assert payloads
 
 
-def test_decoders_that_are_not_here_are_refused(log: PartitionLog, tmp_path: Path) -> None:
+def test_decoders_that_are_not_here_are_refused(log: UnifiedLog, tmp_path: Path) -> None:
     data = files(tmp_path / "t-0", ".log")
     said = brokerd("dump-log", "--key-decoder-class", "my.Decoder", "--files", data)
     assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1), said.err
@@ -112,7 +112,7 @@ def test_decoders_that_are_not_here_are_refused(log: PartitionLog, tmp_path: Pat
 
 
 @pytest.mark.kafka
-def test_what_does_not_match_is_named_as_kafka_names_it(log: PartitionLog, tmp_path: Path) -> None:
+def test_what_does_not_match_is_named_as_kafka_names_it(log: UnifiedLog, tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     index, time_index = directory / f"{FIRST}.index", directory / f"{FIRST}.timeindex"
     shift(index, 8 * 2, ">i", 1)
@@ -189,7 +189,7 @@ def test_a_batch_that_lies_is_named_and_counted_and_the_rest_is_shown(
     assert "| offset: 5 " in said.out
 
 
-def test_a_torn_tail_is_counted_as_invalid_bytes(log: PartitionLog, tmp_path: Path) -> None:
+def test_a_torn_tail_is_counted_as_invalid_bytes(log: UnifiedLog, tmp_path: Path) -> None:
     path = tmp_path / "t-0" / f"{FIRST}.log"
     with path.open("ab") as file:
         file.write(bytes(batch(size=300))[:100])
@@ -197,7 +197,7 @@ def test_a_torn_tail_is_counted_as_invalid_bytes(log: PartitionLog, tmp_path: Pa
     assert said.lines[-1] == f"Found 100 invalid bytes at the end of {FIRST}.log"
 
 
-def test_room_set_aside_and_old_formats_are_named(log: PartitionLog, tmp_path: Path) -> None:
+def test_room_set_aside_and_old_formats_are_named(log: UnifiedLog, tmp_path: Path) -> None:
     path = tmp_path / "t-0" / f"{FIRST}.log"
     whole = path.read_bytes()
     path.write_bytes(whole + bytes(500))
@@ -231,7 +231,7 @@ def test_what_cannot_be_read_is_a_line_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.kafka
-def test_what_is_not_a_file_of_a_log_ends_it_as_kafkas(log: PartitionLog, tmp_path: Path) -> None:
+def test_what_is_not_a_file_of_a_log_ends_it_as_kafkas(log: UnifiedLog, tmp_path: Path) -> None:
     other = tmp_path / "t-0" / "partition.metadata"
     other.touch()
     for path in (tmp_path / "t-0", tmp_path / "leader-epoch-checkpoint", other):
@@ -275,7 +275,7 @@ def test_a_wrong_line_is_refused_with_the_options() -> None:
         assert "--print-data-log" in done.err
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(log: PartitionLog, tmp_path: Path) -> None:
+def test_a_reader_that_has_seen_enough_ends_it_quietly(log: UnifiedLog, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "brokerd", "dump-log", "--deep-iteration", "--files"]
     line = shlex.join([*command, files(tmp_path / "t-0", ".log")])
     done = subprocess.run(

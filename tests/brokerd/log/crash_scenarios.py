@@ -21,8 +21,8 @@ os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points ca
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -70,7 +70,7 @@ class Life:
         self._tell("deleted", self._partition, offset)
 
 
-def replicate(log: PartitionLog, records: list[Record], producer: int, flags: int) -> int:
+def replicate(log: UnifiedLog, records: list[Record], producer: int, flags: int) -> int:
     offset = log.log_end_offset
     sequence = -1 if flags & CONTROL else 0
     view = encode_batch(
@@ -82,7 +82,7 @@ def replicate(log: PartitionLog, records: list[Record], producer: int, flags: in
     return offset
 
 
-def transactions(log: PartitionLog, tell: Tell) -> None:
+def transactions(log: UnifiedLog, tell: Tell) -> None:
     """An aborted one, and a roll behind it."""
     data = [Record(0, NOW_MS + log.log_end_offset, b"k", bytes(60))]
     tell("written", 1, replicate(log, data, 9, TRANSACTIONAL))

@@ -5,10 +5,11 @@ from pathlib import Path
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log import inspection
 from brokerd.log.context import Detail, DiskJob, LogContext
 from brokerd.log.inspection import SegmentInfo, describe
 from brokerd.log.loading.loader import load
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
 
 NOW_MS = 1_700_000_000_000
@@ -72,7 +73,7 @@ def open_log(
     clean: bool = True,
     log_start_offset: int = 0,
     recovery_point: int | None = 0,
-) -> PartitionLog:
+) -> UnifiedLog:
     """The log in `directory` (made if missing) as topic t, partition 0."""
     directory.mkdir(exist_ok=True)
     context = context or LogContext()
@@ -80,10 +81,10 @@ def open_log(
         context, str(directory), log_start_offset=log_start_offset, recovery_point=recovery_point,
         clean=clean, now_ms=NOW_MS,
     )  # fmt: skip
-    return PartitionLog(context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded)
+    return UnifiedLog(context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded)
 
 
-def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
+def reopen(log: UnifiedLog, *, clean: bool = True) -> UnifiedLog:
     """The same directory again: after a clean close, or as a crash at this point leaves it."""
     if clean:
         log.close()
@@ -93,19 +94,19 @@ def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
     )  # fmt: skip
 
 
-def segments_of(log: PartitionLog) -> list[SegmentInfo]:
+def segments_of(log: UnifiedLog) -> list[SegmentInfo]:
     """The segments, oldest first, with their files."""
-    return describe(log.directory, log.segment_summaries())
+    return describe(log.directory, inspection.segment_summaries(log))
 
 
-def headers(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:
+def headers(log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:
     """The headers of all batches from `offset` on, read as a consumer reads them."""
     for header, _ in batches(log, offset, max_bytes):
         yield header
 
 
 def batches(
-    log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20
+    log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
     while True:
         found = log.read(offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True)
@@ -119,7 +120,7 @@ def batches(
             offset = header.last_offset + 1
 
 
-def records(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[Record]:
+def records(log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[Record]:
     """All records from `offset` on."""
     return [
         record

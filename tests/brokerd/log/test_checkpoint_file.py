@@ -173,7 +173,7 @@ def test_it_is_durable_before_anything_of_the_new_log(manager: LogManager, disk:
     make_anew(manager)
     log = manager.get("t", 0)
     assert log is not None
-    log.begin_flush(log.log_end_offset)
+    log.local.begin_flush(log.log_end_offset)
     kinds = [type(job) for job in disk]
     assert kinds.index(FlushJob) > max(at for at, kind in enumerate(kinds) if kind is SyncJob)
     assert kinds.count(SyncJob) == len(checkpoints.ALL)

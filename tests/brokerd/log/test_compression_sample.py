@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log import compression_sample
+from brokerd.log import compression_sample, inspection
 from brokerd.log.compression_sample import BATCHES_MAX, CompressionSample, sample
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 
 
-def log_of(directory: Path, *codecs: int, size: int = 1000) -> PartitionLog:
+def log_of(directory: Path, *codecs: int, size: int = 1000) -> UnifiedLog:
     log = open_log(directory)
     for codec in codecs:
         log.append([batch(count=10, size=size, codec=codec)], 0, NOW_MS)
     return log
 
 
-def sample_of(log: PartitionLog) -> CompressionSample:
-    data = log.data_from(0, 0)
+def sample_of(log: UnifiedLog) -> CompressionSample:
+    data = inspection.data_from(log, 0, 0)
     try:
         return sample(data)
     finally:

@@ -14,7 +14,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.cleaner.support import CompactedLog, last_values
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 from tests.support.kafka import dump_of_files
@@ -77,7 +77,7 @@ def crashes(scenario: str, base: Path) -> tuple[dict[str, str], set[str]]:
     return told["died"], set(told["wrapped"])
 
 
-def assert_goes_on(log: PartitionLog, told: Told) -> None:
+def assert_goes_on(log: UnifiedLog, told: Told) -> None:
     """All that was told is there, nothing is there twice, and the producer is known."""
     assert told.start <= log.log_start_offset <= told.start_max
     found = {record.offset: record.timestamp_ms for record in records(log, log.log_start_offset)}
@@ -92,7 +92,7 @@ def assert_goes_on(log: PartitionLog, told: Told) -> None:
         assert (more.error, more.base_offset) == (None, end)
 
 
-def assert_aborted(log: PartitionLog) -> None:
+def assert_aborted(log: UnifiedLog) -> None:
     found = log.read(0, 1 << 20, up_to=log.log_end_offset, min_one_batch=True)
     assert found is not None
     assert log.aborted_transactions(0, found) == [(9, 0)]

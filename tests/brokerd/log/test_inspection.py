@@ -6,22 +6,23 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
+from brokerd.log import inspection
 from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.inspection import BatchInfo, batches, describe
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen, segments_of
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> PartitionLog:
+def log(tmp_path: Path) -> UnifiedLog:
     log = open_log(tmp_path, LogConfig(segment_bytes=2000, index_interval_bytes=200))
     for i in range(40):
         log.append([batch(size=100, codec=i % 5, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
     return log
 
 
-def listed(log: PartitionLog, base_offset: int, position: int, limit: int) -> list[BatchInfo]:
-    data = log.data_from(base_offset, position)
+def listed(log: UnifiedLog, base_offset: int, position: int, limit: int) -> list[BatchInfo]:
+    data = inspection.data_from(log, base_offset, position)
     try:
         return batches(data, limit)
     finally:
@@ -29,7 +30,7 @@ def listed(log: PartitionLog, base_offset: int, position: int, limit: int) -> li
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_segments_are_described_with_their_files(log: PartitionLog, restarted: bool) -> None:
+def test_segments_are_described_with_their_files(log: UnifiedLog, restarted: bool) -> None:
     if restarted:
         log = reopen(log)
     segments = segments_of(log)
@@ -47,7 +48,7 @@ def test_segments_are_described_with_their_files(log: PartitionLog, restarted: b
 
 
 def test_segments_are_described_without_loading_their_indexes(
-    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+    log: UnifiedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = segments_of(log)
     log = reopen(log)
@@ -63,26 +64,26 @@ def test_segments_are_described_without_loading_their_indexes(
     assert [Path(path).name for path in loaded] == [f"{before[-1].base_offset:020d}.index"]
 
 
-def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) -> None:
-    seen = reopen(log).segment_summaries()
+def test_segments_that_go_meanwhile_are_described_as_empty(log: UnifiedLog) -> None:
+    seen = inspection.segment_summaries(reopen(log))
     for path in Path(log.directory).glob("*0.*"):
         path.unlink()
     gone = describe(log.directory, seen)[0]
     assert (gone.index_entries, gone.largest_timestamp_ms, gone.files) == (0, -1, ())
 
 
-def test_index_entries_point_at_batches(log: PartitionLog) -> None:
+def test_index_entries_point_at_batches(log: UnifiedLog) -> None:
     first = segments_of(log)[0]
-    total, entries = log.index_entries(0, "offset", 0, 100)
+    total, entries = inspection.index_entries(log, 0, "offset", 0, 100)
     assert total == len(entries) == first.index_entries > 2
     for offset, position in entries:
         (found,) = listed(log, 0, position, 1)
         assert found.header.last_offset == offset
-    assert log.index_entries(0, "offset", 1, 2) == (total, entries[1:3])
-    assert log.index_entries(0, "time", 0, 1)[1][0][0] > NOW_MS
+    assert inspection.index_entries(log, 0, "offset", 1, 2) == (total, entries[1:3])
+    assert inspection.index_entries(log, 0, "time", 0, 1)[1][0][0] > NOW_MS
 
 
-def test_batches_are_listed_page_by_page(log: PartitionLog) -> None:
+def test_batches_are_listed_page_by_page(log: UnifiedLog) -> None:
     position, seen = 0, []
     while page := listed(log, 0, position, 3):
         seen += [found.header for found in page]
@@ -91,7 +92,7 @@ def test_batches_are_listed_page_by_page(log: PartitionLog) -> None:
     assert seen == [h for h in headers(log) if h.base_offset < segments_of(log)[0].next_offset]
 
 
-def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> None:
+def test_a_damaged_batch_is_shown_as_such(log: UnifiedLog, tmp_path: Path) -> None:
     path = tmp_path / f"{0:020d}.log"
     data = bytearray(path.read_bytes())
     data[80] ^= 1
@@ -99,7 +100,7 @@ def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> 
     assert [found.crc_ok for found in listed(log, 0, 0, 3)] == [False, True, True]
 
 
-def test_what_is_not_there_is_a_clear_error(log: PartitionLog) -> None:
+def test_what_is_not_there_is_a_clear_error(log: UnifiedLog) -> None:
     with pytest.raises(KafkaError, match="no segment begins at offset 1"):
         listed(log, 1, 0, 10)
     with pytest.raises(KafkaError, match="no batch starts at byte 9999999"):

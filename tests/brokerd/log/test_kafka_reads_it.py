@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.cleaner.support import COMPACTED, CompactedLog, Pair, keyed
 from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen, segments_of
 from tests.support.kafka import dump_of_log
@@ -17,7 +17,7 @@ CONFIG = LogConfig(segment_bytes=60_000, index_interval_bytes=1000)
 pytestmark = pytest.mark.kafka
 
 
-def assert_clean(directory: Path, log: PartitionLog, *, with_gaps: bool = False) -> str:
+def assert_clean(directory: Path, log: UnifiedLog, *, with_gaps: bool = False) -> str:
     """What the dump tool says; of a compacted log (also Kafka's own) it lists the gaps."""
     text = dump_of_log(directory)
     for complaint in ("Mismatch", "mismatch", "Non-consecutive", "invalid bytes", "isvalid: false",
@@ -29,7 +29,7 @@ def assert_clean(directory: Path, log: PartitionLog, *, with_gaps: bool = False)
     return text
 
 
-def fill(log: PartitionLog) -> None:
+def fill(log: UnifiedLog) -> None:
     sequence = 0
     for i in range(150):
         group = []

@@ -27,6 +27,13 @@ def test_an_epoch_that_goes_on_has_one_entry(tmp_path: Path) -> None:
     assert cache(tmp_path, (2, 5), (2, 9)).entries == [(2, 5)]
 
 
+def test_the_epoch_at_the_log_start_is_known_where_the_entries_reach_back_to_it(
+    tmp_path: Path,
+) -> None:
+    epochs = cache(tmp_path, (2, 5), (4, 9))
+    assert [epochs.epoch_at(start) for start in (4, 5)] == [-1, 2]
+
+
 def test_an_epoch_in_which_nothing_was_written_is_replaced(tmp_path: Path) -> None:
     assert cache(tmp_path, (0, 0), (1, 5), (2, 5)).entries == [(0, 0), (2, 5)]
 

@@ -15,7 +15,7 @@ from brokerd.log import checkpoints
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records, segments_of
 
@@ -97,14 +97,14 @@ def test_a_log_that_cannot_be_closed_costs_those_of_other_directories_nothing(
     fill(manager, "u")
     bad = manager.get("t", 0)
     assert bad is not None
-    finish = PartitionLog.finish_writing
+    finish = UnifiedLog.finish_writing
 
-    def fail(log: PartitionLog) -> bool:
+    def fail(log: UnifiedLog) -> bool:
         if log is bad:
             raise OverflowError("signed integer is greater than maximum")
         return finish(log)
 
-    monkeypatch.setattr(PartitionLog, "finish_writing", fail)
+    monkeypatch.setattr(UnifiedLog, "finish_writing", fail)
     manager.shutdown()
     marks = [path.parent for path in tmp_path.glob("*/.kafka_cleanshutdown")]
     assert marks == [

@@ -11,7 +11,6 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_snapshot, producer_state
 from brokerd.log.append import AppendResult
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.producer_state import (
     BATCHES_KEPT,
     SEQUENCE_MAX,
@@ -20,10 +19,11 @@ from brokerd.log.producer_state import (
     ProducerState,
     last_sequence_of,
 )
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen, segments_of
 
 
-def send(log: PartitionLog, sequence: int, count: int = 2, epoch: int = 0) -> AppendResult:
+def send(log: UnifiedLog, sequence: int, count: int = 2, epoch: int = 0) -> AppendResult:
     (result,) = log.append([batch(count, producer=(9, epoch, sequence))], 0, NOW_MS)
     return result
 

@@ -9,7 +9,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import read_header
 from tests.brokerd.log.support import (
     NOW_MS,
@@ -24,7 +24,7 @@ from tests.brokerd.log.support import (
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
 
 
-def fill(log: PartitionLog, count: int, size: int = 100) -> None:
+def fill(log: UnifiedLog, count: int, size: int = 100) -> None:
     for i in range(count):
         log.append([batch(size=size, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
 

@@ -93,7 +93,7 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
     now_ms = NOW_MS + INITIAL_DELAY_MS
     rounds = 0
     while not manager.tasks.tick_retention(now_ms) and lacking and rounds < 50:
-        assert (log.log_start_offset, log.segment_count) == (0, 3)
+        assert (log.log_start_offset, len(log.local.segments)) == (0, 3)
         ((pending, done),) = lacking
         lacking.clear()
         if reads:
@@ -102,7 +102,7 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
         done()
         rounds += 1
     assert rounds == (1 if reads else READS_MAX)
-    assert (log.log_start_offset, log.segment_count) == (2, 1)
+    assert (log.log_start_offset, len(log.local.segments)) == (2, 1)
     manager.dirs.unlock()
 
 
@@ -131,7 +131,7 @@ def test_of_damaged_logs_each_is_looked_at_again_when_it_is_read(tmp_path: Path)
         pending.release()
         done()
         assert not manager.tasks.tick_retention(now_ms)
-    assert [log.segment_count for log in manager.all()] == [1, 1]
+    assert [len(log.local.segments) for log in manager.all()] == [1, 1]
     assert not manager.tasks._unread
     manager.dirs.unlock()
 
@@ -243,7 +243,7 @@ def test_what_there_was_no_memory_for_is_not_taken_as_done(
     monkeypatch.setattr(flush, "_sync_data", no_memory)
     told: list[OSError | None] = []
     log = manager.all()[3]
-    log.begin_flush(1)
+    log.local.begin_flush(1)
     manager.tasks.save_log_starts(str(tmp_path), told.append)
     for job in disk:
         with pytest.raises(MemoryError):
@@ -258,12 +258,12 @@ def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager, disk: 
     disk.work_off()
     log.recovery_point = 0  # as if the sync of the roll had been cut short
     log.append([batch()], 0, NOW_MS)
-    first, second = (segment.file for segment in log.segments_between(0, 2))
+    first, second = (segment.file for segment in log.local.segments_between(0, 2))
     pinned = first.pins
     second.close()
     second.path = "/there/is/none"
     with pytest.raises(KafkaError, match="/there/is/none"):
-        log.begin_flush(2)
+        log.local.begin_flush(2)
     assert first.pins == pinned
 
 

@@ -11,11 +11,13 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import retention
+from brokerd.log.cleaner.cleanable_offsets import aborted_across
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.txn_index import AbortedTxn
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -28,7 +30,7 @@ from tests.brokerd.log.support import NOW_MS, open_log, segments_of
 ABORT, COMMIT = 0, 1
 
 
-def data(log: PartitionLog, producer_id: int, count: int = 1, *, sequence: int = 0) -> int:
+def data(log: UnifiedLog, producer_id: int, count: int = 1, *, sequence: int = 0) -> int:
     """Appends a transactional batch; its first offset."""
     records = [Record(0, NOW_MS, b"k", bytes(10)) for _ in range(count)]
     return put(log, encode_batch(
@@ -37,7 +39,7 @@ def data(log: PartitionLog, producer_id: int, count: int = 1, *, sequence: int =
     ))  # fmt: skip
 
 
-def end(log: PartitionLog, producer_id: int, kind: int, *, epoch: int = 0) -> int:
+def end(log: UnifiedLog, producer_id: int, kind: int, *, epoch: int = 0) -> int:
     """Appends a marker; its offset."""
     record = Record(0, NOW_MS, struct.pack(">hh", 0, kind), struct.pack(">hi", 0, 7))
     return put(log, encode_batch(
@@ -46,23 +48,23 @@ def end(log: PartitionLog, producer_id: int, kind: int, *, epoch: int = 0) -> in
     ))  # fmt: skip
 
 
-def plain(log: PartitionLog) -> int:
+def plain(log: UnifiedLog) -> int:
     return put(log, encode_batch(
         [Record(0, NOW_MS, b"k", b"v")], base_offset=log.log_end_offset, leader_epoch=0
     ))  # fmt: skip
 
 
-def put(log: PartitionLog, batch: bytearray) -> int:
+def put(log: UnifiedLog, batch: bytearray) -> int:
     offset = log.log_end_offset
     log.append_replicated(list(iter_batches(memoryview(batch))), NOW_MS)
     return offset
 
 
-def stable(log: PartitionLog) -> int:
+def stable(log: UnifiedLog) -> int:
     return log.last_stable_offset(log.log_end_offset)
 
 
-def aborted(log: PartitionLog, offset: int, max_bytes: int = 1 << 20) -> list[tuple[int, int]]:
+def aborted(log: UnifiedLog, offset: int, max_bytes: int = 1 << 20) -> list[tuple[int, int]]:
     up_to = stable(log)
     found = log.read(offset, max_bytes, up_to=up_to, min_one_batch=True)
     assert found is not None
@@ -72,7 +74,7 @@ def aborted(log: PartitionLog, offset: int, max_bytes: int = 1 << 20) -> list[tu
         found.release()
 
 
-def reopened(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
+def reopened(log: UnifiedLog, *, clean: bool = True) -> UnifiedLog:
     end_offset = log.log_end_offset
     if clean:
         log.close()
@@ -247,7 +249,7 @@ def test_an_index_that_is_made_anew_costs_no_producer_whose_batches_lie_before_t
     log.close()
     (tmp_path / f"{0:020d}.txnindex").write_bytes(b"no index")
     log = open_log(tmp_path, recovery_point=3, log_start_offset=2)
-    log.aborted_across(0)
+    aborted_across(log, 0)
     assert list(log.active_producers()) == [5]
 
 
@@ -273,7 +275,7 @@ def test_the_index_goes_with_its_segment(tmp_path: Path) -> None:
         plain(log)
     assert list(tmp_path.glob("*.txnindex"))
     log.delete_records_before(4)
-    log.apply_retention(NOW_MS, log.log_end_offset)
+    retention.apply(log, NOW_MS, log.log_end_offset)
     assert not list(tmp_path.glob("*.txnindex"))
 
 

@@ -44,9 +44,9 @@ def fetch(follower: Partition, leader: Partition, now_ms: int = NOW_MS) -> None:
 def reconcile(follower: Partition, leader: Partition) -> int:
     """Cut the follower's log to where it agrees with the leader's; returns how often it asked."""
     asked = 0
-    while follower.log.latest_epoch >= 0:
+    while follower.log.epochs.latest >= 0:
         asked += 1
-        epoch = follower.log.latest_epoch
+        epoch = follower.log.epochs.latest
         if follower.truncate_after(epoch, leader.end_offset_for_epoch(epoch)).final:
             break
     return asked

@@ -10,7 +10,7 @@ from brokerd.log.cleaner.log_cleaner_manager import Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone
 from brokerd.log.context import DiskJob, run_now
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
     CONTROL,
     TRANSACTIONAL,
@@ -84,7 +84,7 @@ class CompactedLog:
         self.now_ms = NOW_MS
         self.workers = OnTheSpot()
         self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS, submit=submit)
-        self.log: PartitionLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
+        self.log: UnifiedLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
         self.log.high_watermark = self.log.log_end_offset
         self.cleaner = LogCleanerManager(
             self.manager, self.workers, lambda: self.now_ms, backoff_ms=0, limits=limits

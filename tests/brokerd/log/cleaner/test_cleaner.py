@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import checkpoints
+from brokerd.log import checkpoints, retention
 from brokerd.log.cleaner.worker_messages import Limits
+from brokerd.log.segments import timestamp_search
 from brokerd.protocol.records import read_header, write_crc
 from tests.brokerd.log.cleaner.support import (
     COMPACTED,
@@ -109,7 +110,7 @@ def test_small_segments_are_joined_and_their_indexes_find_every_offset(tmp_path:
         assert found.base_offset <= offset <= found.last_offset
     gone = next(offset for offset in range(600) if offset not in offsets)
     assert next(headers(log.log, gone)).base_offset > gone
-    assert log.log.offset_for_timestamp(NOW_MS) is not None
+    assert timestamp_search.first_at_or_after(log.log, NOW_MS) is not None
 
 
 def test_a_map_too_small_for_all_keys_takes_several_rounds(tmp_path: Path) -> None:
@@ -191,6 +192,6 @@ def test_an_empty_segment_that_compaction_left_is_let_go_by_retention(tmp_path: 
         log.append(keyed([(b"k", b"x" * 2000)]), keyed([(b"k", b"y" * 900)]))
         log.roll()
     log.clean()
-    log.log.apply_retention(NOW_MS + 10**12, log.log.high_watermark)
+    retention.apply(log.log, NOW_MS + 10**12, log.log.high_watermark)
     assert log.content() == []
     assert log.log.log_start_offset == 4

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints
+from brokerd.log import checkpoints, retention
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import (
     TRANSIENT_FAILURES_MAX,
@@ -301,7 +301,7 @@ def cut(log: CompactedLog) -> None:
 
 def lose(log: CompactedLog) -> None:
     log.log.delete_records_before(40)
-    log.log.apply_retention(NOW_MS, log.log.high_watermark)
+    retention.apply(log.log, NOW_MS, log.log.high_watermark)
 
 
 def remove(log: CompactedLog) -> None:

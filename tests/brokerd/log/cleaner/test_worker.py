@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
 from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import (
     GroupDone,
@@ -34,10 +35,10 @@ def worker() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def job_for(log: CompactedLog) -> Job:
-    closed = log.log.closed_segments()
+    closed = closed_segments(log.log)
     return Job(
         directory=log.log.directory,
-        segments=[(each.base_offset, log.log.end_of_segment(each), each.size_bytes)
+        segments=[(each.base_offset, end_of(log.log, each), each.size_bytes)
                   for each in closed],
         dirty_start=0, now_ms=NOW_MS, delete_retention_ms=1, segment_bytes=3000,
         segment_index_bytes=1 << 20, index_interval_bytes=300, limits=SMALL,
@@ -102,7 +103,7 @@ def test_it_does_one_job_after_the_other_and_ends_when_there_are_no_more(
 def test_a_file_that_is_gone_is_told(tmp_path: Path, worker: "subprocess.Popen[bytes]") -> None:
     log = filled(tmp_path)
     job = job_for(log)
-    os.unlink(log.log.closed_segments()[0].file.path)
+    os.unlink(closed_segments(log.log)[0].file.path)
     (done,) = converse(worker, job, True)
     assert isinstance(done, RoundDone)
     assert "No such file" in done.failed

@@ -13,6 +13,7 @@ from brokerd.log.context import DiskJob
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
+from brokerd.log.segments import timestamp_search
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -155,7 +156,7 @@ def creates(manager: LogManager) -> None:
 def looks_up(manager: LogManager) -> None:
     log = manager.get("t", 1)
     assert log is not None
-    log.offset_for_timestamp(NOW_MS + 3)
+    timestamp_search.first_at_or_after(log, NOW_MS + 3)
 
 
 TASKS = [
@@ -212,7 +213,7 @@ def test_a_flush_that_fails_in_the_disk_thread_takes_its_directory_offline(tmp_p
     log = manager.get("t", 1)
     assert log is not None
     synced_to = log.recovery_point
-    log.begin_flush(20)
+    log.local.begin_flush(20)
     for job in jobs:
         job.run()
         assert manager.take_failed() == []
@@ -226,7 +227,7 @@ def test_a_process_out_of_descriptors_has_no_broken_disk(tmp_path: Path) -> None
     manager = filled(tmp_path)
     log = manager.get("t", 1)
     assert log is not None
-    error = log._context.failed(OSError(24, "Too many open files"))
+    error = log.failed(OSError(24, "Too many open files"))
     assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert manager.take_failed() == []
     manager.shutdown()

@@ -8,11 +8,11 @@ import pytest
 from brokerd.log.context import LogContext
 from brokerd.log.io import flush
 from brokerd.log.io.flush import FlushJob
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 
 
-def rolled(directory: Path, disk: Disk, count: int) -> PartitionLog:
+def rolled(directory: Path, disk: Disk, count: int) -> UnifiedLog:
     """A log of so many closed segments with one record each."""
     log = open_log(directory, context=LogContext(submit=disk.append))
     for _ in range(count):
@@ -21,13 +21,13 @@ def rolled(directory: Path, disk: Disk, count: int) -> PartitionLog:
     return log
 
 
-def pins(log: PartitionLog) -> int:
-    return sum(each.file.pins for each in log.segments_between(0, log.log_end_offset + 1))
+def pins(log: UnifiedLog) -> int:
+    return sum(each.file.pins for each in log.local.segments_between(0, log.log_end_offset + 1))
 
 
 def asked_for_many(
     directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Disk, PartitionLog, list[int]]:
+) -> tuple[Disk, UnifiedLog, list[int]]:
     """A sync of 19 segments is asked for, of which a job does 8; the last holds the recovery points
     that were told as reached."""
     monkeypatch.setattr(flush, "SEGMENTS_MAX", 8)
@@ -35,7 +35,7 @@ def asked_for_many(
     log = rolled(directory, disk, 20)
     disk.work()
     told: list[int] = []
-    log.begin_flush(20, lambda: told.append(log.recovery_point))
+    log.local.begin_flush(20, lambda: told.append(log.recovery_point))
     return disk, log, told
 
 

@@ -70,7 +70,7 @@ def test_a_sync_that_another_asked_for_is_as_good(tmp_path: Path) -> None:
     append_without_files(partition)
     told: list[int] = []
     partition.listeners[lambda each: told.append(each.high_watermark)] = None
-    partition.log.begin_flush(1)  # as by the clock
+    partition.log.local.begin_flush(1)  # as by the clock
     assert partition.high_watermark == 0
     disk.work()
     assert (partition.high_watermark, partition.synced_to > 1, told) == (1, True, [1])

@@ -14,7 +14,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, is_cached, read_through
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.support.waiting import WAIT_S, wait_until
 
@@ -26,7 +26,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def written(directory: Path, config: LogConfig, count: int) -> PartitionLog:
+def written(directory: Path, config: LogConfig, count: int) -> UnifiedLog:
     """A log opened anew after `count` batches, of which nothing is in memory."""
     log = open_log(directory, config)
     for _ in range(count):
@@ -103,7 +103,7 @@ def finds_missing(look: Callable[[], bool], path: Path) -> bool:
     return not look() or pages_in_memory(path) > in_memory
 
 
-def read(log: PartitionLog, offset: int, max_bytes: int, *, may_block: bool) -> FileRange:
+def read(log: UnifiedLog, offset: int, max_bytes: int, *, may_block: bool) -> FileRange:
     found = log.read(
         offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True, may_block=may_block
     )
@@ -118,7 +118,7 @@ def content(found: FileRange) -> bytes:
         found.release()
 
 
-def loaded(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, int]:
+def loaded(log: UnifiedLog, offset: int, max_bytes: int) -> tuple[FileRange, int]:
     """What a reader that does not block gets in the end, and how often it had to come again."""
     rounds = 0
     while True:

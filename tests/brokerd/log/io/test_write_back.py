@@ -1,13 +1,15 @@
 """Data is written to disk before there is too much of it, and not earlier."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.io import linux
+from brokerd.log.io.open_files import LogFile
 from brokerd.log.io.write_back import DIRTY_SHARE
-from brokerd.log.partition_log import MARK_BYTES
+from brokerd.log.local_log import MARK_BYTES
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 
 BATCH_BYTES = 1 << 20
@@ -44,6 +46,21 @@ def test_while_little_is_dirty_the_system_is_left_alone_and_later_has_it_all(
     assert begun[0][0] == 0
     assert begun[0][1] > MARK_BYTES
     assert begun[1][0] == begun[0][1]
+    log.close()
+
+
+def test_what_was_appended_counts_also_where_the_write_back_cannot_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    log = open_log(tmp_path, LogConfig(segment_bytes=1 << 28))
+    with monkeypatch.context() as patch:
+        patch.setattr(LogFile, "pin", refuse)
+        for _ in range(MARK_BYTES // BATCH_BYTES + 1):
+            (result,) = log.append([batch(size=BATCH_BYTES)], 0, NOW_MS)
+    assert log.log_end_offset == result.last_offset + 1
     log.close()
 
 

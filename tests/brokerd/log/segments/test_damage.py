@@ -11,8 +11,10 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import inspection, retention
 from brokerd.log.manager import DEFAULT_INTERVALS, LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import timestamp_search
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.cleaner.support import ABORT
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, records
@@ -27,20 +29,20 @@ def open_in(directory: Path) -> LogManager:
     return LogManager.open([str(directory)], 1, now_ms=NOW_MS)
 
 
-def the_log(manager: LogManager) -> PartitionLog:
+def the_log(manager: LogManager) -> UnifiedLog:
     log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS, is_new=False)
     log.high_watermark = log.log_end_offset
     return log
 
 
-def log_or_refusal(manager: LogManager) -> PartitionLog | KafkaError:
+def log_or_refusal(manager: LogManager) -> UnifiedLog | KafkaError:
     try:
         return the_log(manager)
     except KafkaError as error:
         return error
 
 
-def transact(log: PartitionLog, record: Record, flags: int, sequence: int) -> None:
+def transact(log: UnifiedLog, record: Record, flags: int, sequence: int) -> None:
     view = encode_batch(
         [record], base_offset=log.log_end_offset, leader_epoch=0, producer_id=9, producer_epoch=0,
         base_sequence=sequence, attributes=TRANSACTIONAL | flags,
@@ -98,13 +100,13 @@ def damaged(template: Path, work: Path, pattern: str) -> Iterator[Path]:
             yield target
 
 
-def assert_everything_is_there(log: PartitionLog) -> None:
+def assert_everything_is_there(log: UnifiedLog) -> None:
     assert [(each.offset, each.timestamp_ms) for each in records(log)] == [
         (offset, NOW_MS + offset) for offset in range(END)
     ]
     for at in (0, 3, 17, END - 1):
-        assert log.offset_for_timestamp(NOW_MS + at) == (at, NOW_MS + at, at // 20)
-    assert log.max_timestamp_offset() == (END - 1, NOW_MS + END - 1, 1)
+        assert timestamp_search.first_at_or_after(log, NOW_MS + at) == (at, NOW_MS + at, at // 20)
+    assert timestamp_search.largest(log) == (END - 1, NOW_MS + END - 1, 1)
     (again,) = log.append([batch(2, producer=(7, 0, END - 4))], 1, NOW_MS)
     assert (again.duplicate, again.base_offset) == (True, END - 2)
 
@@ -256,7 +258,7 @@ def test_a_wrong_largest_timestamp_lets_no_record_go_before_its_time(
     manager = open_in(tmp_path / "work")
     log = the_log(manager)
     log.reconfigure(replace(CONFIG, retention_ms=10_000))
-    assert log.apply_retention(NOW_MS + 5_000, END) == []
+    assert retention.apply(log, NOW_MS + 5_000, END) == []
     assert path.read_bytes() == data
     manager.shutdown()
 
@@ -309,6 +311,6 @@ def test_a_time_index_made_anew_while_it_is_checked_is_the_one_that_counts(
     path.with_suffix(".index").unlink()
     manager = open_in(tmp_path / "work")
     log = the_log(manager)
-    assert log.index_entries(int(path.stem), "time", 0, 0)[0] == len(whole) // 12 > 1
+    assert inspection.index_entries(log, int(path.stem), "time", 0, 0)[0] == len(whole) // 12 > 1
     assert path.read_bytes() == whole
     manager.shutdown()

@@ -10,8 +10,10 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import retention
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import timestamp_search
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
@@ -75,7 +77,7 @@ def open_in(directory: Path) -> LogManager:
     return LogManager.open([str(directory)], 1, now_ms=NOW_MS)
 
 
-def the_log(manager: LogManager, config: LogConfig = CONFIG) -> PartitionLog:
+def the_log(manager: LogManager, config: LogConfig = CONFIG) -> UnifiedLog:
     log = manager.create("t", 0, TOPIC_ID, config, NOW_MS, is_new=False)
     log.load()
     log.high_watermark = log.log_end_offset
@@ -115,7 +117,7 @@ def damage_in(directory: Path, number: int, damage: Damage) -> set[int]:
     raise AssertionError(number)
 
 
-def found_at(log: PartitionLog, offset: int) -> list[int]:
+def found_at(log: UnifiedLog, offset: int) -> list[int]:
     """The first and last offset of the batch that a read of an offset begins with."""
     found = log.read(offset, 1000, up_to=log.log_end_offset, min_one_batch=True)
     if found is None:
@@ -126,7 +128,7 @@ def found_at(log: PartitionLog, offset: int) -> list[int]:
     return [header.base_offset, header.last_offset]
 
 
-def read_at(log: PartitionLog, offset: int) -> None:
+def read_at(log: UnifiedLog, offset: int) -> None:
     """A read that may find whatever is there."""
     try:
         found = log.read(offset, 1000, up_to=log.log_end_offset, min_one_batch=True)
@@ -138,7 +140,7 @@ def read_at(log: PartitionLog, offset: int) -> None:
             found.release()
 
 
-def assert_the_others_are_found(log: PartitionLog, touched: set[int]) -> None:
+def assert_the_others_are_found(log: UnifiedLog, touched: set[int]) -> None:
     for offset in sorted(touched):
         read_at(log, offset)
     for order in (range(END), reversed(range(END))):
@@ -147,7 +149,11 @@ def assert_the_others_are_found(log: PartitionLog, touched: set[int]) -> None:
                 assert found_at(log, offset) == [offset & ~1, offset | 1], offset
     for offset in range(END):
         if offset not in touched:
-            assert log.offset_for_timestamp(NOW_MS + offset) == (offset, NOW_MS + offset, 0)
+            assert timestamp_search.first_at_or_after(log, NOW_MS + offset) == (
+                offset,
+                NOW_MS + offset,
+                0,
+            )
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +276,7 @@ def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work:
     with pytest.raises(KafkaError) as refused:
         log.read(4 * SEGMENT - 3, 1000, up_to=END, min_one_batch=True)
     assert refused.value.code == ErrorCode.CORRUPT_MESSAGE
-    assert log.offset_for_timestamp(NOW_MS + 4 * SEGMENT - 3) == (
+    assert timestamp_search.first_at_or_after(log, NOW_MS + 4 * SEGMENT - 3) == (
         4 * SEGMENT, NOW_MS + 4 * SEGMENT, 0
     )  # fmt: skip
     assert found_at(log, 4 * SEGMENT) == [4 * SEGMENT, 4 * SEGMENT + 1]
@@ -341,9 +347,9 @@ def test_a_right_time_index_is_not_made_from_damaged_batches(
     manager = open_in(work)
     log = the_log(manager)
     log.reconfigure(replace(CONFIG, retention_ms=100))
-    assert log.apply_retention(NOW_MS + 100, END) == []
+    assert retention.apply(log, NOW_MS + 100, END) == []
     for at in range(2 * SEGMENT, 4 * SEGMENT - 2):
-        assert log.offset_for_timestamp(NOW_MS + at) == (at, NOW_MS + at, 0)
+        assert timestamp_search.first_at_or_after(log, NOW_MS + at) == (at, NOW_MS + at, 0)
     manager.shutdown()
     if field_at != 7:
         assert path.read_bytes() == before

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 
 BATCHES = 60
@@ -29,7 +29,7 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def claiming(intact: Path, directory: Path, number: int, field_at: int, more: int) -> PartitionLog:
+def claiming(intact: Path, directory: Path, number: int, field_at: int, more: int) -> UnifiedLog:
     """The log with a batch that claims more offsets, or other ones, than it has."""
     directory.mkdir()
     for path in intact.iterdir():
@@ -46,7 +46,7 @@ def claiming(intact: Path, directory: Path, number: int, field_at: int, more: in
     return log
 
 
-def batch_found_at(log: PartitionLog, offset: int) -> int:
+def batch_found_at(log: UnifiedLog, offset: int) -> int:
     found = log.read(offset, 1, up_to=log.log_end_offset, min_one_batch=True)
     assert found is not None
     found.release()

@@ -11,8 +11,9 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log.io.page_cache import NotInPageCache, PendingRead
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import timestamp_search
 from brokerd.log.segments.index_build import BackgroundIndexBuild
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen
 
 CONFIG = LogConfig(segment_bytes=20_000, index_interval_bytes=1000)
@@ -35,7 +36,7 @@ class FailingReads:
         return self._real(fd, size_bytes, position_bytes)
 
 
-def filled(directory: Path) -> PartitionLog:
+def filled(directory: Path) -> UnifiedLog:
     """A log of two segments."""
     log = open_log(directory, CONFIG)
     for number in range(BATCHES):
@@ -44,9 +45,9 @@ def filled(directory: Path) -> PartitionLog:
     return log
 
 
-def spoil_index(log: PartitionLog, base_offset: int) -> None:
+def spoil_index(log: UnifiedLog, base_offset: int) -> None:
     """Half an entry at the end of the index of a segment, which was closed for room."""
-    (segment,) = [each for each in log.segments_between(0, BATCHES)
+    (segment,) = [each for each in log.local.segments_between(0, BATCHES)
                   if each.base_offset == base_offset]  # fmt: skip
     segment.file.close()
     with open(segment.path(".index"), "ab") as file:
@@ -66,7 +67,7 @@ def test_a_read_that_fails_while_an_index_is_made_anew_costs_no_record(
     is_active: bool,
 ) -> None:
     log = filled(tmp_path)
-    base_offset = log.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
+    base_offset = log.local.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
     wanted = base_offset + 9
     spoil_index(log, base_offset)
     size_bytes = log.size_bytes
@@ -96,10 +97,10 @@ def test_a_full_disk_leaves_an_index_made_anew_in_memory(
         with pytest.raises(KafkaError):
             log.read(9, 1000, up_to=BATCHES, min_one_batch=True)
         assert [each.offset for each in records(log)] == list(range(BATCHES))
-    assert log.offset_for_timestamp(NOW_MS + 7) == (7, NOW_MS + 7, 0)
+    assert timestamp_search.first_at_or_after(log, NOW_MS + 7) == (7, NOW_MS + 7, 0)
 
 
-def without_blocking(log: PartitionLog, offset: int) -> PendingRead | None:
+def without_blocking(log: UnifiedLog, offset: int) -> PendingRead | None:
     """What a read that may not wait needs first; None where it needs nothing."""
     try:
         found = log.read(offset, 1000, up_to=BATCHES, min_one_batch=True, may_block=False)
@@ -110,12 +111,12 @@ def without_blocking(log: PartitionLog, offset: int) -> PendingRead | None:
     return None
 
 
-def needing_an_index(directory: Path, *, is_active: bool) -> tuple[PartitionLog, int, PendingRead]:
+def needing_an_index(directory: Path, *, is_active: bool) -> tuple[UnifiedLog, int, PendingRead]:
     """A log in memory, an offset in it, and what makes anew the index that is wanted to read it."""
     log = filled(directory)
     log = reopen(log)
     log.load()
-    base_offset = log.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
+    base_offset = log.local.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
     spoil_index(log, base_offset)
     pending = without_blocking(log, base_offset + 9)
     assert isinstance(pending, BackgroundIndexBuild)
@@ -135,7 +136,7 @@ def test_who_may_not_wait_has_an_index_made_anew_by_another_thread(
     pending.release()
     assert without_blocking(log, offset) is None
     assert [each.offset for each in records(log, offset)] == list(range(offset, BATCHES + 8))
-    assert log.max_timestamp_offset() == (BATCHES + 7, NOW_MS + BATCHES + 7, 0)
+    assert timestamp_search.largest(log) == (BATCHES + 7, NOW_MS + BATCHES + 7, 0)
     log.close()
     made = {path.name: path.read_bytes() for path in tmp_path.glob("*index")}
     for path in tmp_path.glob("*index"):
@@ -167,7 +168,7 @@ def test_an_index_of_data_that_were_cut_meanwhile_is_not_taken(tmp_path: Path) -
     pending.release()
     assert [each.offset for each in records(log)] == list(range(offset + 3))
     log = reopen(log)
-    assert log.max_timestamp_offset() == (offset + 2, NOW_MS + offset + 2, 0)
+    assert timestamp_search.largest(log) == (offset + 2, NOW_MS + offset + 2, 0)
 
 
 def test_an_index_of_a_segment_that_is_gone_is_not_written(tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brokerd.log import retention
 from brokerd.log.indexes.txn_index import AbortedTxn
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, open_log
 from tests.brokerd.log.test_transactions import ABORT, aborted, data, end, plain
 
@@ -30,7 +31,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def rolled(log: PartitionLog, count: int) -> None:
+def rolled(log: UnifiedLog, count: int) -> None:
     for _ in range(count):
         plain(log)
         log.roll(NOW_MS)
@@ -100,7 +101,7 @@ ACTIONS = st.lists(
 )  # fmt: skip
 
 
-def do(log: PartitionLog, kind: str, number: int, sequences: dict[int, int]) -> None:
+def do(log: UnifiedLog, kind: str, number: int, sequences: dict[int, int]) -> None:
     if kind == "roll":
         log.roll(NOW_MS)
     elif kind == "data":
@@ -112,7 +113,7 @@ def do(log: PartitionLog, kind: str, number: int, sequences: dict[int, int]) -> 
         log.truncate_to(max(log.log_end_offset - number, log.log_start_offset))
     elif kind == "drop":
         log.delete_records_before(min(log.log_start_offset + number, log.log_end_offset))
-        log.apply_retention(NOW_MS, log.log_end_offset)
+        retention.apply(log, NOW_MS, log.log_end_offset)
 
 
 @settings(

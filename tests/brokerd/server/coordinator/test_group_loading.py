@@ -22,7 +22,7 @@ from brokerd.coordinator.group.records import (
 from brokerd.coordinator.group.store import GroupStore
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.manager import LogManager
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch
 from brokerd.server.coordinator import group_loading
@@ -34,7 +34,7 @@ NOW_MS = 1_700_000_000_000
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[PartitionLog]:
+def log(tmp_path: Path) -> Iterator[UnifiedLog]:
     logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
     config = LogConfig.from_properties({}, {"segment.bytes": "262144"})
     yield logs.create(OFFSETS_TOPIC, 0, uuid4(), config, NOW_MS)
@@ -45,7 +45,7 @@ def commit(number: int) -> OffsetRecord:
     return OffsetRecord(f"g{number}", "t", 0, OffsetValue(number, -1, "", NOW_MS))
 
 
-def append(log: PartitionLog, *records: GroupsRecord, codec: int = Codec.NONE) -> None:
+def append(log: UnifiedLog, *records: GroupsRecord, codec: int = Codec.NONE) -> None:
     encoded = [Record(-1, NOW_MS, encode_key(r), encode_value(r)) for r in records]
     log.append([encode_batch(encoded, codec=codec)], 0, NOW_MS)
 
@@ -62,30 +62,30 @@ class Store(GroupStore):
         super().replay(record)
 
 
-async def loaded(log: PartitionLog, start_offset: int = 0) -> list[GroupsRecord]:
+async def loaded(log: UnifiedLog, start_offset: int = 0) -> list[GroupsRecord]:
     store = Store()
     await load(log, start_offset, log.log_end_offset, store)
     return store.records
 
 
-async def test_every_record_is_replayed_in_order(log: PartitionLog) -> None:
+async def test_every_record_is_replayed_in_order(log: UnifiedLog) -> None:
     for first in range(0, 300, 100):
         append(log, *(commit(n) for n in range(first, first + 100)))
     assert await loaded(log) == [commit(n) for n in range(300)]
 
 
-async def test_batches_compressed_by_another_broker_are_read(log: PartitionLog) -> None:
+async def test_batches_compressed_by_another_broker_are_read(log: UnifiedLog) -> None:
     for codec in (Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD):
         append(log, *(commit(n) for n in range(10)), codec=codec)
     assert await loaded(log) == [commit(n) for n in range(10)] * 4
 
 
-async def test_loading_begins_in_the_middle_of_a_batch(log: PartitionLog) -> None:
+async def test_loading_begins_in_the_middle_of_a_batch(log: UnifiedLog) -> None:
     append(log, *(commit(n) for n in range(10)))
     assert await loaded(log, start_offset=7) == [commit(n) for n in range(7, 10)]
 
 
-def send(log: PartitionLog, producer_id: int, record: OffsetRecord) -> None:
+def send(log: UnifiedLog, producer_id: int, record: OffsetRecord) -> None:
     """As a producer of Kafka's does within a transaction."""
     put(log, encode_batch(
         [Record(0, NOW_MS, encode_key(record), encode_value(record))],
@@ -95,7 +95,7 @@ def send(log: PartitionLog, producer_id: int, record: OffsetRecord) -> None:
 
 
 async def test_offsets_that_were_sent_in_a_transaction_count_when_it_is_committed(
-    log: PartitionLog,
+    log: UnifiedLog,
 ) -> None:
     def offset(group: int, value: int) -> OffsetRecord:
         return OffsetRecord(f"g{group}", "t", 0, OffsetValue(value, -1, "", NOW_MS))
@@ -116,12 +116,12 @@ async def test_offsets_that_were_sent_in_a_transaction_count_when_it_is_committe
     ]  # fmt: skip
 
 
-async def test_an_empty_partition_is_loaded_at_once(log: PartitionLog) -> None:
+async def test_an_empty_partition_is_loaded_at_once(log: UnifiedLog) -> None:
     assert await loaded(log) == []
 
 
 async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
-    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+    log: UnifiedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(group_loading, "SLICE_BYTES", 64 * 1024)
     monkeypatch.setattr(group_loading, "TURN_S", 0)
@@ -138,7 +138,7 @@ async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
 
 
 async def test_batches_of_one_record_leave_the_loop_its_turns_too(
-    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+    log: UnifiedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(500):
         append(log, commit(number))
@@ -156,7 +156,7 @@ async def test_batches_of_one_record_leave_the_loop_its_turns_too(
 
 
 async def test_records_that_make_no_sense_are_passed_over_and_said(
-    log: PartitionLog, caplog: pytest.LogCaptureFixture
+    log: UnifiedLog, caplog: pytest.LogCaptureFixture
 ) -> None:
     garbage = [
         Record(-1, NOW_MS, None, b"no key"),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode
-from brokerd.log.partition_log import PartitionLog
 from brokerd.log.segments import segment_list
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch import attempt as attempt_module
@@ -35,7 +35,7 @@ class Bench:
         return None if index in self.unknown else self.partitions[index]
 
     @staticmethod
-    def _log(directory: Path) -> PartitionLog:
+    def _log(directory: Path) -> UnifiedLog:
         directory.mkdir()
         log = open_log(directory)
         log.append([batch()], 0, NOW_MS)

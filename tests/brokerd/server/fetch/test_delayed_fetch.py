@@ -15,7 +15,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import LogContext
 from brokerd.log.io.page_cache import is_cached
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.records import Record, encode_batch, iter_batches
@@ -155,14 +155,14 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
         one.apply(state(1, leader=1, partition=index, replicas=(1,), isr=(1,)), 0)
         one.append([batch()], 0)
         partitions.append(one)
-    sound = getattr(PartitionLog, at)
+    sound = getattr(UnifiedLog, at)
 
-    def fails_for_one(log: PartitionLog, *arguments: Any, **options: Any) -> Any:
+    def fails_for_one(log: UnifiedLog, *arguments: Any, **options: Any) -> Any:
         if log is partitions[1].log:
             raise RuntimeError
         return sound(log, *arguments, **options)
 
-    monkeypatch.setattr(PartitionLog, at, fails_for_one)
+    monkeypatch.setattr(UnifiedLog, at, fails_for_one)
     wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
     asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
     fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)

@@ -15,7 +15,7 @@ from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.log.loading import recovery
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.record_walk import Rules
@@ -285,7 +285,7 @@ async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nob
 
     bench.partition.log.is_loaded = False
     with monkeypatch.context() as patched:
-        patched.setattr(PartitionLog, "load", fail)
+        patched.setattr(UnifiedLog, "load", fail)
         client: Any = bench.client
         first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
         assert await bench.results(first) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)]

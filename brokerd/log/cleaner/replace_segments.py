@@ -9,19 +9,41 @@ finished or undone at the next start (`loader.tidy`).
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points, names
+from brokerd.log.context import raises_storage_error
 from brokerd.log.io.files import sync_path
 from brokerd.log.segments.segment import Segment
+from brokerd.log.unified_log import UnifiedLog
 
 _INDEXES: Final = names.INDEX_SUFFIXES
 _FILES: Final = (*_INDEXES, names.LOG)
 _sync = crash_points.around("swap-sync")(sync_path)
 
 
-def swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
+@raises_storage_error
+def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, now_ms: int) -> None:
+    """Put what a job made of closed neighbours in their place. Raises KafkaError: then they are
+    what they were, unless the disk has failed."""
+    local = log.local
+    old = local.segments.closed_run(bases)
+    if old is None:
+        raise ValueError(f"{bases} are no closed segments of {log.directory}")
+    deleted = _swap_in(old, job, size_bytes)
+    segment = Segment(
+        local.context.files, log.directory, old[0].base_offset, size_bytes, old[0].created_ms
+    )
+    segment.index_interval_bytes = log.config.index_interval_bytes
+    local.segments.replace(old, segment)
+    remove = partial(local.remove_later, deleted, now_ms)
+    local.context.submit(SwapSyncJob(log.directory, remove, local.failed))
+    log.event("compaction", segments=list(bases), size_bytes=size_bytes)
+
+
+def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
     """Rename in what a job made of `old`; returns the `.deleted` paths.
 
     Raises OSError, and KafkaError, before anything is touched, where the cleaned data are not there

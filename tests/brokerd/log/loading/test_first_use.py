@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log import retention
+from brokerd.log.cleaner.cleanable_offsets import aborted_across
 from brokerd.log.io.page_cache import NotInPageCache, PendingRead
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segments import timestamp_search
+from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, segments_of
 from tests.brokerd.log.test_transactions import ABORT, data, end
 
@@ -35,7 +38,7 @@ def filled(directory: Path) -> int:
     end(log, 9, ABORT)
     log.append([batch(timestamp_ms=NOW_MS + BATCHES)], 3, NOW_MS)
     log.close()
-    assert log.segment_count == 2
+    assert len(log.local.segments) == 2
     return log.log_end_offset
 
 
@@ -102,7 +105,7 @@ def counted_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         yield read_bytes
 
 
-def lacking(log: PartitionLog) -> PendingRead | None:
+def lacking(log: UnifiedLog) -> PendingRead | None:
     try:
         log.load(may_block=False)
     except NotInPageCache as error:
@@ -117,7 +120,7 @@ def load(pending: PendingRead) -> None:
     thread.join()
 
 
-def settle(log: PartitionLog) -> int:
+def settle(log: UnifiedLog) -> int:
     """Have a log loaded with the help of another thread; how often that was needed."""
     for count in range(12):
         pending = lacking(log)
@@ -128,7 +131,7 @@ def settle(log: PartitionLog) -> int:
     raise AssertionError("the first use never ends")
 
 
-def told(log: PartitionLog) -> dict[str, object]:
+def told(log: UnifiedLog) -> dict[str, object]:
     """All that a log says, and its files."""
     said: dict[str, object] = {
         "end": log.log_end_offset, "recovery": log.recovery_point, "loaded": log.is_loaded,
@@ -137,9 +140,10 @@ def told(log: PartitionLog) -> dict[str, object]:
             id_: entry._replace(batches=entry.batches[-1:])
             for id_, entry in log.producers.entries.items()
         },
-        "time": log.offset_for_timestamp(NOW_MS + 1500), "latest": log.max_timestamp_offset(),
+        "time": timestamp_search.first_at_or_after(log, NOW_MS + 1500),
+        "latest": timestamp_search.largest(log),
         "stable": log.last_stable_offset(log.log_end_offset),
-        "aborted": [log.aborted_across(each.base_offset) for each in segments_of(log)],
+        "aborted": [aborted_across(log, each.base_offset) for each in segments_of(log)],
         "offsets": [each.offset for each in records(log)],
     }  # fmt: skip
     (again,) = log.append([batch(producer=(7, 0, BATCHES // 2))], 3, NOW_MS)
@@ -226,10 +230,10 @@ def test_the_largest_timestamp_of_a_damaged_batch_is_looked_for_by_another_threa
         file.write(b"\1")
     with counted_reads(monkeypatch) as read_bytes:
         with pytest.raises(NotInPageCache) as raised:
-            log.max_timestamp_offset(may_block=False)
+            timestamp_search.largest(log, may_block=False)
         load(raised.value.pending_read)
         raised.value.pending_read.release()
-        found = log.max_timestamp_offset(may_block=False)
+        found = timestamp_search.largest(log, may_block=False)
     assert found == (BATCHES - 2, NOW_MS + BATCHES - 2, 0)
     assert read_bytes[0] < HERE_MAX_BYTES
 
@@ -244,10 +248,10 @@ def test_a_wrong_time_index_of_a_closed_segment_is_made_anew_by_another_thread(
     log.load()
     with counted_reads(monkeypatch) as read_bytes:
         with pytest.raises(NotInPageCache) as raised:
-            log.offset_for_timestamp(NOW_MS + 500, may_block=False)
+            timestamp_search.first_at_or_after(log, NOW_MS + 500, may_block=False)
         load(raised.value.pending_read)
         raised.value.pending_read.release()
-        found = log.offset_for_timestamp(NOW_MS + 500, may_block=False)
+        found = timestamp_search.first_at_or_after(log, NOW_MS + 500, may_block=False)
     assert found == (500, NOW_MS + 500, 0)
     assert read_bytes[0] < HERE_MAX_BYTES
 
@@ -259,7 +263,7 @@ def test_retention_of_all_of_a_log_sees_first_where_it_ends(tmp_path: Path) -> N
     rounds = 0
     while rounds < 12:
         try:
-            deleted = log.apply_retention(NOW_MS + 100_000, log_end, may_block=False)
+            deleted = retention.apply(log, NOW_MS + 100_000, log_end, may_block=False)
         except NotInPageCache as error:
             load(error.pending_read)
             error.pending_read.release()
@@ -281,8 +285,8 @@ def test_retention_goes_by_what_the_first_use_left(tmp_path: Path) -> None:
     log = open_log(
         tmp_path, LogConfig(retention_ms=1), recovery_point=log_end, log_start_offset=start
     )
-    assert log.apply_retention(NOW_MS + 100_000, log_end) == []
-    assert (log.segment_count, log.log_start_offset, log.log_end_offset) == (1, start, start)
+    assert retention.apply(log, NOW_MS + 100_000, log_end) == []
+    assert (len(log.local.segments), log.log_start_offset, log.log_end_offset) == (1, start, start)
 
 
 def test_indexes_made_of_what_recovery_cut_meanwhile_are_not_taken(tmp_path: Path) -> None:

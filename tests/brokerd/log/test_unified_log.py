@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
+from brokerd.log import retention
 from brokerd.log.io.open_files import FileRange
-from brokerd.log.partition_log import PartitionLog
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, read_header
 from tests.brokerd.log.support import (
     NOW_MS,
@@ -32,7 +33,7 @@ from tests.brokerd.log.support import (
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
 
 
-def fill(log: PartitionLog, count: int, size: int = 100) -> None:
+def fill(log: UnifiedLog, count: int, size: int = 100) -> None:
     for i in range(count):
         log.append([batch(size=size, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
 
@@ -291,7 +292,7 @@ def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
     assert found is not None
     before = found.read()
     log.config = LogConfig(segment_bytes=2000, retention_bytes=0)
-    log.apply_retention(NOW_MS, 50)
+    retention.apply(log, NOW_MS, 50)
     assert log.log_start_offset > 0
     assert found.read() == before
     assert not found.is_cut

@@ -1,0 +1,429 @@
+"""The log of one partition: an offset for every record, appended and read.
+
+It is put together from `LocalLog` (the files: segments, rolls, cuts, flushes), `FirstUse` (what is
+read when it is used for the first time), `ProducerState` and `LeaderEpochFileCache`; what is asked
+of one of them alone is asked there. What may be deleted is in `retention`, compaction in `cleaner`.
+
+Invariants:
+- offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
+  partition only;
+- an append is staged, written by one `pwritev`, and only then taken in: a failed write leaves the
+  log as it was, in memory and on disk;
+- a group of batches goes into one segment whole;
+- a read answers whole batches from the one that holds the offset on, as a range of a file: no byte
+  of a record passes through here;
+- `is_loaded` once all that the first use reads was read; `on_truncated` is called when it cuts.
+Not thread-safe: all calls come from one thread, which passes the time.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+from uuid import UUID
+
+from brokerd.config.log_config import LogConfig
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
+from brokerd.log import producer_snapshot
+from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
+from brokerd.log.context import LogContext, raises_storage_error
+from brokerd.log.end_transaction_marker import read_marker
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
+from brokerd.log.leader_epochs import LeaderEpochFileCache
+from brokerd.log.loading import recovery
+from brokerd.log.loading.first_use import FirstUse
+from brokerd.log.local_log import LocalLog
+from brokerd.log.producer_state import NO_TXN, ProducerEntry, ProducerState
+from brokerd.protocol.records import BatchHeader
+
+logger = logging.getLogger(__name__)
+
+BUFFERS_MAX: Final = 1024
+
+
+class UnifiedLog:
+    """See the module. `directory` holds nothing but this log."""
+
+    __slots__ = (
+        "_append_time", "_first_use", "_last_epoch", "_segments", "config", "directory",
+        "high_watermark", "is_loaded", "local", "log_end_offset", "log_start_offset",
+        "on_truncated", "partition", "topic", "topic_id",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        context: LogContext,
+        directory: str,
+        topic: str,
+        partition: int,
+        topic_id: UUID,
+        config: LogConfig,
+        loaded: recovery.LoadedLog,
+    ) -> None:
+        self.directory = directory
+        self.topic = topic
+        self.partition = partition
+        self.topic_id = topic_id
+        self.local = LocalLog(context, directory, f"{topic}-{partition}", config, loaded)
+        self._segments = self.local.segments  # for each append and read
+        self._last_epoch = -1
+        self.on_truncated: Callable[[], object] = lambda: None
+        self.high_watermark = loaded.log_start_offset
+        is_checked = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
+        self._first_use = FirstUse(is_end_checked=is_checked)
+        self.config = config
+        self._append_time = config.is_append_time
+        self.take(loaded)
+
+    def take(self, loaded: recovery.LoadedLog) -> None:
+        """Start and end where the log was found to. Its segments are `local`'s."""
+        self.log_start_offset = loaded.log_start_offset
+        self.is_loaded = False
+        self.log_end_offset = loaded.log_end_offset
+        self.local.note_uncached_below(loaded.log_end_offset)
+        if loaded.truncated_bytes is not None:
+            self.event("recovery", truncated_bytes=loaded.truncated_bytes)
+        if loaded.truncated_bytes:
+            logger.warning(
+                "recovery of %s-%d cut %d bytes that were no whole, intact batch; its log ends at "
+                "offset %d now",
+                self.topic, self.partition, loaded.truncated_bytes, self.log_end_offset,
+            )  # fmt: skip
+
+    def event(self, kind: str, **detail: object) -> None:
+        """Report what became of this log."""
+        place: dict[str, object] = {"topic": self.topic, "partition": self.partition}
+        place["log_end_offset"] = self.log_end_offset
+        self.local.context.on_event(kind, place | detail)
+
+    def failed(self, error: OSError) -> KafkaError:
+        """What to raise where the disk refused, also where another thread read a file of it."""
+        return self.local.failed(error)
+
+    def reconfigure(self, config: LogConfig) -> None:
+        """Obey other settings from the next append on."""
+        self.config = config
+        self._append_time = config.is_append_time
+        self.local.reconfigure(config)
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of all data files, without indexes."""
+        return sum(segment.size_bytes for segment in self._segments)
+
+    @property
+    def recovery_point(self) -> int:
+        """All below it is durable."""
+        return self.local.recovery_point
+
+    # -- first use ---------------------------------------------------------------------------------
+
+    def first_use(self) -> PendingFilesRead:
+        """What `load` will read."""
+        return PendingFilesRead(self.directory, self._segments.active.base_offset)
+
+    @raises_storage_error
+    def load(self, *, may_block: bool = True) -> None:
+        """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR); and
+        NotInPageCache if not may_block and it would wait for the disk."""
+        self.check_end(may_block=may_block)
+        self._first_use.load_producers(self, may_block=may_block)
+        self._first_use.load_epochs(self, may_block=may_block)
+        self.is_loaded = True
+
+    @raises_storage_error
+    def check_end(self, *, may_block: bool = True) -> None:
+        """See at first use whether the log ends where it is said to end. Raises as `load`."""
+        self._first_use.check_end(self, may_block=may_block)
+
+    @property
+    def producers(self) -> ProducerState:
+        """The state of idempotent producers."""
+        return self._first_use.load_producers(self, may_block=True)
+
+    @property
+    @raises_storage_error
+    def epochs(self) -> LeaderEpochFileCache:
+        return self._first_use.load_epochs(self, may_block=True)
+
+    @raises_storage_error
+    def check_epochs(self, *, may_block: bool) -> None:
+        """Have the leader epochs read. Raises as `load`."""
+        self._first_use.load_epochs(self, may_block=may_block)
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""
+        return self.epochs.end_offset_for(epoch, self.log_end_offset)
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        producers = self._first_use.producers
+        if producers is None:
+            producers = self._known_producers()
+            high_watermark = min(high_watermark, self.log_end_offset)
+        unstable = producers.first_unstable(high_watermark)
+        if unstable == NO_TXN or unstable >= high_watermark:
+            return high_watermark
+        return max(unstable, self.log_start_offset)
+
+    @raises_storage_error
+    def _known_producers(self) -> ProducerState:
+        self.check_end()
+        return self.producers
+
+    # -- append ------------------------------------------------------------------------------------
+
+    def append(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
+        """Write a producer's batches, each checked by `check_batch` before.
+
+        Offsets and epoch are stamped into the (writable) views. Refusals of single batches are in
+        their results. KafkaError(KAFKA_STORAGE_ERROR): nothing was written, unless the group was
+        too large for one write; then whole batches at its beginning may have been.
+        """
+        try:
+            if not self.is_loaded:
+                self.load()
+            return self._append(batches, leader_epoch, now_ms)
+        except OSError as error:
+            raise self.local.failed(error) from error
+
+    def _append(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
+        if len(batches) > BUFFERS_MAX:
+            first = self._append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
+            return first + self._append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
+        producers = self._first_use.producers or self.producers
+        staged = stage(
+            batches, self.log_end_offset, leader_epoch, producers,
+            now_ms if self._append_time else -1,
+        )  # fmt: skip
+        if not staged.rows:
+            return staged.results
+        if not self.local.fits(staged, now_ms):
+            if (
+                staged.size_bytes > self.config.segment_bytes
+                or staged.next_offset - 1 - self.log_end_offset > INT32_MAX
+            ):
+                return self._append_oversized(batches, leader_epoch, now_ms)
+            self.roll(now_ms)
+        if leader_epoch != self._last_epoch:
+            self._begin_epoch(leader_epoch, self.log_end_offset)
+        self.local.append(staged, self.log_end_offset)
+        if staged.producers:
+            producers.commit(staged.producers)
+        self.log_end_offset = staged.next_offset
+        return staged.results
+
+    def _begin_epoch(self, epoch: int, start_offset: int) -> None:
+        """Note an epoch whose first batch is about to be written."""
+        self.epochs.assign(epoch, start_offset)
+        self._last_epoch = epoch
+
+    def _append_oversized(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
+        """A group larger than a segment, in bytes or offsets: one by one; a batch larger than a
+        segment is refused."""
+        if len(batches) == 1:
+            error = ErrorCode.RECORD_LIST_TOO_LARGE
+            return [AppendResult(-1, -1, -1, error, False)]
+        return [
+            result for batch in batches for result in self._append([batch], leader_epoch, now_ms)
+        ]
+
+    def append_replicated(
+        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
+    ) -> list[AppendResult]:
+        """Write a leader's batches as they are. Raises KafkaError as `append`.
+
+        The caller has checked their CRC. An offset below the log end is refused with
+        OFFSET_OUT_OF_RANGE: the caller has to truncate first.
+        """
+        try:
+            if not self.is_loaded:
+                self.load()
+            return self._append_replicated(batches, now_ms)
+        except OSError as error:
+            raise self.local.failed(error) from error
+
+    def _append_replicated(
+        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
+    ) -> list[AppendResult]:
+        if batches[0][0].base_offset < self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
+            )
+        staged = stage_replicated(batches)
+        if not self.local.fits(staged, now_ms):
+            self.roll(now_ms, batches[0][0].base_offset)
+        for header, _ in batches:
+            if header.leader_epoch != self._last_epoch:
+                self._begin_epoch(header.leader_epoch, header.base_offset)
+        producers = self.producers
+        self.local.append(staged, self.log_end_offset)
+        self.log_end_offset = staged.next_offset
+        aborted = producers.replay(
+            (header, read_marker(header, memoryview(view)) if header.is_control else None)
+            for header, view in batches
+        )
+        if aborted:
+            active = self._segments.active
+            active.set_aborted([*active.aborted, *aborted], len(active.aborted))
+        return staged.results
+
+    # -- read --------------------------------------------------------------------------------------
+
+    def read(
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        up_to: int,
+        min_one_batch: bool,
+        may_block: bool = True,
+    ) -> FileRange | None:
+        """The batches from the one that holds `offset` on, all below the offset `up_to`.
+
+        At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
+        The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
+        KAFKA_STORAGE_ERROR; and NotInPageCache if not may_block and it would wait for the disk.
+        """
+        try:
+            if not self._first_use.is_end_checked:
+                if not may_block:
+                    raise NotInPageCache(self.first_use())
+                self.check_end()
+            if not self.log_start_offset <= offset <= self.log_end_offset:
+                raise KafkaError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE,
+                    f"offset {offset} is outside {self.log_start_offset} to {self.log_end_offset}",
+                )
+            if offset >= up_to:
+                return None
+            return self._segments.range_from(
+                offset, max_bytes, up_to, self.log_end_offset, min_one_batch=min_one_batch,
+                may_block=may_block or offset >= self.local.cached_from_offset,
+            )  # fmt: skip
+        except NotInPageCache:
+            # The system does drop pages of this log: what was written last may have gone, too.
+            self.local.note_uncached_below(self.log_end_offset)
+            raise
+        except OSError as error:
+            raise self.local.failed(error) from error
+
+    @raises_storage_error
+    def bytes_below(self, offset: int, up_to: int, found: FileRange | None) -> int | None:
+        """How many bytes there are from the batch that holds `offset` up to the offset `up_to`,
+        which is behind it; None where that is in a later segment than the batch, which no read
+        reaches. `found` is what `read` gave for them just now: with it this does not wait for the
+        disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
+
+    def active_producers(self) -> dict[int, ProducerEntry]:
+        """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        return self._known_producers().entries
+
+    def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
+        """(producer id, first offset) of the aborted transactions in a range that `read` found, and
+        as in Kafka of those up to the next entry of the offset index.
+
+        Raises KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        aborted = self.local.aborted_in(offset, found, self.log_start_offset, self.log_end_offset)
+        return [(each.producer_id, each.first_offset) for each in aborted]
+
+    # -- roll and cut ------------------------------------------------------------------------------
+
+    @raises_storage_error
+    def roll(self, now_ms: int, first_offset: int = 0) -> None:
+        """Close the active segment and begin one at the log end, or at the first offset that will
+        be in it, if that lies further. Raises KafkaError."""
+        active = self._segments.active
+        base_offset = max(self.log_end_offset, first_offset)
+        if active.size_bytes == 0 and active.base_offset == base_offset:
+            return
+        active.close_indexes()
+        self._save_snapshot()
+        self.local.add_segment(base_offset, now_ms)
+        self.event("roll", base_offset=base_offset)
+        self.local.begin_flush(self.log_end_offset)
+
+    def _save_snapshot(self) -> None:
+        bases = {segment.base_offset for segment in self._segments}
+        producer_snapshot.save(self.directory, self.log_end_offset, self.producers.entries, bases)
+
+    @raises_storage_error
+    def truncate_to(self, offset: int) -> None:
+        """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
+        self.check_end()
+        if offset >= self.log_end_offset:
+            return
+        if offset <= self.log_start_offset:
+            self.start_at(offset)
+            return
+        self._set_end(self.local.truncate_to(offset))
+
+    @raises_storage_error
+    def start_at(self, offset: int) -> None:
+        """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
+        self.local.start_at(offset)
+        self._first_use.is_end_checked = True
+        self.log_start_offset = offset
+        self._set_end(offset)
+
+    def _set_end(self, offset: int) -> None:
+        self.log_end_offset = offset
+        self.local.note_cut(offset)
+        self.epochs.truncate_end(offset)
+        producer_snapshot.remove_after(self.directory, offset)
+        self._first_use.producers = None
+        self.is_loaded = False
+        self._last_epoch = -1
+        self.event("truncate")
+
+    @raises_storage_error
+    def delete_records_before(self, offset: int) -> int:
+        """Move the log start to `offset` if that is further; returns the log start.
+
+        Segments before it go with the next retention. The caller keeps `offset` at or below the
+        high watermark. Raises KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        if offset > self.log_start_offset:
+            self.log_start_offset = min(offset, self.log_end_offset)
+            self.epochs.truncate_start(self.log_start_offset)
+        return self.log_start_offset
+
+    def expire_producers(self, until_ms: int) -> None:
+        """Forget idempotent producers whose last batch is of `until_ms` or earlier."""
+        self._first_use.expire_producers(until_ms)
+
+    # -- closing -----------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Make everything written so far durable. Raises OSError."""
+        self.local.flush(self.log_end_offset)
+
+    def finish_writing(self) -> bool:
+        """Write what is in memory only; whether anything is to be synced then. Raises OSError."""
+        if not self._first_use.is_end_checked:
+            return False
+        self._segments.active.close_indexes()
+        if self._first_use.producers is not None:
+            self._save_snapshot()
+        return self.recovery_point < self.log_end_offset
+
+    def close(self) -> None:
+        """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""
+        if self.finish_writing():
+            self.flush()
+        self.local.close_files()
+
+    def abandon(self) -> None:
+        """Close the files of a log that is about to be renamed away."""
+        self._first_use.close_epochs()
+        self.local.abandon()
