@@ -63,6 +63,7 @@ class LocalLog:
         self.recovery_point = loaded.recovery_point
         self._name = name
         self._flushes = Flushes(context.submit)
+        self._mark_offset = loaded.log_end_offset
         self.note_uncached_below(loaded.log_end_offset)
         self.reconfigure(config)
 

@@ -205,7 +205,7 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
 class _Administration:
     """A cluster where every topic can be made, without a wait."""
 
-    async def create_topics(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
+    async def create(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
         return {
             each.name: CreatedTopic(
                 name=each.name,
@@ -235,7 +235,7 @@ async def test_a_long_creation_is_answered_in_turns_and_settings_are_told_once(
     request = SimpleNamespace(topics=wanted, timeout=timedelta(0), validate_only=False)
     static = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
     settings: Any = SimpleNamespace(now=BrokerSettings(static=static))
-    cluster: Any = _Administration()
+    cluster: Any = SimpleNamespace(topics=_Administration())
     handlers = topics.TopicHandlers(cluster, settings)
     context: Any = SimpleNamespace(api_version=7)
     order: list[str] = []
