@@ -256,7 +256,7 @@ def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager, disk: 
     log = manager.all()[3]
     log.roll(NOW_MS)
     disk.work_off()
-    log.recovery_point = 0  # as if the sync of the roll had been cut short
+    log.local.recovery_point = 0  # as if the sync of the roll had been cut short
     log.append([batch()], 0, NOW_MS)
     first, second = (segment.file for segment in log.local.segments_between(0, 2))
     pinned = first.pins

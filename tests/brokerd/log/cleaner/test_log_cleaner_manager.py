@@ -82,7 +82,7 @@ def test_a_cleaned_log_is_in_the_checkpoint_and_not_cleaned_again(tmp_path: Path
 
 def test_a_log_is_made_durable_before_it_is_cleaned(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
-    log.log.recovery_point = 10
+    log.log.local.recovery_point = 10
     cleaner.tick(NOW_MS)
     assert workers.waiting == []
     assert log.log.recovery_point == 100
