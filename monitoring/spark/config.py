@@ -34,6 +34,11 @@ class SparkConfig:
         """`spark.authenticate.secret` of the cluster that SPARK_MASTER names, if it has one."""
         return self.home / "cluster.secret"
 
+    @property
+    def settings_file(self) -> Path:
+        """The operator's own lines of the properties file, if there is such a file."""
+        return self.home / "spark.conf"
+
 
 def from_settings() -> SparkConfig:
     return SparkConfig(

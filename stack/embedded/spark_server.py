@@ -116,10 +116,11 @@ def _authentication(config: SparkConfig) -> dict[str, str]:
     return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
 
 
-def write_properties(path: Path, values: Mapping[str, str]) -> None:
-    """Write a Java properties file that only its owner may read."""
+def write_properties(path: Path, values: Mapping[str, str], own: Path) -> None:
+    """Write a Java properties file that only its owner may read. It ends with the lines of the file
+    `own`, if there is one: of a name that is there twice, Java takes the last value."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
-    secret_files.write(path, text)
+    secret_files.write(path, text + (own.read_text() if own.exists() else ""))
 
 
 def exit_if_port_taken(port: int) -> None:
@@ -134,7 +135,7 @@ def prepare(config: SparkConfig) -> list[str]:
     for name in ("tmp", "warehouse"):
         (config.home / name).mkdir(parents=True, exist_ok=True)
     file = config.home / "server.properties"
-    write_properties(file, properties(config, token(config.token_file)))
+    write_properties(file, properties(config, token(config.token_file)), config.settings_file)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     return [
         str(submit),

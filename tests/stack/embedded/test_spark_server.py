@@ -46,6 +46,15 @@ def test_the_token_is_in_a_private_file_and_in_no_argument(tmp_path: Path) -> No
     assert not any(secret in argument for argument in command)
 
 
+def test_the_operators_own_settings_come_last(tmp_path: Path) -> None:
+    config = SparkConfig(home=tmp_path, port=15002)
+    config.settings_file.write_text("spark.driver.memory 2g\n")
+    command = prepare(config)
+    lines = Path(command[command.index("--properties-file") + 1]).read_text().splitlines()
+    assert lines[-1] == "spark.driver.memory 2g"
+    assert "spark.driver.memory 768m" in lines
+
+
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2, 3]"])
 def test_a_local_master_makes_a_secret_of_its_own(tmp_path: Path, master: str) -> None:
     values = properties(SparkConfig(home=tmp_path, port=1, master=master), "token")
