@@ -1,16 +1,15 @@
 """The model of a cluster."""
 
 import re
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import ClientSettings
+from monitoring.cluster_metrics import ClusterMetrics, check_admin_urls
 from monitoring.cluster_schema_registry import ClusterSchemaRegistry
 from monitoring.cluster_security import ClusterSecurity
-from monitoring.egress import EgressRefused, split_url
 from monitoring.reason_texts import translated
 from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt
@@ -52,31 +51,7 @@ def _check_zookeeper(text: str) -> None:
         raise ValidationError(translated(error.reason)) from error
 
 
-def _check_admin_urls(urls: object) -> None:
-    if not isinstance(urls, dict) or not all(
-        key.isdecimal() and isinstance(url, str) for key, url in urls.items()
-    ):
-        raise ValidationError(
-            _("Write one line for each broker, its id and a URL, like “1 http://10.0.0.1:9192”.")
-        )
-    for broker, url in urls.items():
-        try:
-            split_url(url)
-        except EgressRefused as error:
-            raise _unusable(broker, translated(error.reason)) from error
-        parts = urlsplit(url)
-        if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise _unusable(broker, str(_("it must end after the port")))
-
-
-def _unusable(broker: str, why: str) -> ValidationError:
-    return ValidationError(
-        _("The URL of broker %(broker)s cannot be used: %(why)s. Write it like %(example)s."),
-        params={"broker": broker, "why": why, "example": "http://10.0.0.1:9192"},
-    )
-
-
-class Cluster(ClusterSecurity, ClusterSchemaRegistry):
+class Cluster(ClusterSecurity, ClusterMetrics, ClusterSchemaRegistry):
     """One Kafka-compatible cluster that is sampled and shown."""
 
     slug = models.SlugField(max_length=40, unique=True)
@@ -87,7 +62,7 @@ class Cluster(ClusterSecurity, ClusterSchemaRegistry):
         max_length=1000, blank=True, default="", validators=[_check_zookeeper]
     )
     # Broker id → base URL of brokerd's admin port; empty for other brokers.
-    admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
+    admin_urls = models.JSONField(blank=True, default=dict, validators=[check_admin_urls])
     admin_token = EncryptedField()
     read_only = models.BooleanField(default=False)
     # Whether the console's own topics are on this cluster (own_topics.py).

@@ -21,6 +21,7 @@ class EgressTarget(models.Model):
         TOKEN = "token", _("Token endpoints (OAUTHBEARER)")
         REGISTRY = "registry", _("Schema registries")
         ADMIN_PORT = "admin_port", _("Admin ports of brokerd")
+        METRICS = "metrics", _("Metrics of brokers")
 
     # A host name, an address or a network, as egress_addresses.normal_form writes it.
     host = models.CharField(max_length=253)

@@ -152,6 +152,34 @@ _ADMIN_PORTS = {
     "broker_has_not": gettext_noop("broker %(id)d does not have that"),
     "broker_not_ready": gettext_noop("broker %(id)d is not ready"),
     "broker_status": gettext_noop("broker %(id)d answers %(status)d: %(why)s"),
+    "no_metrics_address": gettext_noop(
+        "broker %(id)d has neither a metrics address nor an admin address in this cluster's "
+        "settings"
+    ),
+    "metrics_of": gettext_noop("the metrics of broker %(id)d: %(why)s"),
+    "metrics_of_silent": gettext_noop(
+        "the metrics address of broker %(id)d cannot be reached: %(why)s. Check its host and port "
+        "in the cluster's settings"
+    ),
+    "metrics_timed_out": gettext_noop(
+        "the metrics address of broker %(id)d does not answer within %(seconds)d s. An exporter "
+        "that is slow needs rules for fewer metrics"
+    ),
+    "metrics_token_refused": gettext_noop(
+        "the metrics address of broker %(id)d refuses the token of this cluster's settings (status "
+        "%(status)d)"
+    ),
+    "metrics_status": gettext_noop(
+        "the metrics address of broker %(id)d answers with status %(status)d. Check its path in "
+        "the cluster's settings"
+    ),
+    "metrics_format": gettext_noop(
+        "the metrics address of broker %(id)d does not answer in Prometheus' text format: %(why)s"
+    ),
+    "metrics_without_requests": gettext_noop(
+        "the metrics of broker %(id)d have no kafka_network_requestmetrics_…. A JMX exporter needs "
+        "the rules of its example for Kafka"
+    ),
     "answer_encoding": gettext_noop(
         "it answers in the encoding %(encoding)s, which was not asked for"
     ),

@@ -26,6 +26,11 @@ def pending(slug: str) -> str:
     return f"aerie:{slug}:alerts:pending"
 
 
+def request_readings(slug: str) -> str:
+    """Broker id → the last readings of its request metrics (request_metrics/stored_readings.py)."""
+    return f"aerie:{slug}:requests"
+
+
 def all_but_lock(slug: str) -> tuple[str, ...]:
     """All keys of the cluster except the lock."""
-    return ticks(slug), last_ok(slug), skipped(slug), pending(slug)
+    return ticks(slug), last_ok(slug), skipped(slug), pending(slug), request_readings(slug)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.http import Http404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -32,6 +33,13 @@ def context(
     }
 
 
+def raise_if_unknown(request: ClusterRequest, broker_id: int) -> None:
+    """Raises Http404 for a broker that the last sample does not have."""
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    if snapshot is not None and all(row.id != broker_id for row in snapshot.brokers):
+        raise Http404(_("This cluster has no broker %(id)d.") % {"id": broker_id})
+
+
 def charts(broker_id: int) -> list[Query]:
     return [Query("broker", show, broker=broker_id) for show in CHARTS]
 
@@ -40,6 +48,7 @@ def tabs(request: ClusterRequest, broker_id: int, active: str) -> list[dict[str,
     """The tabs for `{% tabs %}`."""
     titles = {
         "broker": _("Overview"),
+        "broker-requests": _("Requests"),
         "broker-config": _("Configuration"),
         "broker-loggers": _("Loggers"),
     }

@@ -15,7 +15,6 @@ from console.actions.plan_form import status_of
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
-from console.live import snapshot_cache
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
@@ -81,9 +80,7 @@ def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> Http
 
 def _levels(request: ClusterRequest, broker: int) -> dict[str, str]:
     """Logger → level. Raises GatewayError, or Http404 for a broker that is not in the sample."""
-    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
-    if snapshot is not None and all(row.id != broker for row in snapshot.brokers):
-        raise Http404(_("This cluster has no broker %(id)d.") % {"id": broker})
+    broker_page.raise_if_unknown(request, broker)
     with for_cluster(request.cluster) as gateway:
         found = gateway.broker_configs.describe_loggers(broker)
     return {entry.name: entry.value or "" for entry in found}

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from console.brokers import logger_views, views
+from console.brokers import logger_views, request_views, views
 
 _BROKER = "c/<slug:cluster>/brokers/<int:broker>"
 
@@ -13,6 +13,7 @@ urlpatterns = [
         views.setting,
         name="broker-setting",
     ),
+    path(f"{_BROKER}/requests", request_views.index, name="broker-requests"),
     path(f"{_BROKER}/loggers", logger_views.index, name="broker-loggers"),
     path(f"{_BROKER}/loggers/<str:name>", logger_views.level, name="broker-logger"),
 ]

@@ -15,7 +15,6 @@ from console.brokers import broker_page
 from console.brokers.forms import BrokerSettingForm
 from console.brokers.listeners import listeners
 from console.charts import cards
-from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import render_list
@@ -34,9 +33,8 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_safe
 @requires("broker.view")
 def detail(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
+    broker_page.raise_if_unknown(request, broker)
     part = LivePart(request, "broker", str(broker))
-    if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
-        raise Http404(_not_found(broker))
     extra = cards.context(request, broker_page.charts(broker))
     tabs = broker_page.tabs(request, broker, "broker")
     extra |= {"id": broker, "broker": None, "tabs": tabs}
@@ -103,12 +101,6 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
 
 def _settings(request: ClusterRequest, broker: int) -> list[ConfigValue]:
     """Raises GatewayError, or Http404 for a broker that the last sample does not have."""
-    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
-    if snapshot is not None and all(row.id != broker for row in snapshot.brokers):
-        raise Http404(_not_found(broker))
+    broker_page.raise_if_unknown(request, broker)
     with for_cluster(request.cluster) as gateway:
         return gateway.broker_configs.describe(broker)
-
-
-def _not_found(broker: int) -> str:
-    return _("This cluster has no broker %(id)d.") % {"id": broker}

@@ -45,7 +45,10 @@ def audit_fields(cluster: Cluster) -> dict[str, Any]:
     """The fields of a cluster for the audit log, without secrets."""
     if cluster.pk is None:
         return {}
-    names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
+    names = (
+        "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls",
+        "metrics_urls",
+    )  # fmt: skip
     return {name: getattr(cluster, name) for name in (*names, *SECURITY_COLUMNS, *REGISTRY_COLUMNS)}
 
 

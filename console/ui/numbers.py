@@ -48,13 +48,13 @@ def size(value: float) -> str:
 @_figure
 def rate(value: float) -> str:
     """A count per second: 12.345 → 12.3/s."""
-    return f"{short(value)}/s"
+    return "< 0.01/s" if 0 < value < 0.005 else f"{short(value)}/s"
 
 
 @_figure
 def change_rate(value: float) -> str:
     """A growth per second with its sign: 12.345 → +12.3/s."""
-    text = rate(abs(value))
+    text = f"{short(abs(value))}/s"
     sign = "±" if text == rate(0) else "+" if value > 0 else "−"
     return f"{sign}{text}"
 
@@ -62,6 +62,12 @@ def change_rate(value: float) -> str:
 @_figure
 def size_rate(value: float) -> str:
     return f"{size(value)}/s"
+
+
+@_figure
+def latency(ms: float) -> str:
+    """Milliseconds in a unit that fits: 0.05 → 50 µs, 1234 → 1.23 s."""
+    return _scaled(ms * 1000, 1000, ("µs", "ms", "s"))
 
 
 @_figure

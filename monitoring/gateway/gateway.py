@@ -13,6 +13,7 @@ from monitoring.client_settings import ClientSettings
 from monitoring.clusters import Cluster
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
+from monitoring.gateway.broker_metrics import BrokerMetrics
 from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
@@ -95,13 +96,18 @@ class Gateway:
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
+    @cached_property
+    def broker_metrics(self) -> BrokerMetrics:
+        """The metrics of brokers in Prometheus' text format."""
+        return BrokerMetrics(self._cluster)
+
     def close(self) -> None:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
         clients = (
-            "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-            "producing", "quotas", "reassignments", "wire",
+            "admin", "broker_admin", "broker_configs", "broker_metrics", "browse",
+            "client_settings", "groups", "producing", "quotas", "reassignments", "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

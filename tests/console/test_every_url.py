@@ -52,6 +52,7 @@ TABLE = {
     "broker": [(["local", 1], LOOK, None)],
     "broker-config": [(["local", 1], LOOK, None)],
     "broker-setting": [(["local", 1, "message.max.bytes"], ADMIN, ADMIN)],
+    "broker-requests": [(["local", 1], LOOK, None)],
     "broker-loggers": [(["local", 1], LOOK, None)],
     "broker-logger": [(["local", 1, "root"], ADMIN, ADMIN)],
     "topics": [(["local"], LOOK, None)],

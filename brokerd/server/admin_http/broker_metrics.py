@@ -91,7 +91,7 @@ class BrokerFigures:
     ) -> Iterator[str]:
         """Everything that is not by topic."""
         yield from self._requests()
-        yield from _process(files)
+        yield from self._process(files)
         yield from self._loop()
         yield from self._replicas(counts)
         yield from self._controller(cluster)
@@ -130,6 +130,16 @@ class BrokerFigures:
             for api, times in apis:
                 yield f'{prefix}requestbytes_sum{{request="{api}"}} {times.request_bytes}\n'
                 yield f'{prefix}requestbytes_count{{request="{api}"}} {times.requests}\n'
+
+    def _process(self, files: int) -> Iterator[str]:
+        yield from singles(
+            "process_",
+            ("start_time_seconds", "Since 1970, when it started.", self.started_at_ms / MS_PER_S),
+            ("cpu_seconds_total", "CPU time.", round(time.process_time(), 3)),
+            ("resident_memory_bytes", "Resident memory.", resident_bytes()),
+            ("open_fds", "Open files and sockets.", files),
+            ("max_fds", "How many may be open.", resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
+        )
 
     def _loop(self) -> Iterator[str]:
         loop, buffers = self.metrics.loop, self.network.buffers
@@ -308,16 +318,6 @@ def _error_name(code: int) -> str:
         return ErrorCode(code).name
     except ValueError:
         return str(code)
-
-
-def _process(files: int) -> Iterator[str]:
-    yield from singles(
-        "process_",
-        ("cpu_seconds_total", "CPU time.", round(time.process_time(), 3)),
-        ("resident_memory_bytes", "Resident memory.", resident_bytes()),
-        ("open_fds", "Open files and sockets.", files),
-        ("max_fds", "How many may be open.", resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
-    )
 
 
 def _groups(groups: GroupCounts) -> Iterator[str]:

@@ -75,6 +75,7 @@ register.simple_tag(links.topic_link)
 register.simple_tag(links.group_link)
 register.filter("sentence", texts.sentence)
 register.filter("percent", numbers.percent)
+register.filter("latency", numbers.latency)
 register.filter("moment", times.moment)
 register.filter("seconds", times.duration)
 

@@ -1,0 +1,95 @@
+"""The table of a broker's requests by API: rates, the total time, and where the time goes.
+
+What the source does not have of any API has no column: brokerd has no response queue, and Kafka
+behind the example rules of JMX exporters has neither means nor bytes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.ui.table import Column, Table
+from monitoring.request_metrics.counters import PARTS
+from monitoring.request_metrics.rows import ApiRow, Latency
+
+TOTAL = "total"
+FIGURES = ("mean", "p50", "p99")
+Time = tuple[str, str]  # a part, and one of FIGURES
+
+
+def figure_names() -> dict[str, str]:
+    return {"mean": _("Mean"), "p50": "p50", "p99": "p99"}
+
+
+def figures_of_parts(rows: Sequence[ApiRow]) -> list[str]:
+    """Those that the source has of a part of the time."""
+    return [each for each in FIGURES if any(_has(rows, (part, each)) for part in PARTS)]
+
+
+def build(params: Mapping[str, str], rows: Sequence[ApiRow], figure_of_parts: str) -> Table:
+    """The table with the rates and times that the source has; `figure_of_parts`: one of FIGURES."""
+    rates = {
+        name: read
+        for name, read in _rates().items()
+        if name == "requests" or any(read(row) is not None for row in rows)
+    }
+    times: list[Time] = [(TOTAL, figure) for figure in FIGURES]
+    times += [(part, figure_of_parts) for part in PARTS if part != TOTAL]
+    times = [time for time in times if _has(rows, time)]
+    columns = [Column("api", _("API"), lambda row: row.api)]
+    columns += [_rate_column(name, read) for name, read in rates.items()]
+    columns += [_time_column(time) for time in times]
+    table = Table(params, columns, "-requests_per_s", id="requests", page_size=200)
+    table.show(rows, lambda row: row.api)
+    return table.map_rows(lambda row: _shown(row, rates, times))
+
+
+def _rates() -> dict[str, Callable[[ApiRow], float | None]]:
+    return {
+        "requests": lambda row: row.requests,
+        "errors": lambda row: row.errors,
+        "bytes_in": lambda row: row.bytes_in,
+    }
+
+
+def _rate_column(name: str, read: Callable[[ApiRow], float | None]) -> Column:
+    titles = {"requests": _("Requests"), "errors": _("Errors"), "bytes_in": _("Bytes in")}
+    return Column(f"{name}_per_s", titles[name], read, numeric=True)
+
+
+def _time_column(time: Time) -> Column:
+    part, figure = time
+    titles = {
+        "queue": _("Queue"),
+        "local": _("Local"),
+        "remote": _("Remote"),
+        "response_queue": _("Response queue"),
+        "send": _("Response send"),
+    }
+    key, title = (part, titles[part]) if part != TOTAL else (figure, figure_names()[figure])
+    return Column(f"{key}_ms", title, lambda row: _ms(row, time), numeric=True)
+
+
+def _ms(row: ApiRow, time: Time) -> float | None:
+    part, figure = time
+    value: float | None = getattr(row.times[part], figure)
+    return value
+
+
+def _has(rows: Sequence[ApiRow], time: Time) -> bool:
+    return any(_ms(row, time) is not None for row in rows)
+
+
+def _shown(row: ApiRow, rates: Mapping[str, Any], times: Sequence[Time]) -> dict[str, Any]:
+    """What the template shows of a row: `times` are pairs, a time and whether it may be longer."""
+    return {
+        "api": row.api,
+        **{name: read(row) for name, read in rates.items()},
+        "times": [(_ms(row, time), _is_least(row.times[time[0]], time[1])) for time in times],
+    }
+
+
+def _is_least(latency: Latency, figure: str) -> bool:
+    value = getattr(latency, figure)
+    return figure != "mean" and value is not None and value == latency.bound_ms

@@ -1,0 +1,81 @@
+"""The requests of a broker by API, which the page asks for again while it is visible."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.accounts.access import requires
+from console.accounts.request_types import ClusterRequest
+from console.actions.plan_form import status_of
+from console.brokers import broker_page, request_table
+from console.ui.csv_export import render_list
+from console.ui.table import Table
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError, Unsupported
+from monitoring.gateway.gateway import for_cluster
+from monitoring.request_metrics import services
+from monitoring.request_metrics.rows import Figures
+
+SINCE_START = "start"
+
+
+@require_safe
+@requires("broker.view")
+def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
+    """`over=start`: since the broker's start. `parts`: which figure of the parts of the time."""
+    broker_page.raise_if_unknown(request, broker)
+    context: dict[str, Any] = {
+        "id": broker,
+        "cluster": request.cluster,
+        "tabs": broker_page.tabs(request, broker, "broker-requests"),
+        "may_edit_cluster": request.principal.may("cluster.edit", request.cluster),
+    }
+    status = 200
+    since_start = request.GET.get("over") == SINCE_START
+    try:
+        with for_cluster(request.cluster) as gateway:
+            found = services.read(gateway, cluster, broker, since_start=since_start)
+        context |= _shown(request, found, since_start)
+    except Unsupported:
+        context["has_no_address"] = True
+    except GatewayError as error:
+        context["error"] = sentence(error.message)
+        # htmx shows no answer with an error status: the old figures would stay.
+        status = 200 if "HX-Request" in request.headers else status_of(error)
+    return render_list(request, "brokers/requests.html", context, status=status)
+
+
+def _shown(request: ClusterRequest, found: Figures, since_start: bool) -> dict[str, Any]:
+    figures = request_table.figures_of_parts(found.rows)
+    asked = request.GET.get("parts", "")
+    figure = asked if asked in figures else next(iter(figures), request_table.FIGURES[0])
+    table = request_table.build(request.GET, found.rows, figure)
+    return {
+        "table": table,
+        "found": found,
+        "is_first": found.is_since_start and not since_start,
+        "has_histograms": any(row.times["total"].bound_ms for row in found.rows),
+        "periods": _periods(table, since_start),
+        "figures": _figures(table, figures, figure),
+    }
+
+
+def _periods(table: Table, since_start: bool) -> list[dict[str, Any]]:
+    return [
+        {"title": _("Last seconds"), "url": table.url(over=None), "active": not since_start},
+        {
+            "title": _("Since the start"),
+            "url": table.url(over=SINCE_START),
+            "active": since_start,
+        },
+    ]
+
+
+def _figures(table: Table, figures: list[str], active: str) -> list[dict[str, Any]]:
+    names = request_table.figure_names()
+    return [
+        {"title": names[each], "url": table.url(parts=each), "active": each == active}
+        for each in figures
+    ]

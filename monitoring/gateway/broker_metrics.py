@@ -1,0 +1,99 @@
+"""Client of the metrics of brokers in Prometheus' text format.
+
+A broker's metrics are at the address that the cluster's settings have for it, as of a JMX exporter;
+if there is none, at `/metrics` of its admin port, as of brokerd. Every URL passes the egress check;
+responses are limited in size and time.
+"""
+
+from dataclasses import dataclass, field
+
+import httpx
+
+from monitoring import bounded_http
+from monitoring.bounded_http import Answer, AnswerRefused
+from monitoring.clusters import Cluster
+from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.gateway import loop
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
+from monitoring.reasons import Reason
+from monitoring.secrets import SecretUnreadable
+
+TIMEOUT_S = 10.0  # as Prometheus': a JMX exporter takes seconds for thousands of partitions
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+_ACCEPT = "text/plain;version=0.0.4"
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """The token never appears in a repr. `allowed`: what the egress check allows for it."""
+
+    url: str
+    token: str = field(repr=False)
+    allowed: tuple[AllowedTarget, ...]
+
+
+class BrokerMetrics:
+    """The metrics of one cluster's brokers."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def text(self, broker_id: int) -> str:
+        """What the broker reports now. Raises GatewayError."""
+        try:
+            endpoint = self._endpoint(str(broker_id))
+        except SecretUnreadable as error:
+            raise Refused(Reason("settings_unreadable", why=error.reason)) from error
+        if endpoint is None:
+            raise Unsupported(Reason("no_metrics_address", id=broker_id))
+        try:
+            target = check_url(endpoint.url, endpoint.allowed)
+            answer = loop.run(_fetch(target, endpoint.token), TIMEOUT_S)
+        except (EgressRefused, EgressUnresolved, AnswerRefused) as error:
+            raise Refused(Reason("metrics_of", id=broker_id, why=error.reason)) from error
+        except TimeoutError as error:
+            raise ClusterUnavailable(
+                Reason("metrics_timed_out", id=broker_id, seconds=int(TIMEOUT_S))
+            ) from error
+        except httpx.HTTPError as error:
+            raise ClusterUnavailable(
+                Reason("metrics_of_silent", id=broker_id, why=type(error).__name__)
+            ) from error
+        return _body(broker_id, answer)
+
+    def _endpoint(self, broker_id: str) -> _Endpoint | None:
+        """Raises SecretUnreadable."""
+        if url := self._cluster.metrics_urls.get(broker_id):
+            token = self._cluster.decrypt_metrics_token()
+            return _Endpoint(url, token, allowed_for(EgressTarget.Purpose.METRICS))
+        admin = AdminUrls.of(self._cluster)
+        if base := admin.by_broker.get(broker_id):
+            return _Endpoint(base.rstrip("/") + "/metrics", admin.token, admin.allowed)
+        return None
+
+
+async def _fetch(target: Target, token: str) -> Answer:
+    headers = {"Accept": _ACCEPT} | ({"Authorization": f"Bearer {token}"} if token else {})
+    async with httpx.AsyncClient(
+        follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+    ) as client:
+        return await bounded_http.request(
+            client,
+            "GET",
+            target,
+            timeout_s=TIMEOUT_S,
+            body_bytes_max=ANSWER_BYTES_MAX,
+            headers=headers,
+        )
+
+
+def _body(broker_id: int, answer: Answer) -> str:
+    """Raises Refused for an error status."""
+    if answer.status in (401, 403):
+        raise Refused(Reason("metrics_token_refused", id=broker_id, status=answer.status))
+    if answer.status != 200:
+        raise Refused(Reason("metrics_status", id=broker_id, status=answer.status))
+    return answer.body.decode(errors="replace")
