@@ -58,8 +58,9 @@ def figures(now: Reading, before: Reading | None) -> Figures:
         before = None
     from_ms = now.started_at_ms if before is None else before.at_ms
     seconds = (now.at_ms - from_ms) / 1000 if from_ms is not None else 0.0
+    earlier = before.apis if before else {}
     rows = [
-        _row(api, counters, before.apis.get(api) if before else None, seconds)
+        _row(api, _between(earlier[api], counters) if api in earlier else counters, seconds)
         for api, counters in now.apis.items()
         if counters.count
     ]
@@ -75,48 +76,57 @@ def _is_restarted(before: Reading, now: Reading) -> bool:
     )
 
 
-def _row(api: str, now: ApiCounters, before: ApiCounters | None, seconds: float) -> ApiRow:
-    """`before`: None = since the API's first request."""
-    then = before or ApiCounters()
-
-    def added(counted: float | None, counted_before: float | None) -> float | None:
-        if before is None or counted is None:
-            return counted
-        # Since when it counts what it did not have before is unknown.
-        return None if counted_before is None else max(counted - counted_before, 0.0)
-
-    def rate(counted: float | None, counted_before: float | None) -> float | None:
-        difference = added(counted, counted_before)
-        return None if difference is None or seconds <= 0 else difference / seconds
-
-    def latency(part: str) -> Latency:
-        values, values_before = now.times_ms[part], then.times_ms[part]
-        count = added(values.count, values_before.count)
-        return _latency(values, values_before, count, added(values.total, values_before.total))
-
-    return ApiRow(
-        api,
-        rate(now.count, then.count),
-        rate(now.errors, then.errors),
-        rate(now.size_bytes.total, then.size_bytes.total),
-        {part: latency(part) for part in PARTS},
+def _between(before: ApiCounters, now: ApiCounters) -> ApiCounters:
+    """What was counted between two readings."""
+    return ApiCounters(
+        _added(before.count, now.count),
+        _added(before.errors, now.errors),
+        _values_between(before.size_bytes, now.size_bytes),
+        {part: _values_between(before.times_ms[part], now.times_ms[part]) for part in PARTS},
     )
 
 
-def _latency(
-    now: Distribution, before: Distribution, count: float | None, total: float | None
-) -> Latency:
-    """`count` and `total`: of the values that were added."""
-    if count == 0:
+def _values_between(before: Distribution, now: Distribution) -> Distribution:
+    """Quantiles of the source are not of a time that could be chosen."""
+    buckets = {
+        bound: max(counted - before.buckets.get(bound, 0.0), 0.0)
+        for bound, counted in now.buckets.items()
+    }
+    total = _added(before.total, now.total)
+    return Distribution(_added(before.count, now.count), total, None, buckets, now.quantiles)
+
+
+def _added(before: float | None, now: float | None) -> float | None:
+    """Unknown also if the source did not count it before."""
+    return None if before is None or now is None else max(now - before, 0.0)
+
+
+def _row(api: str, counted: ApiCounters, seconds: float) -> ApiRow:
+    def rate(total: float | None) -> float | None:
+        return None if total is None or seconds <= 0 else total / seconds
+
+    # brokerd measures one of 16 fast requests: of a few, possibly none.
+    is_measured = counted.times_ms["total"].total != 0
+    return ApiRow(
+        api,
+        rate(counted.count),
+        rate(counted.errors),
+        rate(counted.size_bytes.total),
+        {
+            part: _latency(values) if is_measured else Latency()
+            for part, values in counted.times_ms.items()
+        },
+    )
+
+
+def _latency(values: Distribution) -> Latency:
+    if values.count == 0:
         return Latency()
-    mean = total / count if total is not None and count else None
-    if not now.buckets:
-        return Latency(mean, now.quantiles.get(0.5), now.quantiles.get(0.99))
-    buckets = [
-        (bound, max(counted - before.buckets.get(bound, 0.0), 0.0))
-        for bound, counted in sorted(now.buckets.items())
-    ]
-    last = max((bound for bound, _counted in buckets if math.isfinite(bound)), default=None)
+    mean = values.total / values.count if values.total is not None and values.count else None
+    if not values.buckets:
+        return Latency(mean, values.quantiles.get(0.5), values.quantiles.get(0.99))
+    buckets = sorted(values.buckets.items())
+    last = max((bound for bound, _count in buckets if math.isfinite(bound)), default=None)
     return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), last)
 
 

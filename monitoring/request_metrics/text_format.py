@@ -12,7 +12,7 @@ from typing import NamedTuple
 LINES_MAX = 1_000_000
 LINE_LENGTH_MAX = 10_000
 SAMPLES_MAX = 20_000
-_NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
+_NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]*")
 _LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(,|(?=\}))')
 _VALUE = re.compile(r"\s*(\S+)(?:\s+-?\d+)?\s*")  # a timestamp may follow it
 _CLOSE = re.compile(r"\s*\}")

@@ -14,6 +14,11 @@ from tests.support.hostile_http import answering
 PAGE = reverse("broker-requests", args=["local", 1])
 
 
+@pytest.fixture(autouse=True)
+def _this_machine_is_allowed(settings):
+    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+
+
 @pytest.fixture
 def brokerd(db, redis_server, live_cluster):
     live_cluster.row("local").save()

@@ -100,3 +100,10 @@ def test_percentiles_between_readings_are_of_the_new_requests_only():
 def test_a_percentile_above_all_bounds_is_the_last_one():
     times = only(histogram({1.0: 1, 10.0: 2, math.inf: 100}, 9000)).times["total"]
     assert (times.p50, times.p99, times.bound_ms) == (10, 10, 10)
+
+
+def test_requests_of_which_none_was_measured_have_no_times():
+    counted = histogram({1.0: 3, math.inf: 3}, 0)
+    row = only(counted)
+    assert row.requests == 1
+    assert row.times["total"].mean is row.times["total"].p99 is row.times["queue"].mean is None
