@@ -161,6 +161,9 @@ _ADMIN_PORTS = {
         "the metrics address of broker %(id)d cannot be reached: %(why)s. Check its host and port "
         "in the cluster's settings"
     ),
+    "metrics_no_connection": gettext_noop(
+        "no connection could be made, or its certificate is not accepted"
+    ),
     "metrics_timed_out": gettext_noop(
         "the metrics address of broker %(id)d does not answer within %(seconds)d s. An exporter "
         "that is slow needs rules for fewer metrics"

@@ -82,14 +82,18 @@ def _has(rows: Sequence[ApiRow], time: Time) -> bool:
 
 
 def _shown(row: ApiRow, rates: Mapping[str, Any], times: Sequence[Time]) -> dict[str, Any]:
-    """What the template shows of a row: `times` are pairs, a time and whether it may be longer."""
+    """What the template shows of a row; before a time can be the sign of a limit."""
     return {
         "api": row.api,
         **{name: read(row) for name, read in rates.items()},
-        "times": [(_ms(row, time), _is_least(row.times[time[0]], time[1])) for time in times],
+        "times": [
+            (_sign(row.times[part], figure), _ms(row, (part, figure))) for part, figure in times
+        ],
     }
 
 
-def _is_least(latency: Latency, figure: str) -> bool:
+def _sign(latency: Latency, figure: str) -> str:
     value = getattr(latency, figure)
-    return figure != "mean" and value is not None and value == latency.bound_ms
+    if figure == "mean" or value is None:
+        return ""
+    return {latency.first_ms: "≤ ", latency.last_ms: "≥ "}.get(value, "")

@@ -56,7 +56,7 @@ def _shown(request: ClusterRequest, found: Figures, since_start: bool) -> dict[s
         "table": table,
         "found": found,
         "is_first": found.is_since_start and not since_start,
-        "has_histograms": any(row.times["total"].bound_ms for row in found.rows),
+        "has_histograms": any(row.times["total"].first_ms for row in found.rows),
         "periods": _periods(table, since_start),
         "figures": _figures(table, figures, figure),
     }

@@ -59,9 +59,9 @@ class BrokerMetrics:
                 Reason("metrics_timed_out", id=broker_id, seconds=int(TIMEOUT_S))
             ) from error
         except httpx.HTTPError as error:
-            raise ClusterUnavailable(
-                Reason("metrics_of_silent", id=broker_id, why=type(error).__name__)
-            ) from error
+            is_closed = isinstance(error, httpx.ConnectError)
+            why = Reason("metrics_no_connection") if is_closed else type(error).__name__
+            raise ClusterUnavailable(Reason("metrics_of_silent", id=broker_id, why=why)) from error
         return _body(broker_id, answer)
 
     def _endpoint(self, broker_id: str) -> _Endpoint | None:

@@ -4,7 +4,7 @@ The names are those that Prometheus' JMX exporter makes with its example rules f
 brokerd has too: `kafka_network_requestmetrics_<what>{request="Produce"}`. Times are in
 milliseconds. Of an API a source has some of these:
 
-    <time>_count                     requests
+    <time>_count, or …_count_total   requests; the latter since version 1 of the exporter
     <time>_sum, or <time>_mean       the example rules leave both out
     <time>_bucket{le}                a histogram since the start, as brokerd's
     <time>{quantile}                 as Kafka computes them: mostly from the last five minutes
@@ -112,7 +112,7 @@ def _take(counters: ApiCounters, name: str, labels: Mapping[str, str], value: fl
 
 
 def _take_value(values: Distribution, suffix: str, labels: Mapping[str, str], value: float) -> None:
-    if suffix == "_count":
+    if suffix in ("_count", "_count_total"):
         values.count = value
     elif suffix == "_sum":
         values.sum = value

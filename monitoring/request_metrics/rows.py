@@ -18,13 +18,15 @@ _START_SPREAD_MS = 2000  # some sources compute their start anew, from a clock t
 class Latency:
     """Milliseconds; None = unknown.
 
-    `bound_ms`: the last bound of the histogram. A percentile that reaches it may be longer.
+    `first_ms`, `last_ms`: the bounds of the source's histogram, None without one. A percentile at
+    the first one is at most this, a percentile at the last one at least this.
     """
 
     mean: float | None = None
     p50: float | None = None
     p99: float | None = None
-    bound_ms: float | None = None
+    first_ms: float | None = None
+    last_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +128,23 @@ def _latency(values: Distribution) -> Latency:
     if not values.buckets:
         return Latency(mean, values.quantiles.get(0.5), values.quantiles.get(0.99))
     buckets = sorted(values.buckets.items())
-    last = max((bound for bound, _count in buckets if math.isfinite(bound)), default=None)
-    return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), last)
+    bounds = [bound for bound, _count in buckets if math.isfinite(bound)]
+    if not bounds:
+        return Latency(mean)
+    if mean == 0:  # then all of them are
+        return Latency(0.0, 0.0, 0.0, bounds[0], bounds[-1])
+    return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), bounds[0], bounds[-1])
 
 
 def _quantile(buckets: Sequence[tuple[float, float]], share: float) -> float | None:
-    """As Prometheus' histogram_quantile: values are taken as evenly spread within a bucket."""
+    """As Prometheus' histogram_quantile: values are taken as evenly spread within a bucket, except
+    in the first one, where most of those of a fast broker are."""
     wanted = buckets[-1][1] * share
-    lower, below = 0.0, 0.0
+    lower, below = None, 0.0
     for bound, counted in buckets:
         if counted >= wanted > 0:
-            if math.isinf(bound):
-                return lower or None
+            if lower is None or math.isinf(bound):
+                return bound if lower is None else lower
             return lower + (bound - lower) * (wanted - below) / (counted - below)
         lower, below = bound, counted
     return None

@@ -1,4 +1,4 @@
-"""The requests of a broker in a browser: asked for again while the page is visible, without faults."""
+"""The requests of a broker in a browser: asked for again while the page is visible."""
 
 import pytest
 from playwright.sync_api import Page, expect

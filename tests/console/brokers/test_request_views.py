@@ -55,7 +55,7 @@ def test_requests_of_brokerd_have_rates_times_and_their_parts(brokerd, client_of
     ]  # fmt: skip
     assert "ApiVersions" in page
     assert "since the broker's start" in page
-    assert "estimated from the histograms" in page
+    assert "estimated from brokerd's histograms" in page
     assert f'hx-get="{PAGE}" hx-trigger="every 10s"' in page
 
 

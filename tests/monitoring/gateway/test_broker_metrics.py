@@ -30,7 +30,6 @@ def gateway_to(port: int, token: str = "", path: str = "/metrics") -> Gateway:
 def test_brokerd_reports_its_metrics_at_its_admin_port(live_cluster):
     with for_cluster(live_cluster.row()) as gateway:
         text = gateway.broker_metrics.text(1)
-    assert "kafka_network_requestmetrics_totaltimems_bucket" in text
     assert "process_start_time_seconds" in text
 
 
@@ -84,7 +83,9 @@ def test_an_error_status_says_what_to_do(status, said):
 
 def test_a_closed_port_is_unavailable():
     with gateway_to(free_port()) as gateway:
-        with pytest.raises(ClusterUnavailable, match=r"cannot be reached: ConnectError\. Check"):
+        with pytest.raises(
+            ClusterUnavailable, match=r"no connection could be made, .*Check its host"
+        ):
             gateway.broker_metrics.text(7)
 
 

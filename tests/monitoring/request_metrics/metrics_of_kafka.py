@@ -17,15 +17,15 @@ def kafka_text(
     if started_s is not None:
         lines.append(f"process_start_time_seconds {started_s / 1e9}E9")
     name = "kafka_network_requestmetrics_requests_total"
-    for version, count in (("3", old), ("9", produced - old)):
-        lines.append(f'{name}{{request="Produce",version="{version}",}} {count}.0')
-    for error, count in (("NONE", produced), ("NOT_LEADER_OR_FOLLOWER", produced // 10)):
+    for version, n in (("3", old), ("9", produced - old)):
+        lines.append(f'{name}{{request="Produce",version="{version}",}} {n}.0')
+    for error, n in (("NONE", produced), ("NOT_LEADER_OR_FOLLOWER", produced // 10)):
         name = "kafka_network_requestmetrics_errors_total"
-        lines.append(f'{name}{{request="Produce",error="{error}",}} {count}.0')
-    for api, count in (("Produce", produced), ("DeleteAcls", 0)):
+        lines.append(f'{name}{{request="Produce",error="{error}",}} {n}.0')
+    for api, n in (("Produce", produced), ("DeleteAcls", 0)):
         for number, part in enumerate(PARTS, start=1):
             name = f"kafka_network_requestmetrics_{part}"
-            lines.append(f'{name}_count{{request="{api}",}} {count}.0')
+            lines.append(f'{name}{count}{{request="{api}",}} {n}.0')
             for quantile, ms in (("0.50", 2 * number), ("0.75", 3), ("0.99", 40), ("0.999", 50)):
                 lines.append(f'{name}{{request="{api}",quantile="{quantile}",}} {float(ms)}')
             if mean:

@@ -1,5 +1,7 @@
 """What a broker counted of its requests, from samples."""
 
+import pytest
+
 from monitoring.request_metrics.counters import PREFIXES, Reading, reading
 from monitoring.request_metrics.text_format import Sample, samples
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
@@ -18,8 +20,9 @@ def test_versions_of_an_api_are_added_and_the_error_none_is_no_error():
     assert found.started_at_ms == 1_700_000_000_000
 
 
-def test_times_of_kafka_have_quantiles_and_counts_but_no_total():
-    total = of_text(kafka_text(100)).apis["Produce"].times_ms["total"]
+@pytest.mark.parametrize("count", ["_count", "_count_total"])
+def test_times_of_kafka_have_quantiles_and_counts_but_no_total(count):
+    total = of_text(kafka_text(100, count=count)).apis["Produce"].times_ms["total"]
     assert (total.count, total.total) == (100, None)
     assert (total.quantiles[0.5], total.quantiles[0.99]) == (2, 40)
 

@@ -97,9 +97,18 @@ def test_percentiles_between_readings_are_of_the_new_requests_only():
     assert (times.mean, times.p50, times.p99) == (1.5, 1.5, pytest.approx(1.99))
 
 
-def test_a_percentile_above_all_bounds_is_the_last_one():
+def test_a_percentile_above_all_bounds_is_the_last_one_and_one_below_the_first():
     times = only(histogram({1.0: 1, 10.0: 2, math.inf: 100}, 9000)).times["total"]
-    assert (times.p50, times.p99, times.bound_ms) == (10, 10, 10)
+    assert (times.p50, times.p99, times.last_ms) == (10, 10, 10)
+    times = only(histogram({1.0: 90, 10.0: 90, math.inf: 100}, 9000)).times["total"]
+    assert (times.p50, times.p99, times.first_ms) == (1, 10, 1)
+
+
+def test_of_requests_that_never_waited_the_percentiles_of_the_wait_are_zero():
+    counted = histogram({1.0: 9, math.inf: 9}, 5)
+    counted.apis["Fetch"].times_ms["remote"] = Distribution(9, 0.0, None, {1.0: 9, math.inf: 9})
+    remote = only(counted).times["remote"]
+    assert (remote.mean, remote.p50, remote.p99) == (0, 0, 0)
 
 
 def test_requests_of_which_none_was_measured_have_no_times():
