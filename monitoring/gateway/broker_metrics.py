@@ -15,7 +15,7 @@ from monitoring.clusters import Cluster
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.gateway import loop
+from monitoring.gateway import event_loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
 from monitoring.reasons import Reason
@@ -51,7 +51,7 @@ class BrokerMetrics:
             raise Unsupported(Reason("no_metrics_address", id=broker_id))
         try:
             target = check_url(endpoint.url, endpoint.allowed)
-            answer = loop.run(_fetch(target, endpoint.token), TIMEOUT_S)
+            answer = event_loop.run(_fetch(target, endpoint.token), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved, AnswerRefused) as error:
             raise Refused(Reason("metrics_of", id=broker_id, why=error.reason)) from error
         except TimeoutError as error:

@@ -37,7 +37,10 @@ def save(slug: str, broker_id: int, stored: Stored) -> None:
     packed = zlib.compress(json.dumps(stored).encode(), level=1)
     key = redis_keys.request_readings(slug)
     with redis_client.quick() as client:
-        client.pipeline().hset(key, str(broker_id), packed).expire(key, KEPT_S).execute()
+        pipe = client.pipeline()
+        pipe.hset(key, str(broker_id), packed)
+        pipe.expire(key, KEPT_S)
+        pipe.execute()
 
 
 def with_newest(stored: Stored, at_ms: int, samples: list[Sample]) -> Stored:

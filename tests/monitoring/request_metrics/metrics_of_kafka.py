@@ -8,7 +8,11 @@ PARTS = (
 
 
 def kafka_text(
-    produced: int, *, started_s: float | None = 1_700_000_000, mean: bool = False
+    produced: int,
+    *,
+    started_s: float | None = 1_700_000_000,
+    mean: bool = False,
+    count: str = "_count",
 ) -> str:
     """After so many Produces, in two versions; a tenth failed. No API but Produce was asked for."""
     old = produced // 4
