@@ -10,6 +10,7 @@ from monitoring.history import root
 from monitoring.models import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.models import Report
+from monitoring.request_metrics import stored_readings
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import put_tick, record_gap
 from tests.monitoring.tick_factory import make_tick
@@ -18,6 +19,7 @@ from tests.monitoring.tick_factory import make_tick
 def sample(slug):
     put_tick(make_tick(1, cluster=slug))
     record_gap(slug, 2, "it was late")
+    stored_readings.save(slug, 1, [])
     pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 

@@ -52,8 +52,8 @@ DEFAULT_CONFIGS = {
 }
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
-    "admin", "broker_admin", "broker_configs", "browse", "client_settings", "groups",
-    "producing", "quotas", "reassignments", "wire",
+    "admin", "broker_admin", "broker_configs", "broker_metrics", "browse", "client_settings",
+    "groups", "producing", "quotas", "reassignments", "wire",
 )  # fmt: skip
 
 
@@ -171,6 +171,7 @@ class FakeGateway:
         self.reassignments = FakeReassignments(cluster)
         self.producing = FakeProducing(cluster)
         self.broker_admin = FakeBrokerAdmin(cluster)
+        self.broker_metrics = FakeBrokerMetrics(cluster)
 
     def close(self) -> None:
         pass
@@ -682,6 +683,17 @@ class FakeBrokerAdmin:
     def _get(self, call: str, broker_id: int) -> dict[str, Any]:
         self._cluster.asked(call)
         raise Unsupported(f"broker {broker_id} has no admin address in this cluster's settings")
+
+
+class FakeBrokerMetrics:
+    """As monitoring.gateway.broker_metrics.BrokerMetrics of a cluster without such addresses."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def text(self, broker_id: int) -> str:
+        self._cluster.asked("metrics")
+        raise Unsupported(Reason("no_metrics_address", id=broker_id))
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, cluster: FakeCluster, **others: FakeCluster) -> None:

@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from monitoring.gateway.broker_configs import BrokerConfigs
+from monitoring.gateway.broker_metrics import BrokerMetrics
 from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
@@ -37,6 +38,7 @@ PAIRS = [
     (Browse, fake.FakeBrowse),
     (Producing, fake.FakeProducing),
     (BrokerAdmin, fake.FakeBrokerAdmin),
+    (BrokerMetrics, fake.FakeBrokerMetrics),
 ]
 
 
