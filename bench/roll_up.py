@@ -110,16 +110,17 @@ def _raw_files(directory: Path, hour: int) -> list[str]:
 
 def _spark(spark: SparkSession, directory: Path, hours: int) -> None:
     for hour in range(hours):
-        output = directory / f"spark-{hour}"
+        output, files = directory / f"spark-{hour}", _raw_files(directory, hour)
         shutil.rmtree(output, ignore_errors=True)
         step = RollUp(
             table=GROUP_PARTITIONS.name,
             is_raw=True,
-            files=_raw_files(directory, hour),
+            files=files,
             buckets=buckets(hour),
             bucket_ms=MINUTE_MS,
             keep_repeated_until_ms=_hour_ms(hour + 1),
             output=str(output),
+            rows=sum(pq.read_metadata(file).num_rows for file in files),
         )
         roll_up(spark, step)
 
