@@ -2,7 +2,8 @@
 // each cell with its column's heading in front (tables.css). The headings are copied here, whenever
 // tables arrive or change; what CSS takes from a table that is no table any more (its roles) too. On a
 // wider window a table that is wider than its card scrolls. Runs before the first paint and labels rows
-// as they are parsed, so that none moves.
+// as they are parsed, so that none moves. Sizes are read where the browser has just computed them: to ask
+// for them at each change would have it lay out the page again.
 (() => {
   const phone = window.matchMedia("(max-width: 767.98px)");
 
@@ -28,6 +29,18 @@
     if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
   }
 
+  // Tables and their boxes whose size is watched.
+  const watched = new WeakSet();
+  const sizes = new ResizeObserver((entries) => {
+    new Set(entries.map((entry) => entry.target.closest(".table-responsive"))).forEach(reach);
+  });
+
+  function watch(element) {
+    if (watched.has(element)) return;
+    watched.add(element);
+    sizes.observe(element);
+  }
+
   // A box that scrolls and contains nothing that takes the focus takes it itself, so that the keyboard
   // can scroll it.
   function reach(box) {
@@ -40,15 +53,27 @@
     put(box, "aria-label", box.closest(".card")?.querySelector(".card-title")?.textContent.trim() ?? document.title);
   }
 
+  // A swap takes the attributes away again; a box that is watched anew is looked at once more.
+  function watchAgain(changes) {
+    for (const { type, attributeName, target } of changes) {
+      if (type !== "attributes" || attributeName !== "tabindex" || !watched.has(target)) continue;
+      sizes.unobserve(target);
+      sizes.observe(target);
+    }
+  }
+
   function labelAll() {
     if (phone.matches) document.querySelectorAll(".card-table").forEach(label);
     else document.querySelectorAll(".is-stacked").forEach((table) => table.classList.remove("is-stacked"));
-    if (document.readyState !== "loading") document.querySelectorAll(".table-responsive").forEach(reach);
+    document.querySelectorAll(".table-responsive, .table-responsive > table").forEach(watch);
   }
 
   document.addEventListener("DOMContentLoaded", labelAll);
   window.addEventListener("resize", labelAll);
-  new MutationObserver(labelAll).observe(document.documentElement, {
+  new MutationObserver((changes) => {
+    watchAgain(changes);
+    labelAll();
+  }).observe(document.documentElement, {
     childList: true,
     subtree: true,
     attributeFilter: ["class", "data-label", "tabindex"],

@@ -26,6 +26,7 @@ from monitoring.read_model.row_types import LastRecord
 
 register = template.Library()
 _CLOCK_SKEW_MS = 60_000
+_TH = re.compile(r"<th\b[^>]*>")
 _UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit
 
 
@@ -262,6 +263,19 @@ def th(title: Any, numeric: bool = False, hint: str = "", hidden: bool = False) 
         format_html(' title="{}"', hint) if hint else "",
         title,
     )
+
+
+@register.filter
+def numeric_columns(head: TableQuery | str | None) -> str:
+    """The CSS classes of a table, `end-1 end-3`: which of its columns hold numbers.
+
+    `head` is a table with sortable headings, or the HTML of the headings that `th` wrote.
+    """
+    if isinstance(head, TableQuery):
+        numeric = [column.numeric for column in head.columns]
+    else:
+        numeric = ["text-end" in tag for tag in _TH.findall(head or "")]
+    return " ".join(f"end-{number}" for number, is_one in enumerate(numeric, 1) if is_one)
 
 
 @register.simple_tag
