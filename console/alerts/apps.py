@@ -9,11 +9,13 @@ class AlertsConfig(AppConfig):
     def ready(self) -> None:
         from console.alerts import alert_lists
         from console.live.registry import Fragment, register
+        from console.ui.table_query import TABLE_PARAMS
 
         for name, template, context in (
             ("alerts", "alerts/table.html", alert_lists.alerts),
             ("rules", "alerts/rules_table.html", alert_lists.rules),
             ("deliveries", "alerts/deliveries_table.html", alert_lists.deliveries),
         ):
-            params = ("q", "sort", "page")
-            register(name, Fragment("alert.view", template, context, params, shows_alerts=True))
+            register(
+                name, Fragment("alert.view", template, context, TABLE_PARAMS, shows_alerts=True)
+            )

@@ -12,9 +12,11 @@ class GroupsConfig(AppConfig):
         from console.groups.actions.delete import DeleteGroup
         from console.groups.actions.reset_offsets import ResetOffsets
         from console.live.registry import Fragment, register
+        from console.ui.table_query import TABLE_PARAMS
 
-        params = ("q", "sort", "page")
-        register("groups", Fragment("group.view", "groups/table.html", group_list.groups, params))
+        register(
+            "groups", Fragment("group.view", "groups/table.html", group_list.groups, TABLE_PARAMS)
+        )
         register(
             "group",
             Fragment("group.view", "groups/live.html", group_page.context, group_page.PARAMS),

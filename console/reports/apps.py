@@ -9,8 +9,9 @@ class ReportsConfig(AppConfig):
     def ready(self) -> None:
         from console.live.registry import Fragment, register
         from console.reports import report_list
+        from console.ui.table_query import TABLE_PARAMS
 
-        params = ("q", "sort", "page")
         register(
-            "reports", Fragment("report.view", "reports/table.html", report_list.reports, params)
+            "reports",
+            Fragment("report.view", "reports/table.html", report_list.reports, TABLE_PARAMS),
         )

@@ -17,6 +17,7 @@ class TopicsConfig(AppConfig):
         from console.topics.actions.create import CreateTopic
         from console.topics.actions.delete import DeleteTopic
         from console.topics.actions.purge import PurgeTopic
+        from console.ui.table_query import TABLE_PARAMS
 
         register(CreateTopic())
         register(AddPartitions())
@@ -26,16 +27,15 @@ class TopicsConfig(AppConfig):
         register(ConfigureTopics())
         register(PurgeTopics())
         register(DeleteTopics())
-        pages = ("q", "sort", "page")
         for name, verb, template, context, params in (
             (
                 "topics",
                 "topic.view",
                 "topics/table.html",
                 topic_list.topics,
-                (*pages, "internal", "columns", "show"),
+                (*TABLE_PARAMS, "internal", "columns", "show"),
             ),
-            ("topic", "topic.view", "topics/partitions.html", topic_page.partitions, pages),
-            ("readers", "group.view", "topics/readers.html", topic_page.readers, pages),
+            ("topic", "topic.view", "topics/partitions.html", topic_page.partitions, TABLE_PARAMS),
+            ("readers", "group.view", "topics/readers.html", topic_page.readers, TABLE_PARAMS),
         ):
             register_fragment(name, Fragment(verb, template, context, params))

@@ -42,6 +42,17 @@ def test_a_page_past_the_end_is_the_last_and_one_before_the_beginning_the_first(
     assert shown({"page": "0"}, page_size=3).page == 1
 
 
+def test_the_user_chooses_how_many_rows_a_page_has():
+    rows = [(f"{n:03}", n) for n in range(60)]
+    table = shown({"rows": "50", "page": "2"}, rows)
+    assert (table.first, table.last) == (51, 60)
+    assert table.page_size_urls == [(25, "?rows=25"), (50, "?rows=50"), (100, "?rows=100")]
+    for other in ("", "7", "-1", "1000000"):
+        assert shown({"rows": other}, rows).last == 25
+    assert shown({}, rows[:25]).page_size_urls == []
+    assert shown({"rows": "50"}, rows, page_size=10).page_size_urls == []
+
+
 def test_numeric_columns_sort_descending_first():
     table = shown({"q": "a"})
     assert table.sort_url(COLUMNS[1]) == "?q=a&sort=-size"
