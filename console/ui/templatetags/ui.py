@@ -267,7 +267,7 @@ def th(title: Any, numeric: bool = False, hint: str = "", hidden: bool = False) 
 
 @register.filter
 def numeric_columns(head: TableQuery | str | None) -> str:
-    """The CSS classes of a table, `end-1 end-3`: which of its columns hold numbers.
+    """The CSS classes of a table, `numeric-1 numeric-3`: which of its columns hold numbers.
 
     `head` is a table with sortable headings, or the HTML of the headings that `th` wrote.
     """
@@ -275,7 +275,7 @@ def numeric_columns(head: TableQuery | str | None) -> str:
         numeric = [column.numeric for column in head.columns]
     else:
         numeric = ["text-end" in tag for tag in _TH.findall(head or "")]
-    return " ".join(f"end-{number}" for number, is_one in enumerate(numeric, 1) if is_one)
+    return " ".join(f"numeric-{number}" for number, is_one in enumerate(numeric, 1) if is_one)
 
 
 @register.simple_tag
