@@ -72,6 +72,7 @@ class Shown:
 def pages_of(cluster: Synthetic) -> list[Shown]:
     """The pages of the row."""
     base = f"/c/{SLUG}"
+    lines = ".chart path"  # in the chart's frame or, if it is quicker, Plotly's
     charts = ".chart .main-svg"
     return [
         Shown("overview", f"{base}/", "#live-dashboard .stat-value"),
@@ -79,6 +80,7 @@ def pages_of(cluster: Synthetic) -> list[Shown]:
         Shown("topic", f"{base}/topics/{cluster.topics[0]}", "#partitions tbody tr"),
         Shown("groups", f"{base}/groups", "#groups tbody tr"),
         Shown("group", f"{base}/groups/{cluster.groups[1]}", "#live-group-stats .stat-value"),
+        Shown("lines of a group", f"{base}/groups/{cluster.groups[1]}", lines, chart=True),
         Shown("chart of a group", f"{base}/groups/{cluster.groups[1]}", charts, chart=True),
         Shown("brokers", f"{base}/brokers", "#brokers tbody tr"),
         Shown("alerts", f"{base}/alerts", "#alerts > *"),

@@ -12,8 +12,10 @@
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
 // Plotly (1.2 MB) is loaded when the first chart with values comes into view, but only after the page
 // was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
-// drawn, a frame of the same size is in its place (templates/charts/frame.html), so that nothing moves.
+// drawn, a frame of the same size is in its place (templates/charts/frame.html), so that nothing moves; the
+// lines are in it as soon as their data are here.
 import { missing, PALETTES, traces, utc } from "./chart-lines.js";
+import { preview } from "./chart-preview.js";
 
 const CONFIG = {
   displaylogo: false,
@@ -44,10 +46,11 @@ function plain(name) {
   return `rgba(${red},${green},${blue},${alpha / 255})`;
 }
 
+const palette = () => PALETTES[document.documentElement.dataset.bsTheme === "dark" ? "dark" : "light"];
+
 function theme() {
-  const root = document.documentElement;
   return {
-    palette: PALETTES[root.dataset.bsTheme === "dark" ? "dark" : "light"],
+    palette: palette(),
     text: plain("--ink-3"),
     ink: plain("--ink"),
     grid: plain("--grid"),
@@ -119,6 +122,9 @@ function plotly() {
 
 async function draw(node, spec) {
   drawn.set(node, spec);
+  const frame = node.querySelector(".chart-frame");
+  if (frame) preview(frame, spec, palette(), "var(--ink-3)");
+  await painted;
   const { react } = await plotly();
   if (!node.isConnected || drawn.get(node) !== spec) return; // it got other data meanwhile
   const colours = theme();
@@ -128,8 +134,7 @@ async function draw(node, spec) {
 
 const dropFrame = (node) => node.querySelector(".chart-frame")?.remove();
 
-async function mount(node) {
-  await painted;
+function mount(node) {
   if (drawn.has(node) || loads.has(node)) return;
   node.addEventListener("chart:data", (event) => draw(node, event.detail));
   if (node.dataset.src) return void load(node);
