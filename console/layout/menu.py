@@ -39,7 +39,7 @@ CLUSTER_MENU = (
     MenuEntry("dashboard", lambda: _("Overview"), "layout-dashboard", "cluster.view"),
     MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view", "brokers"),
     MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view", "topics"),
-    MenuEntry("groups", lambda: _("Consumer groups"), "users-group", "group.view", "groups"),
+    MenuEntry("groups", lambda: _("Groups"), "users-group", "group.view", "groups"),
     MenuEntry("quotas", lambda: _("Quotas"), "activity", "quota.edit"),
 )
 MONITOR_MENU = (

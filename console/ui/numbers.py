@@ -47,8 +47,10 @@ def size(value: float) -> str:
 
 @_figure
 def rate(value: float) -> str:
-    """A count per second: 12.345 → 12.3/s."""
-    return "< 0.01/s" if 0 < value < 0.005 else f"{short(value)}/s"
+    """A count per second: 12.345 → 12.3/s, of offsets that went back −12.3/s."""
+    if 0 < value < 0.005:
+        return "< 0.01/s"
+    return f"{'−' if value < 0 else ''}{short(abs(value))}/s"
 
 
 @_figure
