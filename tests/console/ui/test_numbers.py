@@ -54,3 +54,7 @@ def test_a_sum_has_notes_on_missing_parts():
     assert PartialSum(5, 1, 9).missing_note == "1 of 9 partitions is not known."
     assert PartialSum(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."
     assert "coordinators that do not answer" in PartialSum(5, has_unseen_parts=True).missing_note
+
+
+def test_a_rate_of_offsets_that_went_back_has_a_minus_sign():
+    assert numbers.rate(-1500).replace("\u202f", " ") == "−1.5 k/s"
