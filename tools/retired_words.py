@@ -302,6 +302,16 @@ RETIRED = {
     "brokerd.log.cleanable_log": "brokerd.log.cleaner.cleanable_offsets",
     "brokerd.log.partition_log": "brokerd.log.unified_log",
     "brokerd.log.segments.replace_segments": "brokerd.log.cleaner.replace_segments",
+    "brokerd.server.coordinator": "brokerd.server.coordinator_runtime",
+    "server/coordinator/": "server/coordinator_runtime/",
+    "brokerd.coordinator.group.deadlines": "brokerd.coordinator.group.deadline_heap",
+    "brokerd.cluster.zookeeper.codecs": "brokerd.cluster.zookeeper.znode_json",
+    "brokerd.cluster.zookeeper.broker_info": "brokerd.cluster.zookeeper.registered_broker",
+    "brokerd.server.produce.checks": "brokerd.server.produce.batch_admission",
+    "brokerd.server.network.lookups": "brokerd.server.network.host_lookups",
+    "brokerd.cli.group_offsets": "brokerd.cli.reset_arguments",
+    "GroupShard": "GroupRuntime",
+    "BrokerInfo": "RegisteredBroker",
 }
 
 RETIRED_IN_BROKERD = {

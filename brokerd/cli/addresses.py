@@ -34,8 +34,8 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def _from_zookeeper(connect: str) -> list[Address]:
-    from brokerd.cluster.zookeeper.codecs import decode_broker
     from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
+    from brokerd.cluster.zookeeper.znode_json import decode_broker
 
     addresses: list[Address] = []
     with zookeeper.session(connect, "names no brokers") as client:

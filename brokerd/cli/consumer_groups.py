@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from brokerd.cli import admin, group_calls, group_lines, group_reset
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
-from brokerd.cli.group_offsets import export_lines
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -24,6 +23,7 @@ from brokerd.cli.options import (
     run,
     text_of,
 )
+from brokerd.cli.reset_arguments import export_lines
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from brokerd.cli import admin, group_offsets
+from brokerd.cli import admin, reset_arguments
 from brokerd.cli import client as wire
 from brokerd.cli.client import Client
 from brokerd.cli.consumer_protocol import assigned_partitions
@@ -99,7 +99,9 @@ def committed(client: Client, group_id: str) -> dict[TopicPartition, int]:
 
 def named_partitions(client: Client, texts: Sequence[str]) -> list[TopicPartition]:
     """What `topic:0,1` or `topic` names. Raises UsageError, and KafkaError for a missing topic."""
-    named = [each for text in texts if ":" in text for each in group_offsets.named_partitions(text)]
+    named = [
+        each for text in texts if ":" in text for each in reset_arguments.named_partitions(text)
+    ]
     whole = [text for text in texts if ":" not in text]
     named += admin.partitions_of(admin.topics_named(client, whole))
     return list(dict.fromkeys(named))

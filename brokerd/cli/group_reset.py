@@ -6,13 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from brokerd.cli import admin, group_calls
 from brokerd.cli.client import Client
-from brokerd.cli.group_offsets import (
-    Plan,
-    duration_ms,
-    moment_ms,
-    plans_of_file,
-    within_range,
-)
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -22,6 +15,13 @@ from brokerd.cli.options import (
     has,
     int64,
     read_text,
+)
+from brokerd.cli.reset_arguments import (
+    Plan,
+    duration_ms,
+    moment_ms,
+    plans_of_file,
+    within_range,
 )
 from brokerd.topic_partition import TopicPartition
 

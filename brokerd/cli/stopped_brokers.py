@@ -32,7 +32,7 @@ class StoppedBroker:
     """The dynamic config of one, or the default of all where none runs."""
 
     def __init__(self, client: Any, name: str) -> None:
-        from brokerd.cluster.zookeeper import codecs, paths
+        from brokerd.cluster.zookeeper import paths, znode_json
         from brokerd.config.dynamic import DEFAULT_NAME
 
         self._client = client
@@ -44,7 +44,7 @@ class StoppedBroker:
         if client.exists(self._path):
             data, node = client.get(self._path)
             self._version = node.version
-            self.held = codecs.decode_config(self._path, data)
+            self.held = znode_json.decode_config(self._path, data)
 
     def settings(self, source: int) -> list[Setting]:
         """What is set, by name; secrets are not shown."""
@@ -61,13 +61,13 @@ class StoppedBroker:
         """Holds at once where the broker runs, else from its start. Raises CliError, KafkaError."""
         from kazoo.exceptions import KazooException
 
-        from brokerd.cluster.zookeeper import codecs, paths
+        from brokerd.cluster.zookeeper import paths, znode_json
         from brokerd.config.dynamic import check_each
 
         check_held(dropped, self.held)
         check_each(self._name, added)
         kept = {key: text for key, text in self.held.items() if key not in dropped}
-        data = codecs.encode_config({**kept, **added})
+        data = znode_json.encode_config({**kept, **added})
         change = self._client.transaction()
         if self._version is None:
             parent = paths.BROKER_CONFIGS
@@ -75,7 +75,7 @@ class StoppedBroker:
             change.create(self._path, data, zookeeper.acl_for(self._client, self._path))
         else:
             change.set_data(self._path, data, self._version)
-        notification = codecs.encode_config_change(self._entity)
+        notification = znode_json.encode_config_change(self._entity)
         acl = zookeeper.acl_for(self._client, paths.CONFIG_CHANGE_PREFIX)
         change.create(paths.CONFIG_CHANGE_PREFIX, notification, acl, sequence=True)
         for result in change.commit():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.codecs import topic_id_text
+from brokerd.cluster.zookeeper.znode_json import topic_id_text
 
 DEFAULT_CONFIG = 5
 """The source of a setting that nobody has set."""

@@ -30,7 +30,7 @@ from brokerd.cli.topic_lines import (
     topic_line,
 )
 from brokerd.cli.words import check
-from brokerd.cluster.zookeeper.codecs import parse_topic_id, topic_id_text
+from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
 from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX

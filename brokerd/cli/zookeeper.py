@@ -21,8 +21,8 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
     from kazoo.exceptions import KazooException  # only these commands need ZooKeeper's client
     from kazoo.handlers.threading import KazooTimeoutError
 
-    from brokerd.cluster.zookeeper.codecs import NodeFormatError
     from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
+    from brokerd.cluster.zookeeper.znode_json import NodeFormatError
     from brokerd.cluster.zookeeper.zookeeper_client import NOT_LET_IN
 
     client = Client(connect, round(TIMEOUT_S * 1000), credentials=_credentials())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from brokerd.cluster.topic_names import collision_key, collision_keys
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -72,7 +72,7 @@ class MetadataImage:
     )
 
     def __init__(self) -> None:
-        self.brokers: dict[int, BrokerInfo] = {}
+        self.brokers: dict[int, RegisteredBroker] = {}
         self.topics: dict[str, TopicInfo] = {}
         self.topic_ids: dict[UUID, str] = {}
         self.taken: dict[str, str] = {}  # the topics by `topic_names.collision_key`
@@ -105,7 +105,7 @@ class MetadataImage:
         broker = self.brokers.get(broker_id)
         return broker.endpoints.get(listener) if broker else None
 
-    def replace_brokers(self, brokers: dict[int, BrokerInfo]) -> ImageDelta:
+    def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
         """Takes over the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers

@@ -43,8 +43,8 @@ from brokerd.server.background.disk_worker import DiskWorker
 from brokerd.server.background.log_start_saves import LogStartSaves
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
-from brokerd.server.coordinator.group_service import GroupService
-from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher

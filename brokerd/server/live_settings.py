@@ -10,7 +10,7 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from brokerd.cluster.zookeeper.broker_info import Endpoint
+from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.listener_changes import with_listener_of
 from brokerd.config.log_config import LogConfig

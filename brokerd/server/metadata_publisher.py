@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brokerd.replication.state import PartitionState
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.api.metadata_cache import MetadataCache
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
     from brokerd.server.live_settings import LiveSettings
     from brokerd.topic_partition import TopicPartition
 

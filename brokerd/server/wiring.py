@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
     from brokerd.server.requests.context import Handler
 
 
@@ -126,7 +126,7 @@ def _cluster_handlers(broker: Broker) -> dict[int, Handler]:
     cluster = broker.cluster
     brokers = ClusterHandlers(cluster.image, broker.logs)
     credentials = CredentialHandlers(cluster)
-    quotas = QuotaHandlers(cluster.configs, broker.network.lookups)
+    quotas = QuotaHandlers(cluster.configs, broker.network.host_lookups)
     return {
         ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,
         ApiKey.ALTER_REPLICA_LOG_DIRS: brokers.alter_replica_log_dirs,

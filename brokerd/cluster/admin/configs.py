@@ -16,13 +16,13 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.znode_json import (
     NodeFormatError,
     decode_config,
     encode_config,
     encode_config_change,
 )
-from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -13,7 +13,7 @@ from brokerd.cluster.admin.replica_placement import Assignment, check_assignment
 from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
-from brokerd.cluster.zookeeper.codecs import TopicNode
+from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.topic import check_topic_config
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError

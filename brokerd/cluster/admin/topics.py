@@ -35,8 +35,13 @@ from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
+from brokerd.cluster.zookeeper.znode_json import (
+    TopicNode,
+    decode_topic,
+    encode_config,
+    encode_topic,
+)
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.state import NO_LEADER

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
+from brokerd.cluster.zookeeper.operations import Delete, Operation
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
+from brokerd.cluster.zookeeper.znode_json import (
     NodeFormatError,
     TopicNode,
     decode_broker,
@@ -19,8 +21,6 @@ from brokerd.cluster.zookeeper.codecs import (
     decode_partition_state,
     decode_topic,
 )
-from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
-from brokerd.cluster.zookeeper.operations import Delete, Operation
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
 from brokerd.config.dynamic import DEFAULT_NAME
 from brokerd.turns import in_turns
@@ -44,7 +44,7 @@ class ReadTopic(NamedTuple):
 
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
-) -> dict[int, BrokerInfo]:
+) -> dict[int, RegisteredBroker]:
     """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
     other listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)

@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.codecs import NodeFormatError, dump, parse_topic_id, topic_id_text
+from brokerd.cluster.zookeeper.znode_json import (
+    NodeFormatError,
+    dump,
+    parse_topic_id,
+    topic_id_text,
+)
 from brokerd.replication.state import PartitionState
 
 ENTRY_BYTES_MAX = 512 * 1024

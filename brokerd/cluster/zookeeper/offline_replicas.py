@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 from itertools import count
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import dump
+from brokerd.cluster.zookeeper.znode_json import dump
 from brokerd.cluster.zookeeper.zookeeper_client import Watch, ZooKeeper
 from brokerd.topic_partition import TopicPartition
 

@@ -12,7 +12,7 @@ def leave(
     context: EventContext, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...]
 ) -> None:
     """Drop members at their own wish, or static ones at an administrator's."""
-    group = context.shard.groups.get(group_id)
+    group = context.state.groups.get(group_id)
     if group is None:
         errors = tuple(ErrorCode.UNKNOWN_MEMBER_ID for _ in leaving)
     else:

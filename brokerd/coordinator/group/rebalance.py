@@ -10,7 +10,8 @@
 - A member that does not sync within the longest rebalance timeout is dropped too.
 """
 
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group import sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
@@ -28,7 +29,7 @@ from brokerd.errors import ErrorCode
 
 def prepare(context: EventContext, group: Group) -> None:
     """Start over: whoever waits for an assignment is sent back to join."""
-    deadlines = context.shard.deadlines
+    deadlines = context.state.deadlines
     fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
     deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
     delay_ms = context.config.initial_rebalance_delay_ms
@@ -57,7 +58,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
     context.answer_sync(member, SyncReply(error=unknown))
-    context.end_session(group, member.member_id)
+    sessions.end(context, group, member.member_id)
     group.remove(member.member_id)
     carry_out(context, group, ANSWERS[Request.MEMBER_GONE][group.state])
 
@@ -65,7 +66,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
 def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
     """Take back an id that was handed out and not used."""
     group.expect_no_more(member_id)
-    context.shard.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
+    context.state.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
     if group.state is GroupState.PREPARING_REBALANCE:
         complete_if_all_joined(context, group)
 
@@ -76,14 +77,14 @@ def complete_if_all_joined(context: EventContext, group: Group) -> None:
         complete(context, group)
 
 
-def joining_is_over(context: EventContext, group: Group) -> None:
+def end_joins(context: EventContext, group: Group) -> None:
     """The joining's deadline has come."""
     if group.initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms
         group.new_member_added = False
         deadline = Deadline(Timer.JOIN, group.group_id)
-        context.shard.deadlines.set(deadline, context.now_ms + delay_ms)
+        context.state.deadlines.set(deadline, context.now_ms + delay_ms)
         return
     complete(context, group)
 
@@ -92,13 +93,13 @@ def complete(context: EventContext, group: Group) -> None:
     """Begin a new generation of those who joined."""
     absent = [m for m in group.members.values() if m.join_ticket is None and m.instance_id is None]
     for member in absent:
-        context.end_session(group, member.member_id)
+        sessions.end(context, group, member.member_id)
         group.remove(member.member_id)
     if group.members and not group.elect_joined_leader():
         _await_joins(context, group)  # only static members left, none here: their sessions decide
         return
     group.initial_delay = False
-    context.shard.deadlines.cancel(Deadline(Timer.JOIN, group.group_id))
+    context.state.deadlines.cancel(Deadline(Timer.JOIN, group.group_id))
     group.generation += 1
     group.unsynced.clear()
     if group.members:
@@ -128,25 +129,25 @@ def _answer_joins(context: EventContext, group: Group) -> None:
     for member in group.members.values():
         if member.join_ticket is not None:
             context.answer_join(member, join_reply(group, member))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)
         member.is_new = False
         group.unsynced.add(member.member_id)
     deadline = Deadline(Timer.SYNC, group.group_id)
-    context.shard.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
 
 
 def _await_joins(context: EventContext, group: Group) -> None:
     deadline = Deadline(Timer.JOIN, group.group_id)
-    context.shard.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
 
 
-def syncing_is_over(context: EventContext, group: Group) -> None:
+def end_syncs(context: EventContext, group: Group) -> None:
     """The deadline for syncs has come: members that never asked are dropped."""
     late = [group.members[member_id] for member_id in sorted(group.unsynced)]
     if not late or group.state is GroupState.PREPARING_REBALANCE:
         return
     for member in late:
-        context.end_session(group, member.member_id)
+        sessions.end(context, group, member.member_id)
         group.remove(member.member_id)
     prepare(context, group)
 
@@ -158,4 +159,4 @@ def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
             group.assign(member, b"")
         if member.sync_ticket is not None:
             context.answer_sync(member, SyncReply(error=error))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group import rebalance, sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_checks import check_generation
@@ -21,7 +21,7 @@ def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
 
 
 def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorCode:
-    group = context.shard.groups.get(request.group_id)
+    group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     error = check_generation(group, request.member_id, request.instance_id, request.generation)
@@ -41,7 +41,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
     _synced(context, group, member)
     if answer is Action.GIVE_ASSIGNMENT:
         context.reply(ticket, _sync_reply(group, member))
-        context.renew_session(group, member)
+        sessions.renew(context, group, member)
         return ErrorCode.NONE
     # A sync of the same member that still waits is from a connection given up.
     context.answer_sync(member, SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS))
@@ -56,7 +56,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
 def _synced(context: EventContext, group: Group, member: Member) -> None:
     group.unsynced.discard(member.member_id)
     if not group.unsynced:
-        context.shard.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+        context.state.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
 
 
 def _assigned(
@@ -79,7 +79,7 @@ def _assigned(
         group.assign(member, assignments.get(member.member_id, b""))
         if member.sync_ticket is not None:
             context.answer_sync(member, _sync_reply(group, member))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)
 
 
 def _sync_reply(group: Group, member: Member) -> SyncReply:

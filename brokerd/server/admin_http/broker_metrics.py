@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brokerd.metrics import BrokerMetrics
     from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator.group_shard import GroupShard
+    from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
     from brokerd.server.fetch.sessions import FetchSessions
     from brokerd.server.live_settings import LiveSettings
     from brokerd.server.network.network import Network
@@ -46,15 +46,15 @@ _GROUP_STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Empty",
 
 
 class GroupCounts:
-    """The groups of all shards."""
+    """The groups of all runtimes."""
 
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.offsets = 0
 
-    def take(self, shard: GroupShard) -> None:
-        """Adds the groups and the committed offsets of one shard."""
-        states, offsets = shard.core.counts()
+    def take(self, runtime: GroupRuntime) -> None:
+        """Adds the groups and the committed offsets of one runtime."""
+        states, offsets = runtime.core.counts()
         self.states += states
         self.offsets += offsets
 

@@ -23,7 +23,7 @@ from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
     from brokerd.replication.replicas import ReplicaManager
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 PIECE_CHARS = 1 << 16
 
@@ -77,7 +77,7 @@ class PrometheusPage:
         if self.figures.cluster.is_controller:
             await in_turns(list(self.figures.cluster.image.topics.values()), cluster.take)
         groups = GroupCounts()
-        await in_turns(list(self.groups.shards()), groups.take)
+        await in_turns(list(self.groups.runtimes()), groups.take)
         files = await asyncio.to_thread(open_files)
         parts = [
             self.figures.lines(counts, cluster, groups, files),

@@ -17,7 +17,7 @@ from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -56,8 +56,10 @@ class GroupOffsetHandlers:
 
     async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         try:
-            shard = self.groups.shard(commit.group_id, may_be_empty=True)
-            reply = await shard.ask(OffsetsReply, lambda core, t, now: core.commit(t, commit, now))
+            runtime = self.groups.runtime(commit.group_id, may_be_empty=True)
+            reply = await runtime.ask(
+                OffsetsReply, lambda core, t, now: core.commit(t, commit, now)
+            )
         except KafkaError as error:
             return {(each.topic, each.partition): error.code for each in commit.offsets}
         return reply.errors
@@ -83,8 +85,8 @@ class GroupOffsetHandlers:
         await in_turns(_asked(request.topics), answer.note)
         partitions = tuple(answer.known)
         try:
-            shard = self.groups.shard(group_id)
-            reply = await shard.ask(
+            runtime = self.groups.runtime(group_id)
+            reply = await runtime.ask(
                 OffsetsReply,
                 lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
             )
@@ -188,10 +190,10 @@ class _OffsetsAnswer:
         offsets: dict[TopicPartition, OffsetValue | None] = {}
         unstable: Set[TopicPartition] = frozenset()
         try:
-            shard = self._coordinator.shard(group_id, may_be_empty=True)
-            offsets = shard.core.offsets(group_id, wanted)
+            runtime = self._coordinator.runtime(group_id, may_be_empty=True)
+            offsets = runtime.core.offsets(group_id, wanted)
             if self._wants_stable:
-                unstable = shard.core.unstable(group_id, offsets)
+                unstable = runtime.core.unstable(group_id, offsets)
         except KafkaError as refusal:
             error = refusal.code
             if errors_inside:

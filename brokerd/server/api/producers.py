@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+    from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
     from brokerd.server.requests.led_partitions import LedPartitions
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brokerd.cluster.admin.configs import ConfigAdmin
-    from brokerd.server.network.lookups import Lookups
+    from brokerd.server.network.host_lookups import HostLookups
 
 KINDS = ("users", "clients", "ips")
 
@@ -34,7 +34,7 @@ KINDS = ("users", "clients", "ips")
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
     configs: ConfigAdmin
-    lookups: Lookups
+    lookups: HostLookups
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """What the filter wants of all quotas in ZooKeeper."""

@@ -18,8 +18,8 @@ from brokerd.server.network.admission import (
     limits_by_address,
 )
 from brokerd.server.network.connection import Connection
+from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.listeners import Listeners
-from brokerd.server.network.lookups import Lookups
 from brokerd.server.network.new_connections import FIRST_REQUEST_S, NewConnections
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
@@ -57,7 +57,7 @@ class Network:
         self._new_connections = NewConnections()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
-        self.lookups = Lookups()
+        self.lookups = HostLookups()
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))

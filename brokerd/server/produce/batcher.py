@@ -22,7 +22,7 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.server.background.pending_reads import takes_long
-from brokerd.server.produce.checks import VALIDATE_ALL, check, look_inside, opens_batches
+from brokerd.server.produce.batch_admission import VALIDATE_ALL, check, look_inside, opens_batches
 from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import (
     ACKS_ALL,

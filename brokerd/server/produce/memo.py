@@ -9,7 +9,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.protocol.records import is_plain
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
-from brokerd.server.produce.checks import codec_max
+from brokerd.server.produce.batch_admission import codec_max
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,8 +1,9 @@
-"""The group coordinator of this broker: one GroupShard per partition of `__consumer_offsets` led.
+"""The group coordinator of this broker: one GroupRuntime per partition of `__consumer_offsets` led.
 
-It follows the partitions as leadership comes and goes, loads them one after another (so that the
-loop never has more than one loading slice to run at a time), finds the shard that a request is for,
-and says which broker coordinates a group, creating `__consumer_offsets` at the first such question.
+It begins and ends a runtime when this broker becomes or ceases to be the leader of a partition, and
+loads one partition at a time, so that the event loop replays one slice of records at a time. It
+finds the runtime for a request, and says which broker coordinates a group (FindCoordinator), for
+which it creates `__consumer_offsets` if the topic does not exist.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.coordinator.group_shard import GroupShard
+from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
@@ -63,7 +64,7 @@ class GroupService:
         self._replicas = replicas
         self._cluster = cluster
         self._pending_reads = pending_reads
-        self._shards: dict[int, GroupShard] = {}
+        self._runtimes: dict[int, GroupRuntime] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
         self._forgetting: set[asyncio.Future[None]] = set()
@@ -80,9 +81,9 @@ class GroupService:
             self._follow(index)
         gone = {topic for topic, _ in delta.deleted} - {OFFSETS_TOPIC}
         if gone:
-            shards = list(self._shards.values())
+            runtimes = list(self._runtimes.values())
             forgetting = asyncio.ensure_future(
-                in_turns(shards, lambda shard: shard.forget_topics(gone))
+                in_turns(runtimes, lambda runtime: runtime.forget_topics(gone))
             )
             self._forgetting.add(forgetting)
             forgetting.add_done_callback(self._forgetting.discard)
@@ -92,7 +93,7 @@ class GroupService:
         loads = list(self._loads.values())
         for index in list(self._watched):
             self._unwatch(index)
-        for index in list(self._shards):
+        for index in list(self._runtimes):
             self._resign(index)
         for forgetting in self._forgetting:
             forgetting.cancel()
@@ -102,11 +103,11 @@ class GroupService:
         """Take up or give up a partition, as its leadership now is."""
         partition = self._replicas.get(OFFSETS_TOPIC, index)
         self._watch(index, partition)
-        shard = self._shards.get(index)
+        runtime = self._runtimes.get(index)
         leader = partition if partition is not None and partition.is_leader else None
-        if shard is not None and leader and shard.leader_epoch == leader.leader_epoch:
+        if runtime is not None and leader and runtime.leader_epoch == leader.leader_epoch:
             return
-        if shard is not None:
+        if runtime is not None:
             self._resign(index)
         if leader is not None:
             self._lead(index, leader)
@@ -125,40 +126,42 @@ class GroupService:
             del partition.listeners[self._partition_moved]
 
     def _partition_moved(self, partition: Partition) -> None:
-        shard = self._shards.get(partition.index)
+        runtime = self._runtimes.get(partition.index)
         leads = partition.is_leader
-        if shard is not None and leads and shard.leader_epoch == partition.leader_epoch:
-            shard.partition_moved()
-        elif shard is not None or leads:
+        if runtime is not None and leads and runtime.leader_epoch == partition.leader_epoch:
+            runtime.partition_moved()
+        elif runtime is not None or leads:
             self._follow(partition.index)
 
     def _lead(self, index: int, partition: Partition) -> None:
         timeout_ms = self._config.offsets_commit_timeout_ms
-        shard = GroupShard(partition, self._group_config, timeout_ms, self._clock, self._held_bytes)
-        self._shards[index] = shard
-        task = asyncio.get_running_loop().create_task(self._load(partition, shard))
+        runtime = GroupRuntime(
+            partition, self._group_config, timeout_ms, self._clock, self._held_bytes
+        )
+        self._runtimes[index] = runtime
+        task = asyncio.get_running_loop().create_task(self._load(partition, runtime))
         self._loads[index] = task
         task.add_done_callback(lambda done: self._loaded(index, done))
 
-    async def _load(self, partition: Partition, shard: GroupShard) -> None:
-        """Until it is loaded the shard says that it loads: better no answer than a wrong offset."""
+    async def _load(self, partition: Partition, runtime: GroupRuntime) -> None:
+        """Until then requests are answered COORDINATOR_LOAD_IN_PROGRESS: no wrong offset is."""
         index, pause_s = partition.index, RETRY_MIN_S
         while True:
             async with self._one_load:
                 started_ms = self._clock.now_ms()
                 await self._pending_reads.load_logs([partition.log])
-                if await self._read(index, shard, pause_s):
+                if await self._read(index, runtime, pause_s):
                     break
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, RETRY_MAX_S)
-        await shard.begin()
+        await runtime.begin()
         took_ms = self._clock.now_ms() - started_ms
         if took_ms > 1_000:
             logger.info("loaded %s-%d in %d ms", OFFSETS_TOPIC, index, took_ms)
 
-    async def _read(self, index: int, shard: GroupShard, pause_s: float) -> bool:
+    async def _read(self, index: int, runtime: GroupRuntime, pause_s: float) -> bool:
         try:
-            await shard.read_log()
+            await runtime.read_log()
         except Exception as error:  # no thread and no memory may be had again, too
             logger.error(
                 "cannot load %s-%d now, its groups wait; the next try comes in %g s: %s",
@@ -179,15 +182,15 @@ class GroupService:
         task = self._loads.pop(index, None)
         if task is not None:
             task.cancel()
-        self._shards.pop(index).close()
+        self._runtimes.pop(index).close()
 
     # Requests
 
     def _held_bytes(self) -> int:
-        return sum(shard.core.held_bytes for shard in self._shards.values())
+        return sum(runtime.core.held_bytes for runtime in self._runtimes.values())
 
-    def shard(self, group_id: str, *, may_be_empty: bool = False) -> GroupShard:
-        """The shard that coordinates a group.
+    def runtime(self, group_id: str, *, may_be_empty: bool = False) -> GroupRuntime:
+        """The runtime that coordinates a group.
 
         Raises KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS. An
         empty name is a group for offsets only, as in Kafka.
@@ -196,20 +199,20 @@ class GroupService:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
         if len(group_id) > NAME_BYTES_MAX or len(group_id.encode()) > NAME_BYTES_MAX:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
-        shard = self._shards.get(partition_for(group_id, self.partition_count))
-        if shard is None:
+        runtime = self._runtimes.get(partition_for(group_id, self.partition_count))
+        if runtime is None:
             raise KafkaError(
                 ErrorCode.NOT_COORDINATOR, f"another broker coordinates the group {group_id}"
             )
-        if shard.loading:
+        if runtime.loading:
             raise KafkaError(
                 ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, f"the group {group_id} is being loaded"
             )
-        return shard
+        return runtime
 
-    def shards(self) -> Iterable[GroupShard]:
-        """Every shard of this broker, loading ones too."""
-        return self._shards.values()
+    def runtimes(self) -> Iterable[GroupRuntime]:
+        """Every runtime of this broker, loading ones too."""
+        return self._runtimes.values()
 
     def knows_partition(self, topic: str, index: int) -> bool:
         """Whether there is such a partition to commit offsets for."""

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 BATCH_BYTES_MAX = 256 * 1024
 """Keys and values in one batch; a larger record has a batch to itself."""
 
-FLUSH_RECORDS_MAX = 256
-"""Records after which a flush leaves further writes to the next iteration of the loop."""
+APPEND_RECORDS_MAX = 256
+"""Records after which an append leaves further writes to the next iteration of the loop."""
 
 
 class OffsetsPartition(Protocol):
@@ -87,25 +87,25 @@ _MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
 class GroupWrites:
     """The writes under way of one coordinator."""
 
-    __slots__ = ("_appended", "_events", "_late_count", "_outbox", "_partition", "_timeout_ms")
+    __slots__ = ("_appended", "_events", "_late_count", "_partition", "_queued", "_timeout_ms")
 
     def __init__(self, partition: OffsetsPartition, timeout_ms: int, events: WriteEvents) -> None:
         self._partition = partition
         self._timeout_ms = timeout_ms
         self._events = events
-        self._outbox: list[Write] = []
+        self._queued: list[Write] = []
         self._appended: deque[_Appended] = deque()
         self._late_count = 0  # how many at the head of _appended were answered as late
 
     def add(self, writes: list[Write]) -> None:
-        """Take writes for the next `flush`."""
-        self._outbox += writes
+        """Take writes for the next `append_queued`."""
+        self._queued += writes
 
     @property
-    def to_flush(self) -> bool:
-        return bool(self._outbox)
+    def has_queued(self) -> bool:
+        return bool(self._queued)
 
-    def flush(self, now_ms: int) -> None:
+    def append_queued(self, now_ms: int) -> None:
         """Append what was added, up to a bound."""
         writes = self._next_writes()
         if writes:
@@ -113,12 +113,12 @@ class GroupWrites:
 
     def _next_writes(self) -> list[Write]:
         count = records = 0
-        for write in self._outbox:
-            if records >= FLUSH_RECORDS_MAX:
+        for write in self._queued:
+            if records >= APPEND_RECORDS_MAX:
                 break
             count += 1
             records += len(write.records)
-        writes, self._outbox = self._outbox[:count], self._outbox[count:]
+        writes, self._queued = self._queued[:count], self._queued[count:]
         return writes
 
     def _append(self, writes: list[Write], now_ms: int) -> None:

@@ -13,7 +13,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Lookups:
+class HostLookups:
     """One at a time, in the order in which they are asked for."""
 
     def __init__(self) -> None:

@@ -9,13 +9,13 @@ from brokerd.coordinator.group.records import GroupRecord, GroupValue, OffsetRec
 from brokerd.errors import ErrorCode
 from brokerd.log.append import AppendResult
 from brokerd.protocol.records import read_header
-from brokerd.server.coordinator.group_writes import GroupWrites
+from brokerd.server.coordinator_runtime.group_writes import GroupWrites
 
 NOW_MS = 1_700_000_000_000
 
 
 class Log:
-    """Stands for a partition: takes batches, or raises what it is told to."""
+    """Stands for a partition: takes batches, or raises what it is outcomes to."""
 
     def __init__(self, refusal: Exception | None = None) -> None:
         self.high_watermark = 0
@@ -32,7 +32,7 @@ class Log:
         return results
 
 
-class Told:
+class Outcomes:
     """Takes down what became of each write."""
 
     def __init__(self) -> None:
@@ -55,25 +55,25 @@ def group(write_id: int, protocol_type: str) -> Write:
     return Write(write_id, (GroupRecord("g", GroupValue(protocol_type, 1, None, None, -1, ())),))
 
 
-def outcomes(log: Log, *writes: Write) -> dict[int, ErrorCode]:
-    told = Told()
-    flushing = GroupWrites(log, 5_000, told)
-    flushing.add(list(writes))
-    flushing.flush(NOW_MS)
-    return told.outcomes
+def append(log: Log, *writes: Write) -> dict[int, ErrorCode]:
+    written = Outcomes()
+    group_writes = GroupWrites(log, 5_000, written)
+    group_writes.add(list(writes))
+    group_writes.append_queued(NOW_MS)
+    return written.outcomes
 
 
 def test_a_write_that_no_record_can_hold_fails_alone() -> None:
     too_long = group(2, "x" * 40_000)
-    assert outcomes(Log(), commit(1), too_long, commit(3)) == {
+    assert append(Log(), commit(1), too_long, commit(3)) == {
         1: ErrorCode.NONE, 2: ErrorCode.UNKNOWN_SERVER_ERROR, 3: ErrorCode.NONE,
     }  # fmt: skip
-    assert outcomes(Log(), too_long) == {2: ErrorCode.UNKNOWN_SERVER_ERROR}
+    assert append(Log(), too_long) == {2: ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
-def test_an_append_that_nobody_expected_to_fail_is_told_and_logged(
+def test_an_append_that_nobody_expected_to_fail_is_answered_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    told = outcomes(Log(OverflowError("an offset past its place")), commit(1), commit(2))
-    assert told == dict.fromkeys((1, 2), ErrorCode.UNKNOWN_SERVER_ERROR)
+    outcomes = append(Log(OverflowError("an offset past its place")), commit(1), commit(2))
+    assert outcomes == dict.fromkeys((1, 2), ErrorCode.UNKNOWN_SERVER_ERROR)
     assert "an offset past its place" in caplog.text

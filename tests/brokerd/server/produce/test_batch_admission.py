@@ -17,7 +17,7 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
-from brokerd.server.produce.checks import AT_ONCE_RECORDS, check
+from brokerd.server.produce.batch_admission import AT_ONCE_RECORDS, check
 
 HEADER_ONLY, ALL = False, True
 """brokerd.validate.records"""

@@ -15,15 +15,15 @@ from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
-from brokerd.server.coordinator.group_loading import load
-from brokerd.server.coordinator.group_writes import GroupWrites
+from brokerd.server.coordinator_runtime.group_loading import load
+from brokerd.server.coordinator_runtime.group_writes import GroupWrites
 
 R = TypeVar("R", bound=Reply)
 Ask = Callable[[GroupCoordinator, int, int], Effects]
 """A request as the coordinator takes it: (coordinator, ticket, now_ms) -> effects."""
 
 
-class GroupShard:
+class GroupRuntime:
     """See the module; everything runs on the loop it was made in."""
 
     def __init__(
@@ -47,8 +47,8 @@ class GroupShard:
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
-        self._flush_planned = False
-        self._safe = asyncio.Event()
+        self._append_planned = False
+        self._high_watermark_moved = asyncio.Event()
         self._closed = False
         self._loaded_offset = 0
         self._topics_gone: set[str] = set()
@@ -66,16 +66,16 @@ class GroupShard:
     async def begin(self) -> None:
         """Wait until all that was read is safe, then serve."""
         while self._partition.high_watermark < self._loaded_offset:
-            self._safe.clear()
-            await self._safe.wait()
+            self._high_watermark_moved.clear()
+            await self._high_watermark_moved.wait()
         self.loading = False
-        self._take(self._core.loaded(self._clock.now_ms()))
+        self._carry_out(self._core.loaded(self._clock.now_ms()))
         if self._topics_gone:
             self.forget_topics(self._topics_gone)
 
     def partition_moved(self) -> None:
         """The partition's high watermark moved."""
-        self._safe.set()
+        self._high_watermark_moved.set()
         if not self.loading:
             self._writes.advance()
 
@@ -108,7 +108,7 @@ class GroupShard:
         future: asyncio.Future[Reply] = self._loop.create_future()
         self._waiting[ticket] = future
         try:
-            self._take(ask(self._core, ticket, self._clock.now_ms()))
+            self._carry_out(ask(self._core, ticket, self._clock.now_ms()))
             reply = await future
         finally:
             self._waiting.pop(ticket, None)
@@ -125,25 +125,25 @@ class GroupShard:
         if self.loading:
             self._topics_gone |= topics
             return
-        self._take(self._core.forget_topics(topics, self._clock.now_ms()))
+        self._carry_out(self._core.forget_topics(topics, self._clock.now_ms()))
 
     # What became of writes (called by GroupWrites)
 
     def write_done(self, write_id: int) -> None:
-        self._take(self._core.write_done(write_id, self._clock.now_ms()))
+        self._carry_out(self._core.write_done(write_id, self._clock.now_ms()))
 
     def write_failed(self, write_id: int, error: ErrorCode) -> None:
-        self._take(self._core.write_failed(write_id, error, self._clock.now_ms()))
+        self._carry_out(self._core.write_failed(write_id, error, self._clock.now_ms()))
 
     def write_late(self, write_id: int, error: ErrorCode) -> None:
-        self._take(self._core.write_late(write_id, error, self._clock.now_ms()))
+        self._carry_out(self._core.write_late(write_id, error, self._clock.now_ms()))
 
     # Effects
 
-    def _take(self, effects: Effects) -> None:
+    def _carry_out(self, effects: Effects) -> None:
         self._answer(effects)
         self._writes.add(effects.writes)
-        self._plan_flush()
+        self._plan_append()
         self._set_timer()
 
     def _answer(self, effects: Effects) -> None:
@@ -152,18 +152,18 @@ class GroupShard:
             if future is not None and not future.done():
                 future.set_result(reply)
 
-    def _flush(self) -> None:
-        self._flush_planned = False
+    def _append_queued(self) -> None:
+        self._append_planned = False
         if self._closed:
             return
-        self._writes.flush(self._clock.now_ms())
-        self._plan_flush()
+        self._writes.append_queued(self._clock.now_ms())
+        self._plan_append()
         self._set_timer()
 
-    def _plan_flush(self) -> None:
-        if self._writes.to_flush and not self._flush_planned:
-            self._flush_planned = True
-            self._loop.call_soon(self._flush)
+    def _plan_append(self) -> None:
+        if self._writes.has_queued and not self._append_planned:
+            self._append_planned = True
+            self._loop.call_soon(self._append_queued)
 
     def _set_timer(self) -> None:
         deadlines = (self._core.next_deadline_ms, self._writes.next_deadline_ms)
@@ -182,4 +182,4 @@ class GroupShard:
         self._timer = None
         now_ms = self._clock.now_ms()
         self._writes.expire(now_ms)
-        self._take(self._core.tick(now_ms))
+        self._carry_out(self._core.tick(now_ms))

@@ -13,7 +13,7 @@ from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.coordinator import group_service
+from brokerd.server.coordinator_runtime import group_service
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from brokerd.cli.group_offsets import (
+from brokerd.cli.options import CliError
+from brokerd.cli.reset_arguments import (
     duration_ms,
     export_lines,
     moment_ms,
     named_partitions,
     plans_of_file,
 )
-from brokerd.cli.options import CliError
 
 
 @pytest.mark.parametrize(

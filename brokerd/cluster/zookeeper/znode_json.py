@@ -1,14 +1,20 @@
 """Kafka's JSON in ZooKeeper, to and from values. Pure; the formats are Kafka 3.9's.
 
-    /brokers/ids/N              version 5 (endpoints, listener_security_protocol_map, features,
-    rack) /brokers/topics/T           version 3 (topic_id, partitions, adding_replicas,
-    removing_replicas) …/partitions/P/state        version 1 (leader, leader_epoch,
-    controller_epoch, isr) /controller                 version 2 (brokerid, timestamp,
-    kraftControllerEpoch) /config/<type>/<name>       version 1 (config) /config/changes/…
-    version 2 (entity_path) /latest_producer_id_block   version 1 (broker, block_start, block_end)
+    node                       version  its keys
+    /brokers/ids/N             5        endpoints, listener_security_protocol_map, features, rack,
+                                        and for old readers host and port
+    /brokers/topics/T          3        topic_id, partitions, adding_replicas, removing_replicas
+    …/partitions/P/state       1        leader, leader_epoch, controller_epoch, isr
+    /controller                2        brokerid, timestamp, kraftControllerEpoch
+    /controller_epoch                   a number
+    /cluster/id                1        id
+    /config/<type>/<name>      1        config
+    /config/changes/…          2        entity_path
+    /latest_producer_id_block  1        broker, block_start, block_end
+    /feature                   2        status, features
 
-A node that does not parse raises NodeFormatError naming what was wrong: it is another's data,
-never to be guessed at. Unknown keys are passed over, since later versions add keys.
+A node that does not parse raises NodeFormatError, which says what is wrong. Unknown keys are passed
+over, since later versions add keys.
 """
 
 import base64
@@ -18,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo, Endpoint
+from brokerd.cluster.zookeeper.registered_broker import Endpoint, RegisteredBroker
 from brokerd.replication.state import PartitionState
 
 T = TypeVar("T")
@@ -97,12 +103,14 @@ def encode_broker(endpoints: tuple[Endpoint, ...], rack: str | None, timestamp_m
     return dump(value)
 
 
-def decode_broker(broker_id: int, data: bytes, epoch: int) -> BrokerInfo:
+def decode_broker(broker_id: int, data: bytes, epoch: int) -> RegisteredBroker:
     """`epoch` is the czxid of the node."""
 
-    def read(value: Any) -> BrokerInfo:
+    def read(value: Any) -> RegisteredBroker:
         endpoints = dict(_endpoint(text) for text in value["endpoints"])
-        return BrokerInfo(id=broker_id, endpoints=endpoints, rack=value.get("rack"), epoch=epoch)
+        return RegisteredBroker(
+            id=broker_id, endpoints=endpoints, rack=value.get("rack"), epoch=epoch
+        )
 
     return _parse(f"the registration of broker {broker_id}", data, read)
 

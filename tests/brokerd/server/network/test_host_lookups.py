@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from brokerd.server.network.lookups import Lookups
+from brokerd.server.network.host_lookups import HostLookups
 
 MANY = 200
 
 
 @pytest.fixture
-def lookups() -> Iterator[Lookups]:
-    one = Lookups()
+def lookups() -> Iterator[HostLookups]:
+    one = HostLookups()
     yield one
     one.close()
 
 
-async def test_names_that_are_never_found_keep_no_other_thread_busy(lookups: Lookups) -> None:
+async def test_names_that_are_never_found_keep_no_other_thread_busy(lookups: HostLookups) -> None:
     may_answer, asked = threading.Event(), []
 
     def look_up(number: int) -> int:
@@ -40,7 +40,7 @@ async def test_names_that_are_never_found_keep_no_other_thread_busy(lookups: Loo
     assert found[2:] == asked[1:]
 
 
-async def test_what_is_not_found_is_told_to_who_asked(lookups: Lookups) -> None:
+async def test_what_is_not_found_is_told_to_who_asked(lookups: HostLookups) -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         await lookups.run(int, "x")
     assert await lookups.run(int, "7") == 7

@@ -1,4 +1,4 @@
-"""Deadlines by key, on one heap: setting one again costs a dictionary write.
+"""DeadlineHeap by key, on one heap: setting one again costs a dictionary write.
 
 A heartbeat moves its member's deadline later some times a minute and almost none ever falls due,
 so the heap keeps one entry per key and learns of a later deadline only when the entry comes up.
@@ -27,7 +27,7 @@ class Deadline(NamedTuple):
     member_id: str = ""
 
 
-class Deadlines:
+class DeadlineHeap:
     """Times in milliseconds; nothing here reads a clock."""
 
     __slots__ = ("_at_ms", "_heap", "_queued", "_serial")

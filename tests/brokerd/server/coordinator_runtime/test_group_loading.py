@@ -25,8 +25,8 @@ from brokerd.log.manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch
-from brokerd.server.coordinator import group_loading
-from brokerd.server.coordinator.group_loading import load
+from brokerd.server.coordinator_runtime import group_loading
+from brokerd.server.coordinator_runtime.group_loading import load
 from tests.brokerd.log.support import segments_of
 from tests.brokerd.log.test_transactions import end, put
 

@@ -14,7 +14,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerInfo:
+class RegisteredBroker:
     """A registered broker. `epoch` is the czxid of its id node: a new one is a new incarnation."""
 
     id: int
