@@ -15,13 +15,10 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
 from brokerd.log.append import Staged
 from brokerd.log.context import LogContext, no_failure, raises_storage_error, run_now
-from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import account
-from brokerd.log.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
@@ -41,9 +38,9 @@ class LocalLog:
     when more is durable."""
 
     __slots__ = (
-        "_flushes", "_jitter_ms", "_mark_offset", "_name", "_since_mark_bytes",
+        "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
         "cached_from_offset", "config", "context", "directory", "is_abandoned", "on_synced",
-        "recovery_point", "segments", "truncations",
+        "recovery_point", "roll_jitter_ms", "segments", "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -72,11 +69,13 @@ class LocalLog:
         self.config = config
         for segment in self.segments:
             segment.index_interval_bytes = config.index_interval_bytes
-        self._draw_jitter()
+        self._set_roll_jitter()
 
-    def _draw_jitter(self) -> None:
+    def _set_roll_jitter(self) -> None:
         """Spread time-based rolls; the same for one segment whenever it is asked."""
-        self._jitter_ms = self.config.jitter_ms(f"{self._name}-{self.segments.active.base_offset}")
+        self.roll_jitter_ms = self.config.jitter_ms(
+            f"{self._name}-{self.segments.active.base_offset}"
+        )
 
     def failed(self, error: OSError) -> KafkaError:
         """What to raise where the disk refused."""
@@ -86,7 +85,7 @@ class LocalLog:
         """The segments from the one on that holds an offset, for any thread."""
         return [SegmentSnapshot(each) for each in self.segments.from_offset(offset)]
 
-    # -- append and roll ---------------------------------------------------------------------------
+    # -- append (when to roll: `roll_policy`) ------------------------------------------------------
 
     def append(self, staged: Staged, log_end_offset: int) -> None:
         """Write a group to the active segment, or nothing. Raises OSError."""
@@ -114,42 +113,12 @@ class LocalLog:
         self.cached_from_offset = self._mark_offset = offset
         self._since_mark_bytes = 0
 
-    def fits(self, staged: Staged, now_ms: int) -> bool:
-        """Whether a group may go into the active segment."""
-        active = self.segments.active
-        config = self.config
-        if active.size_bytes + staged.size_bytes > config.segment_bytes:
-            return False
-        if staged.next_offset - 1 - active.base_offset > INT32_MAX:
-            return False
-        if active.size_bytes == 0:
-            active.index, active.time_index  # noqa: B018 - what cannot be opened fails now
-            return True
-        if active.bytes_since_index + staged.size_bytes > config.index_interval_bytes:
-            # Only then it may get an entry.
-            index_bytes = config.segment_index_bytes
-            if len(active.index) >= index_bytes // INDEX_ENTRY_BYTES:
-                return False
-            if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
-                return False
-        return not self._is_old(staged.max_timestamp_ms, now_ms)
-
-    def _is_old(self, timestamp_ms: int, now_ms: int) -> bool:
-        """Whether a batch of that time (-1: it has none) comes too late for the active segment,
-        which goes by the time of its own first batch as long as that has one (LogSegment)."""
-        active = self.segments.active
-        first_ms = active.first_timestamp_ms
-        if first_ms is None:
-            first_ms = active.first_timestamp()
-        age_ms = timestamp_ms - first_ms if first_ms >= 0 else now_ms - active.created_ms
-        return age_ms > self.config.longest_segment_ms - self._jitter_ms
-
     def add_segment(self, base_offset: int, now_ms: int) -> None:
         """Begin a segment at an offset; it is the active one. Raises OSError."""
         segment = Segment.create(self.context.files, self.directory, base_offset, now_ms)
         segment.index_interval_bytes = self.config.index_interval_bytes
         self.segments.add(segment)
-        self._draw_jitter()
+        self._set_roll_jitter()
 
     # -- cutting -----------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ from brokerd.log.loading import recovery
 from brokerd.log.loading.first_use import FirstUse
 from brokerd.log.local_log import LocalLog
 from brokerd.log.producer_state import NO_TXN, ProducerEntry, ProducerState
+from brokerd.log.roll_policy import should_roll
 from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -203,7 +204,7 @@ class UnifiedLog:
         )  # fmt: skip
         if not staged.rows:
             return staged.results
-        if not self.local.fits(staged, now_ms):
+        if should_roll(self.local, staged, now_ms):
             if (
                 staged.size_bytes > self.config.segment_bytes
                 or staged.next_offset - 1 - self.log_end_offset > INT32_MAX
@@ -259,7 +260,7 @@ class UnifiedLog:
                 f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
             )
         staged = stage_replicated(batches)
-        if not self.local.fits(staged, now_ms):
+        if should_roll(self.local, staged, now_ms):
             self.roll(now_ms, batches[0][0].base_offset)
         for header, _ in batches:
             if header.leader_epoch != self._last_epoch:
