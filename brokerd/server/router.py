@@ -47,7 +47,7 @@ from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.delayed_fetch import FetchHandler
+    from brokerd.server.fetch.fetch_handler import FetchHandler
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot, UnreadableError
     from brokerd.server.produce.batcher import ProduceBatcher
@@ -96,13 +96,13 @@ class Router:
         self._fetches = fetches
         self._batcher = produces
         self.tick = LoopTick(times.metrics.loop, times, produces)
-        self._batcher.commit_tick = self.tick.commit
+        self._batcher.append_tick = self.tick.append_all
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def holds_receives(self) -> bool:
         """Whether what was received is still to be appended: its bytes must stay as they are."""
-        return bool(self._batcher.waiting)
+        return bool(self._batcher.unappended)
 
     def frames(
         self,
@@ -120,18 +120,18 @@ class Router:
 
         Where it `may_wait`, Produces may be left for the iteration's end, with the buffer's bytes.
         """
-        waiting = self._batcher.waiting
+        waiting = self._batcher.unappended
         try:
             if waiting and waiting[0][0] is connection:  # once more: others came between
-                self.tick.commit()
+                self.tick.append_all()
             position = self._frames(connection, buffer, view, start, end)
-            if self._batcher.waiting and not (
+            if self._batcher.unappended and not (
                 may_wait
                 and position - start <= TOGETHER_BYTES_MAX
                 and self.tick.has_others
-                and self._batcher.can_wait
+                and self._batcher.can_share_append
             ):
-                self.tick.commit()
+                self.tick.append_all()
             return position
         except BaseException:
             self._batcher.discard()
@@ -156,15 +156,17 @@ class Router:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 produced += count
                 if count == 1 and position < end and self._is_over(connection):
-                    self.tick.commit()
+                    self.tick.append_all()
                     break
             else:
-                if produces.waiting:
-                    self.tick.commit()
+                if produces.unappended:
+                    self.tick.append_all()
                 if connection.produces_open:
                     connection.mute_until_done()
                     break
-                others_max = others_max or max(OTHERS_MAX // self.tick.waiting, OTHERS_MIN)
+                others_max = others_max or max(
+                    OTHERS_MAX // self.tick.connections_to_serve, OTHERS_MIN
+                )
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
@@ -184,7 +186,7 @@ class Router:
         """Whether it has been served for as long as its share of an iteration is; not asked within
         a run of Produces, which were not opened."""
         served_s = monotonic() - connection.active_at
-        return served_s > SERVED_MIN_S and served_s * self.tick.waiting > SERVED_S
+        return served_s > SERVED_MIN_S and served_s * self.tick.connections_to_serve > SERVED_S
 
     def _count(self, produces: int, produces_bytes: int, others: int, others_bytes: int) -> None:
         self.metrics.requests += produces + others
@@ -202,9 +204,9 @@ class Router:
         waits_for_produces = not (
             api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
         )
-        if waits_for_produces and self._batcher.waiting:
+        if waits_for_produces and self._batcher.unappended:
             # whether its Produces are safe is known only then, and whether it ends by one of them
-            self.tick.commit()
+            self.tick.append_all()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):
             connection.mute_until_done()
             return True

@@ -26,7 +26,7 @@ from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.topics import TopicHandlers
-from brokerd.server.fetch.delayed_fetch import FetchHandler
+from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
 

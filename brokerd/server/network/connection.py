@@ -235,7 +235,7 @@ class Connection(Sender):
         if not self._router.holds_receives:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
-            self._router.tick.commit()
+            self._router.tick.append_all()
             return 0
         return self._buffers.shared_end
 
@@ -331,7 +331,7 @@ class Connection(Sender):
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
         if self._router.holds_receives:
-            self._router.tick.commit()  # its Produces may be among those that wait for its end
+            self._router.tick.append_all()  # its Produces may be among those that wait for its end
         self.tasks_open += 1
         self.mute_until_done()
         self._drop_frame()

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Appends(Protocol):
+class UnappendedProduces(Protocol):
     """The Produces that are not appended yet (`produce.batcher.ProduceBatcher`)."""
 
-    def commit(self) -> None:
+    def append_all(self) -> None:
         """Append and answer them."""
 
 
@@ -34,7 +34,7 @@ class LoopTick:
 
     __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times", "kept")
 
-    def __init__(self, loop: LoopTimes, times: RequestTimes, appends: Appends) -> None:
+    def __init__(self, loop: LoopTimes, times: RequestTimes, appends: UnappendedProduces) -> None:
         self._loop = loop
         self._times = times
         self._appends = appends
@@ -53,7 +53,7 @@ class LoopTick:
         return self._loop.waking > 0
 
     @property
-    def waiting(self) -> int:
+    def connections_to_serve(self) -> int:
         """How many connections have something to be served, with the one that is being served."""
         return max(self._loop.waking, 0) + self.kept + 1
 
@@ -63,10 +63,10 @@ class LoopTick:
             self._since = connection, start_s
         self._add(connection)
 
-    def commit(self) -> None:
+    def append_all(self) -> None:
         """Appends what waits, and answers into the connections' queues."""
         since, self._since = self._since, None
-        self._appends.commit()
+        self._appends.append_all()
         self._answered = len(self._connections)
         if since is not None:
             self._times.receive_ends(*since)
@@ -99,7 +99,7 @@ class LoopTick:
     def _end(self) -> None:
         if self._since is not None:
             try:
-                self.commit()
+                self.append_all()
             except Exception:
                 logger.exception("the Produces of several clients could not be appended")
                 self.fail()

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.protocol.batch_checks import check_batch, has_odd_header
 from brokerd.protocol.batch_work import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
-from brokerd.protocol.records import BatchHeader, check_batch, is_odd
+from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.config.log_config import LogConfig
@@ -28,7 +29,7 @@ AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
 """What is looked at within the receive: half a millisecond at most."""
 
 
-def opens_batches(validates_all: bool, log: LogConfig) -> bool:
+def may_check_records(validates_all: bool, log: LogConfig) -> bool:
     """Whether every batch for a log with these settings is opened, or may be."""
     return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
 
@@ -38,7 +39,7 @@ def codec_max(version: int) -> Codec:
     return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
 
 
-def check(
+def admit(
     records: memoryview,
     version: int,
     validates_all: bool,
@@ -57,10 +58,10 @@ def check(
         raise KafkaError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
         )
-    return look_inside(header, records, validates_all, log, topic_partition, now_ms)
+    return check_records(header, records, validates_all, log, topic_partition, now_ms)
 
 
-def look_inside(
+def check_records(
     header: BatchHeader,
     records: memoryview,
     validates_all: bool,
@@ -68,8 +69,8 @@ def look_inside(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """The second half of `check`: the records of a batch whose header is right, if need be."""
-    if not _is_opened(header, validates_all, log):
+    """The second half of `admit`: the records of a batch whose header is right, if need be."""
+    if not _needs_record_check(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)
     if work.codec != header.codec or header.count > AT_ONCE_RECORDS:
@@ -83,13 +84,13 @@ def look_inside(
     return None
 
 
-def _is_opened(header: BatchHeader, validates_all: bool, log: LogConfig) -> bool:
+def _needs_record_check(header: BatchHeader, validates_all: bool, log: LogConfig) -> bool:
     return (
         log.is_compacted
         or log.limits_timestamps
         or log.codec not in (None, header.codec)
         or validates_all
-        or is_odd(header)
+        or has_odd_header(header)
     )
 
 

@@ -1,4 +1,7 @@
-"""What a Produce that begins like an earlier one needs no second look at."""
+"""Produces that begin like an earlier one: recognised by their bytes, and not decoded.
+
+A `ProduceMemo` has the bytes of a request up to its records and what was decoded from them.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.batch_checks import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
-from brokerd.protocol.records import is_plain
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.server.produce.batch_admission import codec_max
 
@@ -57,8 +60,9 @@ class ProduceMemo:
     """
 
     __slots__ = (
-        "acks", "codec_max", "flexible", "generation", "max_message_bytes", "opens", "partition",
-        "prefix", "records_at", "template", "timeout_ms", "topic", "topic_partition", "version",
+        "acks", "checks_records", "codec_max", "flexible", "generation", "max_message_bytes",
+        "partition", "prefix", "records_at", "template", "timeout_ms", "topic", "topic_partition",
+        "version",
     )  # fmt: skip
 
     def __init__(
@@ -67,9 +71,9 @@ class ProduceMemo:
         version: int,
         request: ProduceRequest,
         partition: Partition,
-        opens: bool,
+        checks_records: bool,
     ) -> None:
-        """`opens`: whether its batches are looked into, or may be."""
+        """`checks_records`: whether the records of its batches are checked, or may be."""
         self.prefix = prefix
         self.records_at = 12 + len(prefix)
         self.version = version
@@ -78,7 +82,7 @@ class ProduceMemo:
         self.acks = request.acks
         self.timeout_ms = request.timeout_ms
         self.partition = partition
-        self.opens = opens
+        self.checks_records = checks_records
         self.topic = request.partitions[0].topic
         self.topic_partition = f"{self.topic}-{partition.index}"
         self.max_message_bytes = partition.log.config.max_message_bytes
@@ -120,7 +124,7 @@ class ProduceMemo:
                     break
                 records = view[start:frame_end]
             if not is_plain(records, max_message_bytes, codec_max):
-                break  # said by the general way
+                break  # decoded and answered as any other
             batches.append(records)
             ids.append(correlation_id)
             position = frame_end
