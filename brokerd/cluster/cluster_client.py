@@ -37,7 +37,15 @@ T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
 EVERYTHING = frozenset(
-    {"brokers", "changes", "configs", "controller", "failures", "own-failures", "registration"}
+    {
+        "brokers",
+        "changes",
+        "configs",
+        "controller",
+        "offline-replicas",
+        "own-offline-replicas",
+        "registration",
+    }
 )
 
 
@@ -267,26 +275,26 @@ class ClusterClient:
             self._zookeeper, self.image.cluster_id
         )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await self._feed.broker_configs()  # they may say other endpoints
+        await self._feed.read_broker_configs()  # they may say other endpoints
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
             self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
         )  # fmt: skip
         self._offline_reported = frozenset()
-        await self._feed.brokers()
-        await self._feed.failures()
+        await self._feed.read_brokers()
+        await self._feed.read_offline_replicas()
         await self._feed.load()
         await self._find_controller()
         self._joined_session = session[0]
-        self._due |= {"changes", "own-failures"}
+        self._due |= {"changes", "own-offline-replicas"}
         self._wake.set()
 
     async def _serve(self, due: set[str]) -> None:
         # A controller that went is most often a broker that went. Its successor must know that
         # before it places a topic, or partitions would be given to who is no more.
         if due & {"brokers", "controller"}:
-            await self._feed.brokers()
+            await self._feed.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
                 logger.warning("the registration of this broker was removed: registering again")
                 self._joined_session = 0
@@ -297,14 +305,14 @@ class ClusterClient:
             await self.registration.update(_now_ms())
         if "controller" in due:
             await self._find_controller()
-        if "own-failures" in due:
+        if "own-offline-replicas" in due:
             await self._report_offline()
-        if "failures" in due:
-            await self._feed.failures()
+        if "offline-replicas" in due:
+            await self._feed.read_offline_replicas()
         if "changes" in due:
-            await self._feed.changes()
+            await self._feed.apply_changes()
         if "configs" in due:
-            await self._feed.configs()
+            await self._feed.read_configs()
             self._progress.notify()
 
     # -- replicas that cannot be served --------------------------------------------------------
@@ -313,7 +321,7 @@ class ClusterClient:
         """These are the replicas of this broker that it cannot serve: the controller is to know."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
-            self._flag("own-failures")
+            self._flag("own-offline-replicas")
 
     async def _report_offline(self) -> None:
         replicas = self._offline
@@ -336,7 +344,7 @@ class ClusterClient:
                 self._zookeeper, found.mandate, self._progress.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
-            self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
+            self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))
         delta = self.image.replace_controller(found.broker_id, found.epoch)
         if not delta.is_empty:
             await self._changed(delta)
@@ -353,7 +361,7 @@ class ClusterClient:
         if self.image.controller_id == self._settings.broker_id:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
-    async def _govern(self, service: ControllerService) -> None:
+    async def _run_controller(self, service: ControllerService) -> None:
         """Runs the service as long as the mandate holds: until cancelled or deposed."""
         while True:
             try:
