@@ -310,6 +310,12 @@ RETIRED = {
     "brokerd.server.produce.checks": "brokerd.server.produce.batch_admission",
     "brokerd.server.network.lookups": "brokerd.server.network.host_lookups",
     "brokerd.cli.group_offsets": "brokerd.cli.reset_arguments",
+    "brokerd.cli.words": "brokerd.cli.error_messages",
+    "brokerd.cli.positions": "brokerd.cli.start_positions",
+    "brokerd.cli.group_reset": "brokerd.cli.reset_offsets",
+    "brokerd.cli.internal_topics": "brokerd.cli.internal_record_json",
+    "FLUSH_RECORDS_MAX": "APPEND_RECORDS_MAX",
+    "commit_tick": "append_tick",
     "GroupShard": "GroupRuntime",
     "BrokerInfo": "RegisteredBroker",
 }

@@ -1,4 +1,4 @@
-"""The arguments of --reset-offsets: partitions, moments, durations and files. Pure."""
+"""Parses the arguments of --reset-offsets: partitions, times, durations and files. Pure."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ _DURATION = re.compile(
 )
 
 
-def named_partitions(text: str) -> list[TopicPartition]:
+def parse_partitions(text: str) -> list[TopicPartition]:
     """`topic:0,1,2` as partitions. Raises UsageError."""
     topic, _, partitions = text.partition(":")
     try:
@@ -29,7 +29,7 @@ def named_partitions(text: str) -> list[TopicPartition]:
         raise UsageError(f"Invalid partition in topic arg '{text}', as in topic:0,1") from None
 
 
-def moment_ms(text: str) -> int:
+def parse_datetime(text: str) -> int:
     """`2024-01-31T12:00:00.000` with a zone or in UTC, as ms since 1970. Raises CliError."""
     try:
         if "T" not in text:
@@ -40,7 +40,7 @@ def moment_ms(text: str) -> int:
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def duration_ms(text: str) -> int:
+def parse_duration(text: str) -> int:
     """`PnDTnHnMnS` in ms. Raises CliError."""
     match = _DURATION.fullmatch(text)
     if match is None or not any(match.groups()):
@@ -49,9 +49,10 @@ def duration_ms(text: str) -> int:
     return round(timedelta(**parts).total_seconds() * 1000)
 
 
-def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
-    """`topic,partition,offset` for one group, or `group,topic,partition,offset`. CliError for a
-    line that is neither (of one that lacks fields at its end Kafka's tool takes them as 0)."""
+def parse_plans(text: str, groups: Sequence[str]) -> dict[str, Plan]:
+    """The plans of a CSV file: `topic,partition,offset` for one group, or
+    `group,topic,partition,offset`. CliError for a line that is neither (Kafka's tool takes missing
+    fields as 0)."""
     plans: dict[str, Plan] = defaultdict(dict)
     rows = [row for row in csv.reader(text.splitlines(), skipinitialspace=True) if any(row)]
     single = len(groups) == 1 and bool(rows) and len(rows[0]) != _WITH_GROUP
@@ -66,8 +67,8 @@ def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
     return plans
 
 
-def export_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: bool) -> list[str]:
-    """What `plans_of_file` reads back; a group is named where several were asked for."""
+def csv_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: bool) -> list[str]:
+    """Lines that `parse_plans` reads; `single`: without the name of the group."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(
         ([] if single else [group]) + [topic, index, offset]
@@ -77,12 +78,12 @@ def export_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: b
     return text.getvalue().splitlines()
 
 
-def within_range(
+def clamp_to_log(
     wanted: Mapping[TopicPartition, int],
     starts: Mapping[TopicPartition, int],
     ends: Mapping[TopicPartition, int],
 ) -> tuple[Plan, list[str]]:
-    """Offsets that lie in the log, and a warning for each that had to be moved there."""
+    """The offsets, those outside of the log moved to its start or end; a warning for each moved."""
     plan: Plan = {}
     warnings = []
     for each, offset in wanted.items():

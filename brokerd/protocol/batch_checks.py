@@ -83,7 +83,7 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
     return header
 
 
-def is_odd(header: BatchHeader) -> bool:
+def has_odd_header(header: BatchHeader) -> bool:
     """Whether the header of a batch that passed `check_batch` has what only the records set right:
     timestamps that cannot be, or flags that are the broker's to set."""
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (

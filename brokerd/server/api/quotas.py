@@ -34,7 +34,7 @@ KINDS = ("users", "clients", "ips")
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
     configs: ConfigAdmin
-    lookups: HostLookups
+    host_lookups: HostLookups
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """What the filter wants of all quotas in ZooKeeper."""
@@ -91,7 +91,7 @@ class QuotaHandlers:
             ipaddress.ip_address(name)
         except ValueError:
             try:
-                await self.lookups.run(socket.getaddrinfo, name, None)
+                await self.host_lookups.run(socket.getaddrinfo, name, None)
             except (OSError, UnicodeError):
                 message = f"{name} is not a valid IP or resolvable host."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

@@ -57,7 +57,7 @@ class Network:
         self._new_connections = NewConnections()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
-        self.lookups = HostLookups()
+        self.host_lookups = HostLookups()
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -139,7 +139,7 @@ class Network:
         found: dict[str, int] = {}
         try:
             for entry in text.split(","):
-                found |= await self.lookups.run(limits_by_address, entry)
+                found |= await self.host_lookups.run(limits_by_address, entry)
         except ValueError as error:
             logger.error("%s", error)
             return
@@ -168,7 +168,7 @@ class Network:
             self._sweep_timer.cancel()
         if self._resolving is not None:
             self._resolving.cancel()
-        self.lookups.close()
+        self.host_lookups.close()
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 

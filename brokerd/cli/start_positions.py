@@ -1,8 +1,8 @@
-"""Where a console-consumer of a group begins in each partition, which it commits from the start.
+"""The offsets at which a console-consumer of a group begins, committed as soon as they are known.
 
-Java's consumer has a position in every partition that it is assigned, also where it has read
-nothing, and commits them all. librdkafka commits only behind what it handed out, so that a group
-that found nothing would pass over whatever comes until its next start.
+Java's consumer commits its position in every assigned partition, also if it read nothing there.
+librdkafka commits only behind records that it returned: a group that read nothing would have no
+committed offset, and at its next start would skip the records that came in between.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,9 +15,9 @@ ASK_S = 5.0
 Assigned = Callable[[Any, list[Any]], None]
 
 
-def resolver(settings: Mapping[str, str]) -> Assigned | None:
-    """For `subscribe`, what to do with partitions that are assigned; None where librdkafka's own
-    way is meant. `settings` are checked ones, by librdkafka's names."""
+def on_assign_callback(settings: Mapping[str, str]) -> Assigned | None:
+    """The `on_assign` callback for `subscribe`; None if librdkafka's default does. `settings` have
+    librdkafka's names."""
     reset = settings.get("auto.offset.reset")
     if settings.get("enable.auto.commit") == "false" or reset not in ("earliest", "latest"):
         return None
@@ -37,16 +37,16 @@ def resolver(settings: Mapping[str, str]) -> Assigned | None:
 
 
 def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list[Any], list[Any]]:
-    """The committed offsets, or where there are none, or their records are deleted, those of
-    `auto.offset.reset`; and which are of the latter kind. If no broker returns them, librdkafka
-    finds them in its own time."""
+    """Each partition with the offset to begin at: the committed one, or that of `auto.offset.reset`
+    if there is none or its records were deleted. The second list has only the latter, which are to
+    be committed. If no broker answers, librdkafka resolves the offsets later."""
     from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaException
 
     try:
         begin = consumer.committed(partitions, timeout=ASK_S)
-        starts = _ask(consumer, begin, OFFSET_BEGINNING)
+        starts = _list_offsets(consumer, begin, OFFSET_BEGINNING)
         below = [each for each in begin if each.error is None and each.offset < starts[_key(each)]]
-        resets = _ask(consumer, below, OFFSET_END) if latest and below else starts
+        resets = _list_offsets(consumer, below, OFFSET_END) if latest and below else starts
     except KafkaException:
         return partitions, []
     for each in below:
@@ -54,9 +54,11 @@ def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list
     return begin, [each for each in below if each.offset >= 0]
 
 
-def _ask(consumer: Any, partitions: Sequence[Any], place: int) -> dict[TopicPartition, int]:
-    """ListOffsets, whose special timestamps are librdkafka's special offsets, at the consumer's
-    isolation level; librdkafka's OFFSET_INVALID, which is below zero, where there was an error."""
+def _list_offsets(
+    consumer: Any, partitions: Sequence[Any], place: int
+) -> dict[TopicPartition, int]:
+    """ListOffsets at the consumer's isolation level. The special timestamps are the numbers of
+    librdkafka's special offsets. An error gives OFFSET_INVALID, which is below zero."""
     from confluent_kafka import OFFSET_INVALID, TopicPartition
 
     asked = [TopicPartition(each.topic, each.partition, place) for each in partitions]

@@ -1,5 +1,5 @@
-"""The values of `__consumer_offsets` and `__transaction_state` as Kafka's tools write them in JSON:
-its names, in its order. Pure."""
+"""Values of `__consumer_offsets` and `__transaction_state` as JSON, with the names and in the order
+of Kafka's tools. Pure."""
 
 import json
 from base64 import b64encode
@@ -13,7 +13,7 @@ _CONSUMER = "consumer"
 
 
 def version_of(data: bytes | None) -> int:
-    """The int16 that a key or a value begins with; 0 of nothing."""
+    """The int16 at the start of a key or a value; 0 without data."""
     return int.from_bytes((data or b"")[:2], signed=True)
 
 
@@ -22,7 +22,7 @@ def to_json(document: Any) -> str:
 
 
 def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
-    """What an offset value of that version says."""
+    """The fields of an offset value of that version."""
     fields: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
         fields["leaderEpoch"] = value.leader_epoch
@@ -32,9 +32,9 @@ def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
     return fields
 
 
-def group_fields(value: GroupValue, version: int, *, opened: bool) -> dict[str, Any]:
-    """What a group value of that version says; `opened` shows what consumers say to each other
-    instead of its base64."""
+def group_fields(value: GroupValue, version: int, *, decode_members: bool) -> dict[str, Any]:
+    """The fields of a group value of that version. `decode_members`: show subscriptions and
+    assignments of consumers decoded instead of as base64."""
     fields: dict[str, Any] = {
         "protocolType": value.protocol_type,
         "generation": value.generation,
@@ -43,7 +43,7 @@ def group_fields(value: GroupValue, version: int, *, opened: bool) -> dict[str, 
     }
     if version >= 2:
         fields["currentStateTimestamp"] = value.state_since_ms
-    is_consumer = opened and value.protocol_type == _CONSUMER
+    is_consumer = decode_members and value.protocol_type == _CONSUMER
     fields["members"] = [_member(member, version, is_consumer) for member in value.members]
     return fields
 
@@ -64,13 +64,13 @@ def _member(member: MemberValue, version: int, is_consumer: bool) -> dict[str, A
         if is_consumer:
             try:
                 fields[name] = read(data)
-            except ValueError:  # what another protocol says stays base64
+            except ValueError:  # of another protocol: it stays base64
                 continue
     return fields
 
 
 def transaction_fields(value: TransactionValue) -> dict[str, Any]:
-    """What a transaction's value says."""
+    """The fields of a transaction's value."""
     partitions = None
     if value.partitions is not None:
         partitions = [

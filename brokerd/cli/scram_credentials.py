@@ -1,6 +1,6 @@
-"""SCRAM credentials of users as `configs` reads, sends and shows them (ConfigCommand). Pure.
+"""SCRAM credentials of users in `configs`: parsed, as requests, and as lines (ConfigCommand). Pure.
 
-A broker never sees the password: what is sent is made of it here (RFC 5802, `SaltedPassword`).
+The password is not sent: the broker gets its `SaltedPassword` (RFC 5802), computed here.
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from typing import Any
 from brokerd.cli.options import CliError
 
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
-"""Kafka's names, and what stands for them in requests (ScramMechanism)."""
+"""Kafka's names, and their numbers in requests (ScramMechanism)."""
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
-"""What Kafka's brokers take; where none are given they are the least."""
+"""What Kafka's brokers accept. The default is the least."""
 _CREDENTIAL = re.compile(r"(?:iterations=(-1|[0-9]{1,9}),)?password=(.*)")
 
 
-def alteration(
+def alter_request(
     user: str, added: Mapping[str, str], dropped: Iterable[str], salt: bytes
 ) -> dict[str, Any]:
     """The request that sets and deletes credentials of a user. Raises CliError."""
@@ -51,7 +51,7 @@ def _salted(mechanism: str, password: str, salt: bytes, iterations: int) -> byte
     return hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
 
 
-def line(result: Any) -> str:
+def credentials_line(result: Any) -> str:
     """A user's credentials, a result of DescribeUserScramCredentials."""
     names = {number: name for name, number in MECHANISMS.items()}
     credentials_text = ", ".join(

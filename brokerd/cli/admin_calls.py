@@ -1,4 +1,4 @@
-"""What several tools ask of a cluster, in one call each."""
+"""Requests that several tools need: topics, offsets, configs and quotas, one function each."""
 
 import re
 from collections import defaultdict
@@ -8,8 +8,8 @@ from typing import Any
 from brokerd.cli import client_tls
 from brokerd.cli.addresses import bootstrap_addresses
 from brokerd.cli.client import CALL_TIMEOUT_S, LEADER_MOVED, Client, Fields
+from brokerd.cli.error_messages import error_of, raise_for_code
 from brokerd.cli.options import CliError, Options, read_properties
-from brokerd.cli.words import check, refusal
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.topic_partition import TopicPartition
@@ -36,7 +36,7 @@ def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
 
 
 def topic_filter(pattern: str) -> "re.Pattern[str]":
-    """A regular expression of names of topics, in which a comma means `|`. Raises CliError."""
+    """A regular expression for topic names; a comma stands for `|`. Raises CliError."""
     text = pattern.strip().replace(",", "|").replace(" ", "").strip("\"'")
     try:
         return re.compile(text)
@@ -47,18 +47,18 @@ def topic_filter(pattern: str) -> "re.Pattern[str]":
 def change(
     client: Client, api: ApiKey, request: Fields, results: str, broker_id: int | None = None
 ) -> None:
-    """Asks the controller, or a broker, for changes. Raises KafkaError for the first of the
-    answer's results that is an error."""
+    """Sends a request that changes something to the controller, or to a broker. `results` is the
+    answer's list of results. Raises KafkaError for the first error among them."""
 
     def attempt() -> None:
         if broker_id is None:
             answer = client.to_controller(api, request)
         else:
-            answer = client.to(broker_id, api, request)
+            answer = client.to_broker(broker_id, api, request)
         for each in getattr(answer, results):
-            check(int(each.error_code), getattr(each, "error_message", None))
+            raise_for_code(int(each.error_code), getattr(each, "error_message", None))
 
-    client.retrying(attempt)
+    client.with_retries(attempt)
 
 
 def all_topics(client: Client, *, internal: bool = True) -> dict[str, Any]:
@@ -68,13 +68,13 @@ def all_topics(client: Client, *, internal: bool = True) -> dict[str, Any]:
 
 
 def topics_named(client: Client, names: Sequence[str]) -> dict[str, Any]:
-    """These topics, sorted. Raises KafkaError for the first that is not there."""
+    """These topics, sorted. Raises KafkaError for the first that does not exist."""
     if not names:
         return {}
     found = {each.name: each for each in client.metadata(sorted(names)).topics}
     for topic in found.values():
         if topic.error_code != ErrorCode.LEADER_NOT_AVAILABLE:
-            check(int(topic.error_code))
+            raise_for_code(int(topic.error_code))
     return found
 
 
@@ -88,7 +88,7 @@ def partitions_of(topics: Mapping[str, Any]) -> list[TopicPartition]:
 
 
 def by_topic(entries: Mapping[TopicPartition, Fields]) -> list[Fields]:
-    """What is asked of each partition, as requests have it: by topic."""
+    """The entries of partitions as requests have them: grouped by topic."""
     topics: dict[str, list[Fields]] = defaultdict(list)
     for (name, index), entry in entries.items():
         topics[name].append({"partition_index": index, **entry})
@@ -98,7 +98,7 @@ def by_topic(entries: Mapping[TopicPartition, Fields]) -> list[Fields]:
 def list_offsets(
     client: Client, wanted: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | KafkaError]:
-    """The offset of each partition at a timestamp (or LATEST …), -1 where there is none."""
+    """ListOffsets: the offset of each partition for a timestamp (or LATEST …), -1 if none."""
     entries = {
         each: {"current_leader_epoch": -1, "timestamp": time} for each, time in wanted.items()
     }
@@ -113,8 +113,8 @@ def ask_leaders(
     entries: Mapping[TopicPartition, Fields],
     field: str,
 ) -> dict[TopicPartition, int | KafkaError]:
-    """Asks the leader of each partition for a field of it; those that have moved are asked for
-    again. The result is in the order of the entries."""
+    """Sends a request to the leaders of all partitions, again to those that moved. Returns one
+    field of each partition's answer, or its error, in the order of the entries."""
     found: dict[TopicPartition, int | KafkaError] = {}
 
     def attempt() -> None:
@@ -123,7 +123,9 @@ def ask_leaders(
         moved: KafkaError | None = None
         for leader, led in leaders.items():
             request = {**common, "topics": by_topic({each: entries[each] for each in led})}
-            for each, result in _by_partition(client.to(leader, api, request), field).items():
+            for each, result in _by_partition(
+                client.to_broker(leader, api, request), field
+            ).items():
                 if isinstance(result, KafkaError) and result.code in LEADER_MOVED:
                     moved = result
                 else:
@@ -132,7 +134,7 @@ def ask_leaders(
             raise moved
 
     try:
-        client.retrying(attempt)
+        client.with_retries(attempt)
     except KafkaError as error:
         return {each: found.get(each, error) for each in entries}
     return {each: found[each] for each in entries}
@@ -141,7 +143,7 @@ def ask_leaders(
 def _by_partition(answer: Any, field: str) -> dict[TopicPartition, int | KafkaError]:
     """One field of each partition in an answer, or why there is none."""
     return {
-        (topic.name, each.partition_index): refusal(int(each.error_code))
+        (topic.name, each.partition_index): error_of(int(each.error_code))
         if each.error_code
         else getattr(each, field)
         for topic in answer.topics
@@ -160,9 +162,9 @@ def _by_leader(
         topic = topics.get(name)
         partitions = {each.partition_index: each for each in topic.partitions} if topic else {}
         if index not in partitions:
-            missing[name, index] = refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            missing[name, index] = error_of(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         elif partitions[index].leader_id < 0:
-            missing[name, index] = refusal(ErrorCode.LEADER_NOT_AVAILABLE)
+            missing[name, index] = error_of(ErrorCode.LEADER_NOT_AVAILABLE)
         else:
             leaders[partitions[index].leader_id].append((name, index))
     return leaders, missing
@@ -174,8 +176,8 @@ def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[st
     def attempt() -> list[Any]:
         if kind in _OF_ONE_BROKER and names[0]:
             broker_id = int(names[0])
-            return list(client.to(broker_id, ApiKey.DESCRIBE_CONFIGS, request).results)
-        return list(client.any(ApiKey.DESCRIBE_CONFIGS, request).results)
+            return list(client.to_broker(broker_id, ApiKey.DESCRIBE_CONFIGS, request).results)
+        return list(client.to_any(ApiKey.DESCRIBE_CONFIGS, request).results)
 
     request = {
         "resources": [
@@ -187,9 +189,9 @@ def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[st
     }
     if not names:
         return {}
-    results = client.retrying(attempt)
+    results = client.with_retries(attempt)
     for each in results:
-        check(int(each.error_code), each.error_message)
+        raise_for_code(int(each.error_code), each.error_message)
     return {each.resource_name: list(each.configs) for each in results}
 
 
@@ -210,8 +212,8 @@ def alter_configs(
 def describe_quotas(client: Client, components: Sequence[Fields]) -> list[Any]:
     """The quotas of exactly the entities that a filter names. Raises KafkaError."""
     request = {"components": components, "strict": True}
-    answer = client.any(ApiKey.DESCRIBE_CLIENT_QUOTAS, request)
-    check(int(answer.error_code), answer.error_message)
+    answer = client.to_any(ApiKey.DESCRIBE_CLIENT_QUOTAS, request)
+    raise_for_code(int(answer.error_code), answer.error_message)
     return list(answer.entries or ())
 
 

@@ -1,6 +1,6 @@
-"""A session with ZooKeeper, for the few commands that can read and write there.
+"""A session with ZooKeeper, for the commands with --zookeeper.
 
-Where ZooKeeper wants to know who asks, KAFKA_OPTS names a JAAS file, as for Kafka's tools.
+If ZooKeeper requires credentials, KAFKA_OPTS names a JAAS file, as for Kafka's tools.
 """
 
 import os
@@ -15,9 +15,8 @@ TIMEOUT_S = 10.0
 
 
 @contextmanager
-def session(connect: str, otherwise: str) -> Iterator[Any]:
-    """kazoo's client, connected. Whatever fails inside is a CliError that says `otherwise` of that
-    ZooKeeper, and why."""
+def session(connect: str, problem: str) -> Iterator[Any]:
+    """A connected kazoo client. Errors inside become a CliError: ZooKeeper at … `problem`: why."""
     from kazoo.exceptions import KazooException  # only these commands need ZooKeeper's client
     from kazoo.handlers.threading import KazooTimeoutError
 
@@ -43,7 +42,7 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
         ) from None
     except (KazooException, NodeFormatError) as error:
         what = str(error) or type(error).__name__
-        raise CliError(f"ZooKeeper at {connect} {otherwise}: {what}") from None
+        raise CliError(f"ZooKeeper at {connect} {problem}: {what}") from None
     finally:
         client.stop()
         client.close()
@@ -59,8 +58,8 @@ def _credentials() -> Any:
 
 
 def acl_for(client: Any, path: str) -> Any:
-    """What a node is given that a command makes: with credentials that of a broker's, as by Kafka's
-    tools."""
+    """The ACL of a node that a command creates: with credentials that of brokers' nodes, as in
+    Kafka's tools."""
     from brokerd.cluster.zookeeper import acls
 
     return acls.secure(path) if client.has_credentials else None

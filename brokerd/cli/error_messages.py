@@ -1,8 +1,8 @@
-"""What Kafka's clients say of an error code where the broker sent no words of its own."""
+"""Error codes as KafkaError, with the message of Kafka's clients if the broker sent none."""
 
 from brokerd.errors import ErrorCode, KafkaError
 
-_WORDS = {
+_MESSAGES = {
     ErrorCode.OFFSET_OUT_OF_RANGE:
         "The requested offset is not within the range of offsets maintained by the server.",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
@@ -24,16 +24,16 @@ _WORDS = {
 }  # fmt: skip
 
 
-def refusal(code: int, message: str | None = None) -> KafkaError:
-    """The error of an answer, with the broker's words or Kafka's for that code."""
+def error_of(code: int, message: str | None = None) -> KafkaError:
+    """The error for a code, with the broker's message or else Kafka's."""
     try:
         known = ErrorCode(code)
     except ValueError:
         return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, message or f"Error code {code}.")
-    return KafkaError(known, message or _WORDS.get(known, known.name))
+    return KafkaError(known, message or _MESSAGES.get(known, known.name))
 
 
-def check(code: int, message: str | None = None) -> None:
-    """Raises KafkaError unless the code says that all is well."""
+def raise_for_code(code: int, message: str | None = None) -> None:
+    """Raises KafkaError unless the code is 0."""
     if code:
-        raise refusal(int(code), message)
+        raise error_of(int(code), message)
