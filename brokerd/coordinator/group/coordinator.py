@@ -4,9 +4,9 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
 
     requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
     time       tick, due at `next_deadline_ms`
-    log        write_done / write_failed / write_late, for each `Write` asked for, in their order
-    loading    `store` takes over every record of the partition, then loaded
-    the end    resign: requests that wait are answered NOT_COORDINATOR
+    log        write_done / write_failed / write_late, for each `Write` of the effects, in order
+    loading    every record of the partition is replayed into `store`; then loaded
+    leadership resign: requests that wait are answered NOT_COORDINATOR
 
 Joins, heartbeats and timers change memory only. A record is written by a leader's sync, the
 replacement of a static member, a group that became empty, commits, removals and expiry; it is
@@ -65,18 +65,19 @@ class GroupCoordinator:
 
     @property
     def held_bytes(self) -> int:
-        """What the members of its groups hold in memory."""
+        """The memory that the members of its groups take."""
         return self._state.member_memory.size_bytes
 
     # Loading
 
     @property
     def store(self) -> GroupStore:
-        """What takes over the log's records, in their order, before `loaded`."""
+        """The durable state; while loading, the caller replays the partition's records into it."""
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records are in: the groups come to life, every member's session starts anew."""
+        """All records were replayed: makes the groups of them, and starts every member's session
+        anew."""
         state, context = self._state, EventContext(self._state, now_ms)
         for group_id in state.store.group_ids():
             group = Group.from_stored(
@@ -132,16 +133,15 @@ class GroupCoordinator:
         return context.effects
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
-        """The topics were deleted, and with them every offset in them. All groups are gone through
-        once, however many topics it are."""
+        """The topics were deleted: removes their offsets, in one pass over all groups."""
         context = EventContext(self._state, now_ms)
         offsets.forget_topics(context, topics)
         return context.effects
 
-    # The log's answers
+    # What became of writes
 
     def write_done(self, write_id: int, now_ms: int) -> Effects:
-        """The high watermark has passed the write."""
+        """The high watermark has passed the records of the write: they count now."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         for record in write.records:
@@ -151,7 +151,7 @@ class GroupCoordinator:
         return context.effects
 
     def write_failed(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The write never reached the log."""
+        """The records of the write were not appended."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         self._no_longer_pending(write.records)
@@ -159,8 +159,8 @@ class GroupCoordinator:
         return context.effects
 
     def write_late(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The write is in the log but not safe yet: its requester gets `error` and waits no more;
-        the records count once `write_done` comes."""
+        """The records of the write are appended, but the high watermark did not pass them in time:
+        the request is answered with `error`. The records count once `write_done` is called."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight[write_id]
         self._state.inflight[write_id] = (write, ignore_outcome)
@@ -183,11 +183,11 @@ class GroupCoordinator:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When `tick` has something to do, None = not without another event."""
+        """When `tick` must be called, None if there is no deadline."""
         return self._state.deadlines.next_ms()
 
     def tick(self, now_ms: int) -> Effects:
-        """Work off what is due, up to DUE_MAX deadlines."""
+        """Handles the deadlines that have come, up to DUE_MAX of them."""
         context = EventContext(self._state, now_ms)
         for _ in range(DUE_MAX):
             due = self._state.deadlines.pop_due(now_ms)
@@ -217,10 +217,11 @@ class GroupCoordinator:
             if member is not None:
                 rebalance.remove_member(context, group, member)
 
-    # The end
+    # Loss of leadership
 
     def resign(self, now_ms: int) -> Effects:
-        """This broker no longer leads the partition: nothing here holds any more."""
+        """This broker no longer leads the partition: every waiting request is answered
+        NOT_COORDINATOR."""
         context = EventContext(self._state, now_ms)
         error = ErrorCode.NOT_COORDINATOR
         for group in self._state.groups.values():
@@ -235,19 +236,20 @@ class GroupCoordinator:
         context.effects.writes.clear()
         return context.effects
 
-    # Questions
+    # Read only
 
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """Committed offsets that the high watermark has passed; `wanted` None = all there are."""
+        """Committed offsets that the high watermark has passed; of all partitions if `wanted` is
+        None."""
         known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those whose offset a transaction that has not ended may change."""
+        """Those of the partitions for which an open transaction has an offset."""
         return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:
@@ -260,7 +262,7 @@ class GroupCoordinator:
         return states, sum(map(len, self._state.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """It has protocol, subscriptions and assignments only if the group is stable."""
+        """Protocol, subscriptions and assignments are only in the description of a stable group."""
         group = self._state.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)

@@ -1,7 +1,7 @@
-"""DeadlineHeap by key, on one heap: setting one again costs a dictionary write.
+"""Deadlines by key, in one heap. To move a deadline later costs one write to a dictionary.
 
-A heartbeat moves its member's deadline later some times a minute and almost none ever falls due,
-so the heap keeps one entry per key and learns of a later deadline only when the entry comes up.
+Heartbeats move the deadlines of sessions again and again, and almost none is ever reached. So the
+heap has one entry per key, and compares it with the current deadline only when its time has come.
 """
 
 import heapq
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Timer(Enum):
-    """What falls due."""
+    """The kind of a deadline."""
 
     JOIN = auto()
     SYNC = auto()
@@ -28,7 +28,7 @@ class Deadline(NamedTuple):
 
 
 class DeadlineHeap:
-    """Times in milliseconds; nothing here reads a clock."""
+    """See the module. All times are passed, in milliseconds."""
 
     __slots__ = ("_at_ms", "_heap", "_queued", "_serial")
 
@@ -39,26 +39,26 @@ class DeadlineHeap:
         self._serial = 0
 
     def set(self, key: Deadline, at_ms: int) -> None:
-        """(Re)arm `key`; an earlier deadline of the same key is forgotten."""
+        """Sets the deadline of `key`, in place of an earlier one."""
         self._at_ms[key] = at_ms
         queued_ms = self._queued.get(key)
         if queued_ms is None or at_ms < queued_ms:
             self._push(key, at_ms)
 
     def cancel(self, key: Deadline) -> None:
-        """Disarm `key`, armed or not."""
+        """Removes the deadline of `key`, if there is one."""
         self._at_ms.pop(key, None)
 
     def get(self, key: Deadline) -> int | None:
-        """When `key` falls due, None where it is not armed."""
+        """The deadline of `key`; None without one."""
         return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:
-        """No deadline falls due before this time (one cancelled meanwhile may hold its place)."""
+        """No deadline comes before this time. None without deadlines."""
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> Deadline | None:
-        """Disarm and return one deadline that is due, the earliest first."""
+        """Removes and returns the earliest deadline that has come; None if there is none."""
         while self._heap and self._heap[0][0] <= now_ms:
             queued_ms, _, key = heapq.heappop(self._heap)
             if self._queued.get(key) != queued_ms:

@@ -38,14 +38,14 @@ class PartitionGroups:
         self.deadlines = DeadlineHeap()
         self.inflight: dict[int, tuple[Write, Done]] = {}
         self.pending_offsets: dict[str, Counter[TopicPartition]] = {}
-        """Offsets in writes under way: not visible yet, but no longer to be expired."""
+        """Offsets in writes under way, by group: not visible, but they keep it from expiring."""
         self.sweep: list[str] = []
-        """Groups still to be looked at by the sweep of expired offsets under way."""
+        """Groups that the current sweep for expired offsets has still to check."""
         self.writes_made = 0
 
 
 class EventContext:
-    """One event: its time, and its effects."""
+    """One event: its time, the groups, and the effects that handlers add."""
 
     __slots__ = ("effects", "now_ms", "state")
 
@@ -62,8 +62,8 @@ class EventContext:
         self.effects.replies.append((ticket, reply))
 
     def write(self, records: Iterable[GroupsRecord], done: Done) -> None:
-        """Have `records` appended together; `done` runs when the log has them for good: at once
-        where there are none, as for a group of which nothing was ever stored."""
+        """Has `records` appended together; `done` is called when the high watermark has passed
+        them, or with an error. Without records it is called at once."""
         state = self.state
         write = Write(state.writes_made + 1, tuple(records))
         if not write.records:
@@ -93,4 +93,4 @@ class EventContext:
 
 
 def ignore_outcome(_context: EventContext, _error: ErrorCode) -> None:
-    """For a write whose loss changes nothing that was promised."""
+    """For a write without a waiting request: if it fails, nothing has to be done."""

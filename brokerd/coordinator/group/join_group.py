@@ -1,4 +1,4 @@
-"""JoinGroup: new members (with an id of their own or not), members again, static members back."""
+"""JoinGroup: new members, with a member id or not; known members; static members that return."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from brokerd.errors import ErrorCode
 
 
 def join(context: EventContext, ticket: Ticket, request: JoinRequest) -> None:
-    """Admit, delay or refuse a member; the reply comes when the rebalance has come together."""
+    """Adds, delays or refuses a member; the reply comes when the rebalance is complete."""
     error = _join(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, JoinReply(error=error, member_id=request.member_id))
@@ -48,7 +48,7 @@ def _join(context: EventContext, ticket: Ticket, request: JoinRequest) -> ErrorC
 
 
 def _has_memory(context: EventContext, group: Group | None, request: JoinRequest) -> bool:
-    """Whether there is room for what the member brings beyond what it has brought before."""
+    """Whether there is memory for what the request has beyond the member's earlier request."""
     known = None
     if group is not None:
         member_id = request.member_id or group.statics.get(request.instance_id or "", "")
@@ -185,7 +185,7 @@ def _replace_static(
 
 
 def _take_over(context: EventContext, group: Group, old_id: str, new_id: str) -> Member:
-    """Give the member its new id; whoever still waits under the old one is fenced."""
+    """Gives the static member its new id; requests that wait under the old id are fenced."""
     member = group.members[old_id]
     fenced = ErrorCode.FENCED_INSTANCE_ID
     context.answer_join(member, JoinReply(error=fenced, member_id=old_id))
@@ -197,8 +197,9 @@ def _take_over(context: EventContext, group: Group, old_id: str, new_id: str) ->
 def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
-    """The generation goes on. A leader must not assign anew: a client that knows it is asked to
-    skip that, an older one gets its former id as the leader."""
+    """The reply of a static member that came back in the state Stable; the generation stays. A new
+    client that leads is told to skip the assignment; an older one gets its former id as leader's,
+    so that it does not assign."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(
@@ -221,7 +222,7 @@ def _replaced(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record of a replacement in Stable is in the log, or never will be."""
+    """The record of a replacement was appended, or failed."""
     if member.join_ticket != ticket or group.state is not GroupState.STABLE:
         return  # answered or overtaken: a rebalance has begun, or the member was replaced again
     if error is ErrorCode.NONE:

@@ -1,11 +1,10 @@
-"""Commits, and the offsets' end: by request, by retention, with their topic.
+"""Commits of offsets, and their removal: by request, by retention, or with their topic.
 
 A commit is a record per partition; it becomes visible when the high watermark has passed it.
-Retention, as Kafka's: an empty group's offsets go `offsets.retention` after it became empty; those
-of topics that a stable group of consumers no longer reads, and those of a group that never had
-members, that long after their commit; a commit that named its own retention, when that is over.
-A group that is empty and has no offsets left goes with them; so it does with those that were asked
-to go and with those of a deleted topic.
+Retention is as in Kafka. `offsets.retention.minutes` counts from when the group became empty; from
+the commit for a group that never had members, and for topics that a stable group of consumers no
+longer subscribes to. A commit may name its own retention.
+An empty group is removed with its last offset, whatever removed that.
 """
 
 from collections import Counter
@@ -45,7 +44,7 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Write the offsets of a member of this generation, or of an outsider to an empty group."""
+    """Writes the offsets of a member of this generation, or of a client outside an empty group."""
     group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:
@@ -73,7 +72,8 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
 
 
 def _fits(metadata: str, length_max: int) -> bool:
-    """Kafka counts as Java does, in units of UTF-16; a record holds so many bytes of UTF-8."""
+    """Kafka limits the length as Java counts it, in units of UTF-16; the record has a limit in
+    bytes of UTF-8."""
     if metadata.isascii():
         return len(metadata) <= length_max
     units = len(metadata.encode("utf-16-le")) // 2
@@ -139,7 +139,7 @@ def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
 
 
 def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
-    """Every partition with an offset, one in a write under way included."""
+    """All partitions with an offset, also with one in a write under way."""
     committed = state.store.offsets.get(group_id, {})
     return committed.keys() | state.pending_offsets.get(group_id, {}).keys()
 
@@ -147,8 +147,8 @@ def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
 def _drop_group(
     context: EventContext, group: Group, offsets: Iterable[TopicPartition]
 ) -> list[GroupsRecord]:
-    """Forget the group; returns the tombstones that say so. Whoever joins now founds a new one,
-    whose records come later in the log."""
+    """Removes the group from memory; returns the tombstones for the log. A member that joins now
+    founds a new group, whose records come later in the log."""
     group.move(Event.REMOVED, context.now_ms)
     del context.state.groups[group.group_id]
     group.forget_name()
@@ -181,7 +181,7 @@ def _group_dropped(
 def delete_offsets(
     context: EventContext, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...]
 ) -> None:
-    """Remove offsets, but of topics that the group reads just now."""
+    """Removes offsets, except those of topics that the group subscribes to."""
     group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
@@ -214,7 +214,7 @@ def delete_offsets(
 def _remove(
     context: EventContext, group: Group, offsets: Collection[TopicPartition]
 ) -> list[GroupsRecord]:
-    """The tombstones of these offsets, and the group's own where it is empty and keeps none."""
+    """The tombstones of these offsets; and of the group, if it is empty and keeps no offset."""
     state, group_id = context.state, group.group_id
     keeps = len(state.store.offsets.get(group_id, ())) > len(offsets)
     if keeps or group.state is not GroupState.EMPTY or state.pending_offsets.get(group_id):
@@ -253,7 +253,7 @@ def _groups_dropped(gone: set[str], context: EventContext, error: ErrorCode) -> 
 
 
 def sweep(context: EventContext) -> None:
-    """Look at some groups for offsets whose time is over, and come back for the rest."""
+    """Removes the expired offsets of some groups, and schedules the sweep of the others."""
     state = context.state
     if not state.sweep:
         state.sweep = list(state.groups)
@@ -300,7 +300,7 @@ def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None
 
 
 def _is_expired(context: EventContext, group: Group, value: OffsetValue) -> bool:
-    """Of an offset in a topic that the group does not read just now."""
+    """Whether an offset is expired, of a topic that the group does not subscribe to."""
     if group.protocol_type is None:
         since_ms = value.committed_at_ms
     elif group.state is GroupState.EMPTY:

@@ -1,4 +1,4 @@
-"""SyncGroup: the leader brings the assignment, every member gets its part of it."""
+"""SyncGroup: the leader sends all assignments, and each member gets its own."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from brokerd.errors import ErrorCode
 
 
 def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
-    """Give a member its assignment, or delay it until the leader has brought all of them."""
+    """Gives a member its assignment, or delays it until the leader has sent the assignments."""
     error = _sync(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, SyncReply(error=error))
@@ -66,7 +66,7 @@ def _assigned(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The leader's assignment is in the log, or never will be."""
+    """The record with the assignments was appended, or failed."""
     overtaken = group.state is not GroupState.COMPLETING_REBALANCE or group.generation != generation
     if overtaken:
         return

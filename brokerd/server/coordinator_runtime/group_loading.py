@@ -1,8 +1,8 @@
 """Reading a partition of `__consumer_offsets` into a coordinator, without holding up the loop.
 
 Files are read in a thread, a slice at a time; records are replayed for a few milliseconds at a
-time. A record or batch that cannot be understood is passed over with an error in the log: waiting
-would not mend it, and the other groups of the partition must not stand still for it.
+time. A record or batch that cannot be decoded is skipped and logged as an error, so that the other
+groups of the partition can be served.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _RECORDS_BETWEEN_LOOKS = 64
 
 
 class _Pace:
-    """When the loop has its turn."""
+    """Lets the event loop run other work between records."""
 
     def __init__(self) -> None:
         self._turn_ends_s = time.monotonic() + TURN_S
@@ -45,7 +45,7 @@ class ReadableLog(Protocol):
 
 
 class Store(Protocol):
-    """What takes the records over, in their order (`GroupStore`)."""
+    """What the records are replayed into (`GroupStore`)."""
 
     def replay(self, record: GroupsRecord) -> None: ...
 
@@ -112,7 +112,7 @@ def _replay_one(found: Record, producer_id: int | None, store: Store) -> None:
     try:
         record = decode(found.key, found.value)
     except ValueError as error:
-        logger.error("the group record at offset %d is passed over: %s", found.offset, error)
+        logger.error("the group record at offset %d is skipped: %s", found.offset, error)
         return
     if producer_id is not None and isinstance(record, OffsetRecord):
         store.replay_sent(producer_id, record)

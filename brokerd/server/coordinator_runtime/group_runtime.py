@@ -1,8 +1,8 @@
 """One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
 
-It loads the partition, then feeds the pure coordinator with requests, time and what became of its
-writes, and carries out what comes back: futures answered, records appended, one timer set. It lives
-for one leader epoch; when that ends, whoever waits is sent to look for the coordinator again.
+It loads the partition. Then it passes requests, time and the outcome of writes to the pure
+`GroupCoordinator`, and carries out the effects: sets the results of futures, appends records, sets
+one timer. It lives for one leader epoch; at its end, waiting requests get NOT_COORDINATOR.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Ask = Callable[[GroupCoordinator, int, int], Effects]
 
 
 class GroupRuntime:
-    """See the module; everything runs on the loop it was made in."""
+    """See the module. All methods run on the event loop."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class GroupRuntime:
         self._loaded_offset = 0
         self._topics_gone: set[str] = set()
 
-    # Life
+    # Loading and end
 
     async def read_log(self) -> None:
-        """Replay the partition up to its present end, from nothing. Raises as `load` does."""
+        """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
         self._core = GroupCoordinator(self._config, self._held_by_all)
         log = self._partition.log
         log.check_end()
@@ -64,7 +64,7 @@ class GroupRuntime:
         await load(log, log.log_start_offset, self._loaded_offset, self._core.store)
 
     async def begin(self) -> None:
-        """Wait until all that was read is safe, then serve."""
+        """Waits until the high watermark has passed all that was loaded, then serves."""
         while self._partition.high_watermark < self._loaded_offset:
             self._high_watermark_moved.clear()
             await self._high_watermark_moved.wait()
@@ -80,7 +80,7 @@ class GroupRuntime:
             self._writes.advance()
 
     def close(self) -> None:
-        """The leader epoch is over: answer everyone who waits and forget everything."""
+        """The leader epoch is over: answers all waiting requests with NOT_COORDINATOR."""
         self._closed = True
         self.loading = True
         if self._timer is not None:
@@ -95,14 +95,12 @@ class GroupRuntime:
 
     @property
     def core(self) -> GroupCoordinator:
-        """For questions that change nothing."""
+        """The coordinator, for reading only."""
         return self._core
 
     async def ask(self, kind: type[R], ask: Ask) -> R:
-        """Put a request to the coordinator and wait for its reply, however long that takes.
-
-        Raises KafkaError(NOT_COORDINATOR) where this broker stops leading the partition first.
-        """
+        """Passes a request to the coordinator and waits for its reply, which may take long. Raises
+        KafkaError(NOT_COORDINATOR) if this broker stops leading the partition first."""
         self._tickets += 1
         ticket = self._tickets
         future: asyncio.Future[Reply] = self._loop.create_future()
@@ -121,7 +119,7 @@ class GroupRuntime:
         return error
 
     def forget_topics(self, topics: Set[str]) -> None:
-        """The topics were deleted: their offsets go."""
+        """The topics were deleted: removes their offsets."""
         if self.loading:
             self._topics_gone |= topics
             return

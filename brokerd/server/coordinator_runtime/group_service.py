@@ -74,7 +74,7 @@ class GroupService:
     # Leadership
 
     def on_delta(self, delta: ImageDelta) -> None:
-        """The cluster changed; call it after the partitions have taken over their states."""
+        """The image changed. To be called after the partitions have taken over their states."""
         moved = {state.partition for state in delta.partitions if state.topic == OFFSETS_TOPIC}
         moved |= {index for topic, index in delta.deleted if topic == OFFSETS_TOPIC}
         for index in sorted(moved):
@@ -89,7 +89,7 @@ class GroupService:
             forgetting.add_done_callback(self._forgetting.discard)
 
     async def stop(self) -> None:
-        """Give up every partition; waiting members are answered NOT_COORDINATOR."""
+        """Resigns from every partition; waiting members are answered NOT_COORDINATOR."""
         loads = list(self._loads.values())
         for index in list(self._watched):
             self._unwatch(index)
@@ -100,7 +100,7 @@ class GroupService:
         await asyncio.gather(*loads, *self._forgetting, return_exceptions=True)
 
     def _follow(self, index: int) -> None:
-        """Take up or give up a partition, as its leadership now is."""
+        """Begins or ends the runtime of a partition, by its leadership now."""
         partition = self._replicas.get(OFFSETS_TOPIC, index)
         self._watch(index, partition)
         runtime = self._runtimes.get(index)
@@ -144,7 +144,8 @@ class GroupService:
         task.add_done_callback(lambda done: self._loaded(index, done))
 
     async def _load(self, partition: Partition, runtime: GroupRuntime) -> None:
-        """Until then requests are answered COORDINATOR_LOAD_IN_PROGRESS: no wrong offset is."""
+        """Loads the partition, again if that fails. Until then requests are answered
+        COORDINATOR_LOAD_IN_PROGRESS."""
         index, pause_s = partition.index, RETRY_MIN_S
         while True:
             async with self._one_load:
@@ -162,7 +163,7 @@ class GroupService:
     async def _read(self, index: int, runtime: GroupRuntime, pause_s: float) -> bool:
         try:
             await runtime.read_log()
-        except Exception as error:  # no thread and no memory may be had again, too
+        except Exception as error:  # also a lack of threads or memory, which may pass
             logger.error(
                 "cannot load %s-%d now, its groups wait; the next try comes in %g s: %s",
                 OFFSETS_TOPIC, index, pause_s, error,
@@ -190,11 +191,8 @@ class GroupService:
         return sum(runtime.core.held_bytes for runtime in self._runtimes.values())
 
     def runtime(self, group_id: str, *, may_be_empty: bool = False) -> GroupRuntime:
-        """The runtime that coordinates a group.
-
-        Raises KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS. An
-        empty name is a group for offsets only, as in Kafka.
-        """
+        """The runtime of a group's partition. Raises KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR,
+        COORDINATOR_LOAD_IN_PROGRESS. `may_be_empty`: the group '' may have offsets, as in Kafka."""
         if not group_id and not may_be_empty:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
         if len(group_id) > NAME_BYTES_MAX or len(group_id.encode()) > NAME_BYTES_MAX:
@@ -211,28 +209,27 @@ class GroupService:
         return runtime
 
     def runtimes(self) -> Iterable[GroupRuntime]:
-        """Every runtime of this broker, loading ones too."""
+        """All runtimes of this broker, also those that are loading."""
         return self._runtimes.values()
 
     def knows_partition(self, topic: str, index: int) -> bool:
-        """Whether there is such a partition to commit offsets for."""
+        """Whether the partition exists, so that offsets for it may be committed."""
         return self._cluster.image.partition(topic, index) is not None
 
-    # Where groups are
+    # FindCoordinator
 
     @property
     def partition_count(self) -> int:
-        """Partitions of `__consumer_offsets`; what it would get where there is none yet."""
+        """The number of partitions of `__consumer_offsets`, or that with which it would be
+        created."""
         topic = self._cluster.image.topics.get(OFFSETS_TOPIC)
-        # By the highest index: one that never had a leader yet is missing.
+        # By the highest index: a partition that never had a leader is missing.
         count = max(topic.partitions, default=-1) + 1 if topic else 0
         return count or self._config.offsets_topic_num_partitions
 
     async def coordinator(self, group_id: str, listener: str) -> tuple[int, str, int]:
-        """Id, host and port of the broker that coordinates a group, on the listener named.
-
-        Raises KafkaError: INVALID_GROUP_ID, COORDINATOR_NOT_AVAILABLE while there is none.
-        """
+        """Id, host and port of the broker that coordinates a group, on the named listener. Raises
+        KafkaError: INVALID_GROUP_ID, COORDINATOR_NOT_AVAILABLE."""
         if len(group_id) > NAME_BYTES_MAX:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
         await self._ensure_topic()

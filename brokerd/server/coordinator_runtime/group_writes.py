@@ -1,10 +1,11 @@
-"""How the writes of a group coordinator get into its partition, and when they are safe.
+"""Appends the writes of a group coordinator to its partition, and reports what became of them.
 
-All writes of one iteration of the loop are appended together, in few batches. A write is done once
-the high watermark has passed its last record; one that could not be appended fails with an error in
-the coordinator's terms, and one that no record can hold fails alone; one that is not yet safe after
-`offsets.commit.timeout.ms` has its requester answered, and is done whenever the high watermark
-passes it.
+All writes of one iteration of the event loop are appended together, in few batches. A write is
+
+- done when the high watermark has passed its last record;
+- failed if it could not be appended; if only it cannot be encoded, the others are appended;
+- late if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request is
+  answered with an error; it is done when the high watermark passes it.
 """
 
 import logging
@@ -56,14 +57,14 @@ class _Appended(NamedTuple):
 
 
 class _Encoded(NamedTuple):
-    """A write as it goes into the log."""
+    """A write as records."""
 
     write_id: int
     records: list[Record]
 
 
 class _Place(NamedTuple):
-    """Where a write lies in the batches of one append."""
+    """Where a write is in the batches of one append."""
 
     write_id: int
     first_batch: int
@@ -98,7 +99,7 @@ class GroupWrites:
         self._late_count = 0  # how many at the head of _appended were answered as late
 
     def add(self, writes: list[Write]) -> None:
-        """Take writes for the next `append_queued`."""
+        """Adds writes to the queue, for the next `append_queued`."""
         self._queued += writes
 
     @property
@@ -106,7 +107,7 @@ class GroupWrites:
         return bool(self._queued)
 
     def append_queued(self, now_ms: int) -> None:
-        """Append what was added, up to a bound."""
+        """Appends the queued writes, up to APPEND_RECORDS_MAX records."""
         writes = self._next_writes()
         if writes:
             self._append(writes, now_ms)
@@ -130,7 +131,7 @@ class GroupWrites:
             if self._partition.is_under_min_isr:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
             results = self._partition.append(batches, now_ms)
-        except Exception as error:  # whoever waits for these writes would wait for ever
+        except Exception as error:  # else the requests of these writes would wait for ever
             code = _code_of(error)
             for write in encoded:
                 self._events.write_failed(write.write_id, code)
@@ -147,7 +148,7 @@ class GroupWrites:
                     Record(-1, now_ms, encode_key(each), encode_value(each))
                     for each in write.records
                 ]
-            except Exception as error:  # others' writes must not share its fate
+            except Exception as error:  # the other writes are appended
                 self._events.write_failed(write.write_id, _code_of(error))
                 continue
             encoded.append(_Encoded(write.write_id, records))
@@ -163,7 +164,7 @@ class GroupWrites:
         self._appended.append(_Appended(place.write_id, last_offset, deadline_ms))
 
     def advance(self) -> None:
-        """The high watermark moved: report every write that it has passed."""
+        """The high watermark moved: reports the writes that it has passed as done."""
         appended = self._appended
         while appended and appended[0].last_offset < self._partition.high_watermark:
             write = appended.popleft()
@@ -172,13 +173,13 @@ class GroupWrites:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When the next write will have taken too long."""
+        """When the next write is late; None if no write waits."""
         if self._late_count >= len(self._appended):
             return None
         return self._appended[self._late_count].deadline_ms
 
     def expire(self, now_ms: int) -> None:
-        """Tell of the writes that take too long."""
+        """Reports the writes that are late."""
         while True:
             deadline_ms = self.next_deadline_ms
             if deadline_ms is None or deadline_ms > now_ms:
@@ -189,7 +190,7 @@ class GroupWrites:
 
 
 def _code_of(error: Exception) -> ErrorCode:
-    """What a member is answered; what nobody expected goes to the broker's log."""
+    """The error code for a member. An unexpected error is logged."""
     if isinstance(error, KafkaError):
         return _MEMBER_ERRORS.get(error.code, error.code)
     logger.error("group records could not be written", exc_info=error)
@@ -197,7 +198,7 @@ def _code_of(error: Exception) -> ErrorCode:
 
 
 def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_Place]]:
-    """The records of all writes in as few batches as their size allows."""
+    """The records of all writes in as few batches as their size allows, and where each write is."""
     batches: list[list[Record]] = [[]]
     places: list[_Place] = []
     size_bytes = 0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ProducerIdSource:
-    """Takes ids from the broker's block and claims the next block once for all who wait."""
+    """Takes ids from the broker's block; claims the next block when it is used up."""
 
     def __init__(self, cluster: ClusterClient) -> None:
         self._cluster = cluster
@@ -20,7 +20,7 @@ class ProducerIdSource:
         self._claiming = asyncio.Lock()
 
     async def next_id(self) -> int:
-        """A producer id that nobody has; KafkaError while the cluster cannot give a block."""
+        """A producer id that was never given out. Raises KafkaError if no block can be claimed."""
         async with self._claiming:
             taken = self._ids.take()
             if taken is None:
