@@ -48,13 +48,11 @@ _REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "pa
 
 
 class DelayedFetch:
-    """A Fetch that is answered later; its place among the replies is kept.
-
-    It waits for threads that read from the disk. Each round loads what the attempt before it did
-    not find in memory: first the indexes, then the header of the batch, then the records. Loaded
-    pages may leave the memory before the next attempt, so the last attempt waits for the disk. Then
-    it waits for records until `max_wait_ms` is over.
-    """
+    """A Fetch that is answered later; its slot among the replies is reserved. First it waits for
+    threads that read from the disk. Each round loads what the attempt before did not find in
+    memory: the indexes, then the header of the batch, then the records. Loaded pages may leave the
+    memory before the next attempt, so the last attempt reads from the disk itself. Then it waits
+    for records until `max_wait_ms` is over."""
 
     __slots__ = (
         "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
@@ -71,7 +69,8 @@ class DelayedFetch:
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
-        """Of the receive under way, unless `slot` and `since` are given."""
+        """`slot` and `since` are those of the request; without them it is one of the current
+        receive."""
         self._handler = handler
         self._connection = connection
         self._header = header
@@ -90,12 +89,12 @@ class DelayedFetch:
         return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
 
     async def serve(self, attempt: Attempt | None = None) -> None:
-        """Answers it, or delays it, in its own time; `attempt` is what was tried already."""
+        """Answers the Fetch, or delays it; `attempt` is the attempt that was made already."""
         try:
             with uncollected() if self._is_long else nullcontext():
                 await self._serve(attempt)
         except Exception:
-            # Its reply would never come, nor any behind it.
+            # Without this reply none behind it could be sent.
             logger.exception("a fetch could not be answered")
             self._connection.close("an unexpected error in the broker")
 
@@ -128,13 +127,13 @@ class DelayedFetch:
             elif not attempt.has_moved:
                 self.delay(attempt, left_s)
                 return
-            else:  # where much is written to, the next try would find the same
+            else:  # partitions with many appends move again at once: do not try without pause
                 attempt.release()
                 await asyncio.sleep(min(time_s() - begun_s, left_s))
             attempt = None
 
     def delay(self, attempt: Attempt, timeout_s: float) -> None:
-        """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
+        """Waits for min_bytes or until the time is over; unknown partitions are not read again."""
         attempt.release()
         self._fetch.waits(attempt.names)
         self._unknown = attempt.unknown or []

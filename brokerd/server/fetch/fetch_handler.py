@@ -86,7 +86,7 @@ class FetchHandler:
         slot: Slot,
         since: Since,
     ) -> None:
-        """The same for one that a thread has decoded; its answer's place is reserved."""
+        """As `serve`, for a request that a thread has decoded; its slot is reserved."""
         try:
             fetch = self._begin(header, request)
         except KafkaError as error:
@@ -102,7 +102,7 @@ class FetchHandler:
     def answer(
         self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
     ) -> list[Any]:
-        """The response's parts, or the session's error."""
+        """The parts of the response, or of one with the session's error."""
         version = header.api_version
         try:
             session_id = fetch.settle(self.clock.now_ms())
@@ -143,7 +143,8 @@ class FetchHandler:
     def _to_send(
         self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]
     ) -> list[FetchReply]:
-        """Of some of the replies those to send; all count."""
+        """Those of some replies that are sent, without those that a session leaves out; errors of
+        all are counted."""
         changed = fetch.changed(some)
         attempt.count_refused(some)
         if attempt.failed and version >= LEADERS_FROM:

@@ -1,7 +1,7 @@
 """Names of hosts that clients wrote, looked up in one thread of their own.
 
-A name server may answer late or never. Then those wait who wrote names; the threads that do the
-broker's own work do not.
+A name server may answer late or never. Then only requests with host names wait, and the threads for
+the broker's own work stay free.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class HostLookups:
-    """One at a time, in the order in which they are asked for."""
+    """Does one look-up at a time, in the order of the calls."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "lookups")
@@ -22,9 +22,9 @@ class HostLookups:
     async def run(
         self, look_up: Callable[Arguments, Result], *args: Arguments.args, **_: Arguments.kwargs
     ) -> Result:
-        """What `look_up` finds. One that is given up before its turn is not made."""
+        """Calls `look_up` in the thread. It is not called if this was cancelled before its turn."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, look_up, *args)
 
     def close(self) -> None:
-        """Makes none of those that wait."""
+        """Cancels the look-ups that have not begun."""
         self._thread.shutdown(wait=False, cancel_futures=True)

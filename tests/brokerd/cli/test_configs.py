@@ -161,7 +161,7 @@ def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
         (("--describe", "--broker", "one"), "must be a valid integer broker id"),
         (("--describe", "--broker", "7"), "Broker 7 is not live; the live brokers are: 1"),
         (("--describe", "--topic", "nowhere"), "nowhere"),
-        (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not there"),
+        (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not live"),
     ):
         said = brokerd("configs", *at, *arguments)
         assert said.code == 1, arguments
