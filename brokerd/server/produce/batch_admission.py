@@ -1,10 +1,9 @@
-"""What is asked of a producer's batch before it may be appended, and what has to be done to it.
+"""Decides whether a producer's batch may be appended, and what must be done to it before.
 
-Always the header and the CRC. The records inside are looked at where something depends on them: on
-a compacted topic, where a record without a key could never be replaced; where the topic limits
-timestamps or stores with another codec; where the header says what only the records set right; and
-everywhere with `brokerd.validate.records=all`. A small batch is looked at on the spot; all else is
-work for a thread (`append_queues`).
+Header and CRC are always checked. The records are checked on a compacted topic (each needs a key);
+if the topic limits timestamps or stores with another codec; if the header is odd
+(`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
+once; all else is `Work` for a thread (`append_queues`).
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ ZSTD_FROM = 7
 AT_ONCE_RECORDS = 256
 AT_ONCE_BYTES = 16 << 10
 AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
-"""What is looked at within the receive: half a millisecond at most."""
+"""Limits of what is checked at once: it takes half a millisecond at most."""
 
 
 def may_check_records(validates_all: bool, log: LogConfig) -> bool:
-    """Whether every batch for a log with these settings is opened, or may be."""
+    """Whether the records of batches for a log with these settings are checked, or may be."""
     return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
 
 
 def codec_max(version: int) -> Codec:
-    """The last codec that a Produce of this version may carry."""
+    """The highest codec that a Produce of this version may have."""
     return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
 
 
@@ -47,7 +46,8 @@ def admit(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """KafkaError unless `records` is one batch that may be appended; what must be done before."""
+    """Checks that `records` is one batch that may be appended; returns the work to do before, if
+    any. Raises KafkaError."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
         raise NoBatchError(
@@ -69,7 +69,8 @@ def check_records(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """The second half of `admit`: the records of a batch whose header is right, if need be."""
+    """The second half of `admit`: checks the records of a batch with a valid header, if
+    necessary."""
     if not _needs_record_check(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)

@@ -168,7 +168,7 @@ class ProduceBatcher:
                 read_header(records), records, self._validates_all, partition.log.config,
                 memo.topic_partition, self._clock.now_ms(),
             )  # fmt: skip
-        except KafkaError:  # said by the parsed way
+        except KafkaError:  # `_add_parsed` answers it
             batches.pop()
             return position, []
         if work is not None:
@@ -220,7 +220,7 @@ class ProduceBatcher:
     def _admit(
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> Partition:
-        """The partition that records of this request are for; KafkaError if it takes none."""
+        """The partition of these records, if it may be written to. Raises KafkaError."""
         if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
             self._check_unusual(request, wanted, header)
         partition = self._led.leader_of(wanted.topic, wanted.partition)
@@ -251,7 +251,7 @@ class ProduceBatcher:
         self.unappended, self._batches, self._work = [], {}, {}
 
     def append_all(self) -> None:
-        """Appends what was taken in and answers in order."""
+        """Appends the collected batches, and answers the requests in order."""
         waiting = self.unappended
         if not waiting:
             return
@@ -374,7 +374,7 @@ class ProduceBatcher:
 
 
 def _without_repeats(request: ProduceRequest) -> ProduceRequest:
-    """Of a partition that is named twice only the last records count, as in Kafka."""
+    """If a partition is named twice, the last records count, as in Kafka."""
     last = {(each.topic, each.partition): each for each in request.partitions}
     return replace(request, partitions=list(last.values()))
 
@@ -382,7 +382,7 @@ def _without_repeats(request: ProduceRequest) -> ProduceRequest:
 def _as_parsed(
     memo: ProduceMemo, correlation_id: int, pending: BatchesByPartition, index: int
 ) -> tuple[ProduceState, list[Place]]:
-    """The same request as one that was not recognised."""
+    """A recognised request as a ParsedRequest has it, without the connection."""
     partition = memo.partition
     wanted = [PartitionRequest(memo.topic, partition.index, len(pending[partition][index]))]
     state = ProduceState(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)

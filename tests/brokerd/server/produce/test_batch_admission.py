@@ -17,7 +17,7 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
-from brokerd.server.produce.batch_admission import AT_ONCE_RECORDS, check
+from brokerd.server.produce.batch_admission import AT_ONCE_RECORDS, admit
 
 HEADER_ONLY, ALL = False, True
 """brokerd.validate.records"""
@@ -43,7 +43,7 @@ def misnumbered() -> bytearray:
 
 
 def checked(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> Work | None:
-    return check(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
+    return admit(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
 
 
 def refusal(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> ErrorCode:
