@@ -40,8 +40,8 @@ class GroupOffsetHandlers:
     image: MetadataImage
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
-        """One write has all offsets; what comes before and after it is done in turns where they are
-        many."""
+        """All offsets are written together; checks before and the answer after are done in turns if
+        they are many."""
         answer = _ByPartition(self.groups, self.image)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
@@ -65,8 +65,8 @@ class GroupOffsetHandlers:
         return reply.errors
 
     def offset_fetch(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """Offsets as they are committed; where only stable ones are wanted, those that a
-        transaction may change yet are refused."""
+        """Committed offsets; with require_stable, those that an open transaction may change get an
+        error."""
         is_batched = context.api_version >= FETCH_MANY_FROM
         wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
         answer = _OffsetsAnswer(self.groups, context.api_version, wants_stable)
@@ -99,7 +99,7 @@ class GroupOffsetHandlers:
 
 
 def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Each topic with each of its partitions, or with None where it has none."""
+    """Each topic with each of its partitions, or with None if it has none."""
     for topic in topics:
         for each in topic.partitions or (None,):
             yield topic.name, each
@@ -112,9 +112,8 @@ def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetTo
 
 
 class _ByPartition:
-    """An answer in the making: the partitions that exist, each once with the last that is said of
-    it, and what is answered by topic. What does not exist is in it as often as it is named, as in
-    Kafka."""
+    """An answer in the making. Existing partitions occur once, with the last result; partitions
+    that do not exist as often as they are named, as in Kafka."""
 
     def __init__(self, groups: GroupService, image: MetadataImage) -> None:
         self._groups = groups

@@ -1,9 +1,9 @@
 """Members and groups: FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups,
 DescribeGroups, DeleteGroups.
 
-A handler only translates: the request into the coordinator's words, the reply into the protocol's.
-What is refused before a coordinator is found (loading, not here, a bad name) is answered in the
-same shape as the coordinator's own errors.
+A handler only translates: the request to the coordinator's types, the reply to the protocol's.
+Errors before a coordinator is found (it loads, it is elsewhere, the group id is invalid) are
+answered in the same form as the coordinator's own errors.
 """
 
 from __future__ import annotations
