@@ -1,4 +1,4 @@
-"""The broker's door to the cluster: registration, metadata image, controller, administration.
+"""A broker's membership of the cluster: registration, metadata image, controller, administration.
 
 One task, the membership, owns everything that this broker does in ZooKeeper for itself: it joins
 (new session: register, load) or comes back (same session: set the watches again), then serves
@@ -120,10 +120,8 @@ class ClusterClient:
     # -- life ----------------------------------------------------------------------------------
 
     async def connect(self) -> None:
-        """Opens the session. Raises ClusterError with a message fit for a user.
-
-        The log directory that holds `session_file` must be locked by this process.
-        """
+        """Opens the session. Raises ClusterError with a message for users. The log directory with
+        `session_file` must be locked by this process."""
         settings = self._settings
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
@@ -153,7 +151,7 @@ class ClusterClient:
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
 
     async def _starting(self, part: Callable[[], Awaitable[T]]) -> T:
-        """A part of the start, as soon as there is a connection; ends it all where that fails."""
+        """Runs a part of the start once there is a connection; stops everything if it fails."""
         settings = self._settings
         try:
             async with asyncio.timeout(settings.connect_timeout_ms / 1000):
@@ -291,8 +289,8 @@ class ClusterClient:
         self._wake.set()
 
     async def _serve(self, due: set[str]) -> None:
-        # A controller that went is most often a broker that went. Its successor must know that
-        # before it places a topic, or partitions would be given to who is no more.
+        # A controller that is gone is most often a broker that is gone. The next controller must
+        # know that before it places a topic, or partitions would be given to that broker.
         if due & {"brokers", "controller"}:
             await self._feed.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
@@ -318,7 +316,7 @@ class ClusterClient:
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """These are the replicas of this broker that it cannot serve: the controller is to know."""
+        """These replicas of this broker cannot be served: the controller is notified."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
             self._flag("own-offline-replicas")
@@ -362,7 +360,7 @@ class ClusterClient:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
     async def _run_controller(self, service: ControllerService) -> None:
-        """Runs the service as long as the mandate holds: until cancelled or deposed."""
+        """Runs the controller service until it is cancelled or another controller is elected."""
         while True:
             try:
                 await self._connected.wait()
