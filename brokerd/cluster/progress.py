@@ -1,5 +1,5 @@
-"""Waiting for the image, or the controller, to reach a point: no polling, always with a time
-limit."""
+"""Waits until the image, or the controller, has reached a state: without polling, with a
+timeout."""
 
 import asyncio
 from collections.abc import Callable
