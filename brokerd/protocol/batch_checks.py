@@ -35,11 +35,9 @@ _LENGTH_MIN: Final = 14
 
 
 def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
-    """Whether a producer's records are one whole, intact batch with nothing unusual in its header.
-
-    What `check_batch` would let pass, and more: no flag is set and the timestamps are as those of
-    sound records (some clients give the time of the first record only, or none).
-    """
+    """Whether a producer's records are one whole, intact batch with nothing unusual in its header:
+    `check_batch` accepts it, no flag is set, and the timestamps are in order (some clients set only
+    the first timestamp, or none)."""
     size = len(view)
     if size < HEADER_BYTES:
         return False
@@ -84,8 +82,8 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
 
 
 def has_odd_header(header: BatchHeader) -> bool:
-    """Whether the header of a batch that passed `check_batch` has what only the records set right:
-    timestamps that cannot be, or flags that are the broker's to set."""
+    """Whether the header of a batch that passed `check_batch` must be corrected from its records:
+    its timestamps are impossible, or it has flags that only brokers set."""
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
         header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )
@@ -99,7 +97,7 @@ def _torn(view: memoryview) -> bool:
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:
-    """What to answer to bytes that are no whole batch, or more than one."""
+    """The error for bytes that are not exactly one whole batch."""
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"
@@ -122,7 +120,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
 
 
 def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
-    """What to answer for a batch that may not be appended: the first reason there is."""
+    """The first reason to refuse a batch; None without one."""
     code, message = ErrorCode.INVALID_RECORD, ""
     size = len(view)
     if header.base_offset != 0:
