@@ -34,7 +34,7 @@ class TopicInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDelta:
     """What one change touched. `partitions` are states newly applied to the image, `deleted` the
-    (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the
+    (topic, partition) pairs that were deleted: stop and delete them. `topics_configs` names the
     topics whose config may differ from before (new topics included); `broker_configs` says that
     the dynamic config of some broker, or the default of all, differs."""
 

@@ -83,7 +83,7 @@ class LogTasks:
         self._log_starts = self.round(checkpoints.LOG_START)
 
     def round(self, name: str) -> CheckpointRound:
-        """A checkpoint of all logs, to be written by and by."""
+        """A checkpoint of all logs, to be collected in slices."""
         made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
         self._rounds.append(made)
         return made

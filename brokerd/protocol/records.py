@@ -150,7 +150,7 @@ def iter_records(
     """The records of the whole batch `view`, decompressed to at most `max_bytes`, or to what
     `decompress` allows.
 
-    Raises KafkaError(INVALID_RECORD) at the first record that does not hold together.
+    Raises KafkaError(INVALID_RECORD) at the first damaged record.
     """
     data = decompress(header.codec, view[HEADER_BYTES : header.size_bytes], max_bytes)
     position = 0

@@ -94,7 +94,7 @@ class ReplicaManager:
             return None
         if known is not None and known.log.topic_id == state.topic_id:
             return known
-        if known is not None:  # a topic of the same name that is no more
+        if known is not None:  # of a deleted topic with the same name
             known.leave()
             self._forget(known)
         config = configs.get(state.topic) or LogConfig()

@@ -158,8 +158,9 @@ class Attempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """The answer for a topic id that is no more: where it was known when the request came, or
-        to its session, Kafka goes by the name, which may be that of another topic by now."""
+        """The error for a topic id that does not exist any more. If the id was known when the
+        request came, or to its session, Kafka looks the topic up by its name, which may be that of
+        another topic now."""
         name = self._fetch.name_of(wanted)
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
@@ -289,7 +290,7 @@ def _bytes_there(
         return ENOUGH
     try:
         found = partition.log.bytes_below(wanted.offset, up_to, records)
-    except KafkaError:  # said by the next Fetch
+    except KafkaError:  # the next attempt answers it
         return ENOUGH
     return ENOUGH if found is None else min(found, wanted.max_bytes)
 
