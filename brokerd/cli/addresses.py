@@ -1,6 +1,6 @@
-"""Which brokers to ask first: from --bootstrap-server, or from ZooKeeper as older tools did."""
+"""The addresses of the first brokers: from --bootstrap-server, or from ZooKeeper (--zookeeper)."""
 
-from brokerd.cli import zookeeper
+from brokerd.cli import zookeeper_session
 from brokerd.cli.options import CliError, Options, UsageError, has
 
 Address = tuple[str, int]
@@ -34,11 +34,11 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def _from_zookeeper(connect: str) -> list[Address]:
-    from brokerd.cluster.zookeeper.codecs import decode_broker
     from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
+    from brokerd.cluster.zookeeper.znode_json import decode_broker
 
     addresses: list[Address] = []
-    with zookeeper.session(connect, "names no brokers") as client:
+    with zookeeper_session.session(connect, "names no brokers") as client:
         for broker_id in sorted(client.get_children(BROKER_IDS), key=int):
             data, node = client.get(broker(int(broker_id)))
             addresses += decode_broker(int(broker_id), data, node.czxid).endpoints.values()

@@ -1,7 +1,7 @@
-"""A small blocking client for the tools: requests to any broker, to one of them, to the controller
-or to a group's coordinator, tried again while a cluster changes and until a deadline.
+"""A small blocking client for the tools: sends requests to any broker, to a certain one or to the
+controller, and tries again until a deadline while the cluster changes.
 
-A connection asks the broker once which versions it serves; of these and ours the highest is spoken.
+A connection first asks the broker which versions it serves, and uses the highest common one.
 """
 
 import socket
@@ -51,19 +51,19 @@ VERSIONS = {
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (0, 0),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
 }
-"""What the tools speak of each API, lowest and highest."""
+"""The lowest and highest version of each API that the tools use."""
 
 LEADER_MOVED = {
     ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE,
     ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH,
     ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.OFFSET_NOT_AVAILABLE,
 }  # fmt: skip
-"""What a partition answers until the metadata has been read again."""
-_MOVED = LEADER_MOVED | {
+"""Errors of a partition after which the metadata must be read again."""
+_RETRIABLE = LEADER_MOVED | {
     ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNSTABLE_OFFSET_COMMIT,
 }  # fmt: skip
-"""Errors that go away by themselves, or with a look at the metadata."""
+"""Errors that end by themselves, or once the metadata has been read again."""
 
 
 class ConnectionLost(Exception):
@@ -71,11 +71,11 @@ class ConnectionLost(Exception):
 
 
 class NoBroker(CliError):
-    """None answered up to the deadline."""
+    """No broker answered before the deadline."""
 
 
 class Connection:
-    """One broker."""
+    """A connection to one broker."""
 
     def __init__(
         self,
@@ -93,27 +93,29 @@ class Connection:
             if tls is not None:
                 self._socket = tls.wrap_socket(self._socket, server_hostname=address[0])
         except OSError as error:
-            raise _failure(address, error) from None
+            raise _connection_error(address, error) from None
         self._received = self._socket.makefile("rb")
-        self._offered: dict[int, tuple[int, int]] = {}
-        answer = self.ask(ApiKey.API_VERSIONS, {}, timeout_s)
+        self._served_versions: dict[int, tuple[int, int]] = {}
+        answer = self.request(ApiKey.API_VERSIONS, {}, timeout_s)
         for each in answer.api_keys:
-            self._offered[each.api_key] = (each.min_version, each.max_version)
+            self._served_versions[each.api_key] = (each.min_version, each.max_version)
 
-    def ask(self, api: ApiKey, fields: Fields, timeout_s: float) -> Any:
-        """The answer. Raises ConnectionLost, KafkaError where the broker lacks the API."""
+    def request(self, api: ApiKey, fields: Fields, timeout_s: float) -> Any:
+        """Returns the answer. Raises ConnectionLost, KafkaError if the API is not served."""
         version = self._version(api)
         self._correlation_id += 1
         request = encode_request(api, version, fields, self._correlation_id, self._client_id)
         try:
             self._socket.settimeout(timeout_s)
             self._socket.sendall(request)
-            (size,) = struct.unpack(">i", self._exactly(4))
+            (size,) = struct.unpack(">i", self._read_exactly(4))
             if not 4 <= size <= RESPONSE_BYTES_MAX:
-                raise ConnectionLost(f"{name(self.address)} does not speak Kafka's protocol")
-            return decode_response(api, version, self._exactly(size))
+                raise ConnectionLost(
+                    f"{address_text(self.address)} does not speak Kafka's protocol"
+                )
+            return decode_response(api, version, self._read_exactly(size))
         except OSError as error:  # with TLS 1.3 our certificate is refused only now
-            raise _failure(self.address, error) from None
+            raise _connection_error(self.address, error) from None
 
     def close(self) -> None:
         self._received.close()
@@ -123,25 +125,25 @@ class Connection:
         low, high = VERSIONS[api]
         if api == ApiKey.API_VERSIONS:
             return high
-        lowest, highest = self._offered.get(api, (1, 0))
+        lowest, highest = self._served_versions.get(api, (1, 0))
         if max(low, lowest) > min(high, highest):
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION,
-                f"The broker at {name(self.address)} does not support {api.name} in a version from"
-                f" {low} to {high}",
+                f"The broker at {address_text(self.address)} does not support"
+                f" {api.name} in a version from {low} to {high}",
             )
         return min(high, highest)
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         data = self._received.read(size)
         if len(data) < size:
-            raise ConnectionLost(f"{name(self.address)} closed the connection")
+            raise ConnectionLost(f"{address_text(self.address)} closed the connection")
         return data
 
 
-def _failure(address: Address, error: OSError) -> Exception:
-    """What is raised for a connection that broke: CliError if another try would not help."""
-    where = name(address)
+def _connection_error(address: Address, error: OSError) -> Exception:
+    """ConnectionLost, or CliError if another try would not help."""
+    where = address_text(address)
     if isinstance(error, TimeoutError):
         return ConnectionLost(f"{where} does not answer")
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -155,7 +157,7 @@ def _failure(address: Address, error: OSError) -> Exception:
 
 
 class Client:
-    """A cluster. Not for several threads."""
+    """Sends requests to the brokers of one cluster. Not thread-safe."""
 
     def __init__(
         self,
@@ -172,7 +174,7 @@ class Client:
         self._connections: dict[Address, Connection] = {}
         self._brokers: dict[int, Address] = {}
         self._controller = -1
-        self._fresh = False
+        self._metadata_is_current = False
 
     def __enter__(self) -> "Client":
         return self
@@ -184,33 +186,34 @@ class Client:
     @property
     def brokers(self) -> dict[int, Address]:
         """The live brokers."""
-        return self.retrying(self._known)
+        return self.with_retries(self._known_brokers)
 
     def metadata(self, topics: Sequence[str] | None) -> Any:
         """Brokers, controller and these topics (None: all of them); no topic is created."""
         asked = None if topics is None else [{"topic_id": None, "name": each} for each in topics]
-        return self.retrying(lambda: self._metadata(asked))
+        return self.with_retries(lambda: self._metadata(asked))
 
-    def any(self, api: ApiKey, fields: Fields) -> Any:
+    def to_any(self, api: ApiKey, fields: Fields) -> Any:
         """The answer of whichever broker can be reached."""
-        return self.retrying(lambda: self._any(api, fields))
+        return self.with_retries(lambda: self._to_any(api, fields))
 
-    def to(self, broker_id: int, api: ApiKey, fields: Fields) -> Any:
-        """The answer of one broker; for use under `retrying`."""
-        address = self._known().get(broker_id)
+    def to_broker(self, broker_id: int, api: ApiKey, fields: Fields) -> Any:
+        """The answer of one broker; for use under `with_retries`."""
+        address = self._known_brokers().get(broker_id)
         if address is None:
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"Broker {broker_id} is not there.")
-        return self._ask(address, api, fields)
+        return self._request(address, api, fields)
 
     def to_controller(self, api: ApiKey, fields: Fields) -> Any:
-        """The answer of the controller; for use under `retrying`."""
-        self._known()
+        """The answer of the controller; for use under `with_retries`."""
+        self._known_brokers()
         if self._controller < 0:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "The cluster has no controller.")
-        return self.to(self._controller, api, fields)
+        return self.to_broker(self._controller, api, fields)
 
-    def retrying(self, attempt: Callable[[], T]) -> T:
-        """What `attempt` returns at last. Raises NoBroker at the deadline, or its KafkaError."""
+    def with_retries(self, attempt: Callable[[], T]) -> T:
+        """Calls `attempt` until it succeeds or fails for good, or the deadline has come. Raises
+        NoBroker, or the KafkaError of `attempt`."""
         begun = time.monotonic()
         while True:
             try:
@@ -221,43 +224,45 @@ class Client:
                 if time.monotonic() - begun > limit_s:
                     raise NoBroker(f"No broker could be asked: {error}") from None
             except KafkaError as error:
-                if error.code not in _MOVED or time.monotonic() - begun > self._timeout_s:
+                if error.code not in _RETRIABLE or time.monotonic() - begun > self._timeout_s:
                     raise
             time.sleep(RETRY_PAUSE_S)
-            self._fresh = False
+            self._metadata_is_current = False
 
-    def _known(self) -> dict[int, Address]:
-        """Brokers as of the last metadata, which is asked for again after a failure."""
-        if not self._fresh:
+    def _known_brokers(self) -> dict[int, Address]:
+        """The brokers of the last metadata, which is read again after a failure."""
+        if not self._metadata_is_current:
             self._metadata([])
         return self._brokers
 
     def _metadata(self, asked: list[dict[str, Any]] | None) -> Any:
-        answer = self._any(ApiKey.METADATA, {"topics": asked, "allow_auto_topic_creation": False})
+        answer = self._to_any(
+            ApiKey.METADATA, {"topics": asked, "allow_auto_topic_creation": False}
+        )
         self._brokers = {each.node_id: (each.host, each.port) for each in answer.brokers}
         self._controller = answer.controller_id
-        self._fresh = True
+        self._metadata_is_current = True
         return answer
 
-    def _any(self, api: ApiKey, fields: Fields) -> Any:
-        connection = self._reachable()
-        return self._ask(connection.address, api, fields)
+    def _to_any(self, api: ApiKey, fields: Fields) -> Any:
+        connection = self._any_connection()
+        return self._request(connection.address, api, fields)
 
-    def _reachable(self) -> Connection:
-        """A connection to some broker, an open one before others."""
+    def _any_connection(self) -> Connection:
+        """A connection to some broker, if possible one that is open."""
         lost: ConnectionLost | None = None
         addresses = [*self._connections, *self._brokers.values(), *self._bootstrap]
         for address in dict.fromkeys(addresses):
             try:
-                return self._connected(address)
+                return self._connection_to(address)
             except ConnectionLost as error:
                 lost = error
         assert lost is not None
         raise lost
 
-    def _ask(self, address: Address, api: ApiKey, fields: Fields) -> Any:
+    def _request(self, address: Address, api: ApiKey, fields: Fields) -> Any:
         try:
-            return self._connected(address).ask(
+            return self._connection_to(address).request(
                 api, fields, min(REQUEST_TIMEOUT_S, self._timeout_s)
             )
         except ConnectionLost:
@@ -266,14 +271,14 @@ class Client:
                 broken.close()
             raise
 
-    def _connected(self, address: Address) -> Connection:
+    def _connection_to(self, address: Address) -> Connection:
         if address not in self._connections:
             timeout_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s)
             self._connections[address] = Connection(address, self._client_id, timeout_s, self._tls)
         return self._connections[address]
 
 
-def name(address: Address) -> str:
+def address_text(address: Address) -> str:
     """host:port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

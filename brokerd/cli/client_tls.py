@@ -1,5 +1,5 @@
-"""Settings of a client's TLS, with the names of Kafka's Java clients: for our own requests as a
-context, and for librdkafka in its own words."""
+"""TLS settings of Kafka's Java clients: as a context for our own client, and with librdkafka's
+names."""
 
 import ssl
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ def _settings(properties: Mapping[str, str]) -> TlsSettings:
 
 
 def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
-    """The same properties, those of TLS in librdkafka's names, or left out without TLS. Raises
-    CliError."""
+    """The properties with the TLS settings by librdkafka's names; without TLS they are left out.
+    Raises CliError."""
     if properties.get("security.protocol", "").upper() not in ("SSL", "SASL_SSL"):
         return {key: value for key, value in properties.items() if not key.startswith(_TLS)}
     settings = _settings(properties)

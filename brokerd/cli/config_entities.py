@@ -1,7 +1,7 @@
-"""Whose settings `configs` is asked for: topics, brokers, their loggers, users, clients, addresses.
+"""The entities of `configs`: topics, brokers, their loggers, users, clients, addresses. Pure.
 
-As Kafka's ConfigCommand reads them: --entity-type with --entity-name or --entity-default, in order,
-or a short flag for each. Pure.
+As in Kafka's ConfigCommand they are given by --entity-type with --entity-name or --entity-default,
+in order, or by a short option such as --topic or --broker-defaults.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _WITH_DEFAULT = (USERS, CLIENTS, BROKERS, IPS)
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """Types and names in the order they were given; '' is the default of a type, and a type
-    beyond the last name stands for all of its kind."""
+    """Types and their names, in the order of the command line. The name '' is the default of its
+    type; a type without a name means all entities of that type."""
 
     types: tuple[str, ...]
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Entities:
 
 
 def read_entities(options: Options) -> Entities:
-    """What the options name. Raises CliError in Kafka's words."""
+    """The entities that the options name. Raises CliError with Kafka's messages."""
     types = list(options.entity_types or ())
     names = list(options.entity_names or ())
     are_long = bool(types or names)
@@ -86,7 +86,7 @@ def _check_id(kind: str, name: str) -> None:
 
 
 def check_alterable(entities: Entities) -> None:
-    """Raises CliError unless it is said whose settings are to change."""
+    """Raises CliError unless an entity, or the default of a type, is named."""
     if entities.names and (entities.name or entities.kind in _WITH_DEFAULT):
         return
     what = "entity-name or default entity" if entities.kind in _WITH_DEFAULT else "entity name"
@@ -94,6 +94,6 @@ def check_alterable(entities: Entities) -> None:
 
 
 def check_describable(entities: Entities) -> None:
-    """Raises CliError for loggers of no broker."""
+    """Raises CliError for loggers without a broker."""
     if entities.kind == LOGGERS and not entities.name:
         raise CliError(f"an entity name must be specified with --describe of {LOGGERS}")

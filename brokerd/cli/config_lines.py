@@ -1,4 +1,4 @@
-"""What --add-config says, and the lines of --describe, as Kafka's ConfigCommand has them. Pure."""
+"""Parses --add-config, and makes the lines of --describe, as Kafka's ConfigCommand. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -17,7 +17,7 @@ _BETWEEN = re.compile("," + _OUTSIDE_BRACKETS)
 _EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
 
 
-def added_configs(text: str) -> dict[str, str]:
+def parse_added_configs(text: str) -> dict[str, str]:
     """`a=b,c=[d,e]` as pairs; brackets keep commas together. Raises CliError."""
     pairs = [_EQUALS.split(each) for each in _BETWEEN.split(text.rstrip(","))]
     if any(len(pair) != 2 for pair in pairs):
@@ -28,9 +28,9 @@ def added_configs(text: str) -> dict[str, str]:
     return {key.strip(): re.sub(r"[\[\]]", "", value).strip() for key, value in pairs}
 
 
-def check_held(names: Iterable[str], held: Collection[str], what: str = "config(s)") -> None:
-    """Raises CliError for those that cannot be dropped, since they are not set."""
-    unknown = [name for name in names if name not in held]
+def check_are_set(names: Iterable[str], current: Collection[str], what: str = "config(s)") -> None:
+    """Raises CliError if one of `names` is not among the settings that are set."""
+    unknown = [name for name in names if name not in current]
     if unknown:
         raise CliError(f"Invalid {what}: {','.join(unknown)}")
 
@@ -45,18 +45,20 @@ def heading(kind: str, name: str, *, everything: bool) -> str:
 def config_line(entry: Any) -> str:
     """One setting and where its value comes from."""
     synonyms = ", ".join(
-        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_shown(each.value)}"
+        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_value_text(each.value)}"
         for each in entry.synonyms
     )
     sensitive = "true" if entry.is_sensitive else "false"
-    return f"  {entry.name}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+    return (
+        f"  {entry.name}={_value_text(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+    )
 
 
-def wanted(entries: Sequence[Any], source: int, *, everything: bool) -> list[Any]:
-    """The settings that --describe shows, by name: all, or those of one source."""
+def entries_to_show(entries: Sequence[Any], source: int, *, everything: bool) -> list[Any]:
+    """The settings that --describe shows, sorted by name: all, or those of one source."""
     shown = [each for each in entries if everything or each.config_source == source]
     return sorted(shown, key=lambda each: str(each.name))
 
 
-def _shown(value: str | None) -> str:
+def _value_text(value: str | None) -> str:
     return "null" if value is None else value

@@ -8,7 +8,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin, config_lines, quota_lines, scram, stopped_brokers
+from brokerd.cli import admin_calls, config_lines, quota_lines, scram_credentials, stopped_brokers
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import (
     BROKERS,
@@ -24,25 +24,29 @@ from brokerd.cli.config_entities import (
     check_describable,
     read_entities,
 )
+from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     UsageError,
     has,
-    one_of,
     read_properties,
     run,
+    single_action,
 )
-from brokerd.cli.words import check
 from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 SALT_BYTES = 16
 SILENT_S = 5.0
-"""For a broker that runs to answer, before its settings are changed without it."""
-RESOURCES = {TOPICS: admin.TOPIC, BROKERS: admin.BROKER, LOGGERS: admin.BROKER_LOGGER}
+"""How long a running broker may take to answer before its settings are changed in ZooKeeper."""
+RESOURCES = {
+    TOPICS: admin_calls.TOPIC,
+    BROKERS: admin_calls.BROKER,
+    LOGGERS: admin_calls.BROKER_LOGGER,
+}
 
 
 def configs(arguments: Sequence[str]) -> int:
@@ -50,10 +54,10 @@ def configs(arguments: Sequence[str]) -> int:
     about = "Show and change settings of topics, brokers and loggers, quotas and credentials."
     parser = OptionParser("configs", about)
     parser.bootstrap()
-    parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
+    parser.option("zookeeper", "Find the brokers in this ZooKeeper.", "HOST:PORT/CHROOT")
     parser.flag("alter", "Change settings.")
     parser.flag("describe", "Show settings.")
-    parser.flag("all", "With --describe: those that nobody has set as well.")
+    parser.flag("all", "With --describe: also those that were never set.")
     kinds = "topics, brokers, broker-loggers, users, clients or ips."
     parser.option("entity-type", kinds, "TYPE", many=True, into="entity_types")
     names = "The topic, the broker's id, the user, client id or address."
@@ -65,12 +69,12 @@ def configs(arguments: Sequence[str]) -> int:
         parser.flag(short, f"The default of all {kind}.")
     parser.option("add-config", "Settings: k1=v1,k2=[v1,v2].", "K=V,…")
     parser.option("add-config-file", "A properties file of settings.", "FILE")
-    parser.option("delete-config", "Settings to drop.", "K1,K2", many=True)
-    parser.flag("force", "Taken and not needed.")
-    return run(parser, _run, arguments, lambda error: _failed(error, arguments))
+    parser.option("delete-config", "Settings to remove.", "K1,K2", many=True)
+    parser.flag("force", "Accepted and ignored.")
+    return run(parser, _run, arguments, lambda error: _print_failure(error, arguments))
 
 
-def _failed(error: Exception, arguments: Sequence[str]) -> int:
+def _print_failure(error: Exception, arguments: Sequence[str]) -> int:
     if isinstance(error, KafkaError):
         print(f"Error while executing config command with args '{' '.join(arguments)}'", end=": ",
               file=sys.stderr)  # fmt: skip
@@ -79,9 +83,9 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    entities = _checked(options)
-    if not _is_done_in_zookeeper(options, entities):
-        with admin.connect(options) as client:
+    entities = _checked_entities(options)
+    if not _try_in_zookeeper(options, entities):
+        with admin_calls.connect(options) as client:
             (_alter if options.alter else _describe)(client, options, entities)
     if options.alter:
         if entities.name:
@@ -90,13 +94,13 @@ def _run(options: Options) -> None:
             print(f"Completed updating default config for {entities.kind} in the cluster.")
 
 
-def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
-    """Settings of a broker that does not run, or cannot be asked, are looked up and changed there,
-    if it is named."""
+def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
+    """With --zookeeper, shows or changes the settings of a broker that does not run or does not
+    answer. False if the brokers are to do it."""
     name = entities.name
     if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
         return False
-    with stopped_brokers.stopped(
+    with stopped_brokers.stopped_broker(
         options.zookeeper, name, lambda: _is_silent(options, name)
     ) as broker:
         if broker is None:
@@ -111,28 +115,28 @@ def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
 
 
 def _is_silent(options: Options, name: str) -> bool:
-    """Whether the broker that would change its settings ('': the controller) cannot be asked, as
-    where what was set lets nobody connect."""
-    with admin.connect(options, SILENT_S) as client:
+    """Whether the broker ('': the controller) does not answer, as when one of its settings keeps
+    everybody from connecting."""
+    with admin_calls.connect(options, SILENT_S) as client:
         try:
-            client.retrying(lambda: _ask(client, name))
+            client.with_retries(lambda: _request_metadata(client, name))
         except (CliError, KafkaError) as error:
             print(f"{error}. Going by ZooKeeper alone.", file=sys.stderr)
             return True
     return False
 
 
-def _ask(client: Client, name: str) -> None:
+def _request_metadata(client: Client, name: str) -> None:
     fields = {"topics": [], "allow_auto_topic_creation": False}
     if name:
-        client.to(int(name), ApiKey.METADATA, fields)
+        client.to_broker(int(name), ApiKey.METADATA, fields)
     else:
         client.to_controller(ApiKey.METADATA, fields)
 
 
-def _checked(options: Options) -> Entities:
-    """Whose settings are meant. Raises CliError."""
-    one_of(options, ("describe", "alter"))
+def _checked_entities(options: Options) -> Entities:
+    """The entities that the options name. Raises CliError."""
+    single_action(options, ("describe", "alter"))
     if not has(options, "bootstrap-server") and not has(options, "zookeeper"):
         raise UsageError("One of the required --bootstrap-server or --zookeeper must be specified")
     changes = [has(options, each) for each in ("add-config", "add-config-file", "delete-config")]
@@ -157,10 +161,10 @@ def _checked(options: Options) -> Entities:
 
 
 def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
-    """What is to be set, and what to be dropped. Raises CliError."""
+    """The settings to set, and the names of those to remove. Raises CliError."""
     added: dict[str, str] = {}
     if has(options, "add-config"):
-        added = config_lines.added_configs(options.add_config)
+        added = config_lines.parse_added_configs(options.add_config)
     elif has(options, "add-config-file"):
         added = read_properties(options.add_config_file)
     return added, list(words(",".join(options.delete_config or ())))
@@ -170,10 +174,10 @@ def _alter(client: Client, options: Options, entities: Entities) -> None:
     added, dropped = _changes(options)
     if entities.kind in RESOURCES:
         _alter_resource(client, entities, added, dropped)
-    elif quota_lines.check_credentials(entities, (*added, *dropped)):
+    elif quota_lines.are_credentials(entities, (*added, *dropped)):
         salt = secrets.token_hex(SALT_BYTES).encode()
-        request = scram.alteration(entities.name or "", added, dropped, salt)
-        admin.change(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request, "results")
+        request = scram_credentials.alter_request(entities.name or "", added, dropped, salt)
+        admin_calls.change(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request, "results")
     else:
         _alter_quotas(client, entities, added, dropped)
 
@@ -183,33 +187,33 @@ def _alter_resource(
 ) -> None:
     kind, name = entities.kind, entities.name or ""
     _check_exists(client, kind, name)
-    entries = admin.describe_configs(client, RESOURCES[kind], [name])[name]
+    entries = admin_calls.describe_configs(client, RESOURCES[kind], [name])[name]
     if kind == LOGGERS:
-        held = {each.name for each in entries}
-        config_lines.check_held((*dropped, *added), held, "broker logger(s)")
+        current = {each.name for each in entries}
+        config_lines.check_are_set((*dropped, *added), current, "broker logger(s)")
     else:
         own = _source(kind, name)
-        config_lines.check_held(dropped, {e.name for e in entries if e.config_source == own})
-    admin.alter_configs(client, RESOURCES[kind], name, added, dropped)
+        config_lines.check_are_set(dropped, {e.name for e in entries if e.config_source == own})
+    admin_calls.alter_configs(client, RESOURCES[kind], name, added, dropped)
 
 
 def _alter_quotas(
     client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
 ) -> None:
-    held = {
+    current = {
         each.key
-        for entry in admin.describe_quotas(client, quota_lines.components(entities))
+        for entry in admin_calls.describe_quotas(client, quota_lines.entity_filter(entities))
         for each in entry.values
     }
-    config_lines.check_held(dropped, held)
+    config_lines.check_are_set(dropped, current)
     operations = quota_lines.operations(added, dropped)
-    admin.alter_quotas(client, quota_lines.entity(entities), operations)
+    admin_calls.alter_quotas(client, quota_lines.entity(entities), operations)
 
 
 def _check_exists(client: Client, kind: str, name: str) -> None:
     if kind in (BROKERS, LOGGERS) and name and int(name) not in client.brokers:
         known = ", ".join(map(str, sorted(client.brokers)))
-        raise CliError(f"Broker {name} is not there; these are: {known}")
+        raise CliError(f"Broker {name} is not live; the live brokers are: {known}")
 
 
 # -- describe ---------------------------------------------------------------------------------
@@ -223,36 +227,38 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
     if entities.name is not None:
         names = [entities.name]
     elif kind == TOPICS:
-        names = list(admin.all_topics(client))
+        names = list(admin_calls.all_topics(client))
     else:  # '' is the default of all brokers
         names = [*map(str, sorted(client.brokers)), ""]
     for each in names:
         print(config_lines.heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
         _check_exists(client, kind, each)
-        entries = admin.describe_configs(client, RESOURCES[kind], [each])[each]
+        entries = admin_calls.describe_configs(client, RESOURCES[kind], [each])[each]
         everything = options.all or kind == LOGGERS
-        for entry in config_lines.wanted(entries, _source(kind, each), everything=everything):
+        for entry in config_lines.entries_to_show(
+            entries, _source(kind, each), everything=everything
+        ):
             print(config_lines.config_line(entry))
 
 
 def _source(kind: str, name: str) -> int:
-    """Where a setting of this very topic or broker comes from; '' is the default of brokers."""
+    """The source of a setting of exactly this topic or broker; '' is the default of brokers."""
     if kind == TOPICS:
         return config_lines.DYNAMIC_TOPIC
     return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:
-    for entry in admin.describe_quotas(client, quota_lines.components(entities)):
+    for entry in admin_calls.describe_quotas(client, quota_lines.entity_filter(entities)):
         print(quota_lines.quota_line(entry))
     if CLIENTS in entities.types or IPS in entities.types or "" in entities.names:
         return
     users = [{"name": name} for name in entities.names] or None
-    answer = client.any(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, {"users": users})
-    check(int(answer.error_code), answer.error_message)
+    answer = client.to_any(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, {"users": users})
+    raise_for_code(int(answer.error_code), answer.error_message)
     for result in answer.results:
         if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
             continue
-        check(int(result.error_code), result.error_message)
-        print(scram.line(result))
+        raise_for_code(int(result.error_code), result.error_message)
+        print(scram_credentials.credentials_line(result))

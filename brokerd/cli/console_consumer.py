@@ -1,7 +1,7 @@
 """`brokerd console-consumer`: Kafka's kafka-console-consumer.sh.
 
-Ends by --max-messages, --timeout-ms or a signal, and says on standard error how many records there
-were.
+It ends by --max-messages, --timeout-ms or a signal, and prints the number of records to standard
+error.
 """
 
 import random
@@ -24,13 +24,13 @@ from brokerd.cli.options import (
     read_properties,
     run,
 )
-from brokerd.cli.positions import resolver
-from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
-from brokerd.cli.signals import Ending
+from brokerd.cli.record_text import ConsumedRecord, DefaultFormatter, RecordFormatter
+from brokerd.cli.signals import SignalWatch
+from brokerd.cli.start_positions import on_assign_callback
 from brokerd.cluster.topic_names import INTERNAL_TOPICS, is_topic_name
 
 POLL_S = 0.2
-ASK_S = 5.0
+METADATA_TIMEOUT_S = 5.0
 BATCH = 500
 _RESET = "auto.offset.reset"
 _MERGED = (
@@ -39,9 +39,9 @@ _MERGED = (
 )
 """As ConsoleConsumerOptions of 3.9 merges them."""
 _FORMATTERS: dict[str, Callable[[Mapping[str, str]], RecordFormatter]] = {
-    "DefaultMessageFormatter": lambda properties: Formatter(properties).format,
-    # its logger is off unless somebody turns it on: it prints and no more
-    "LoggingMessageFormatter": lambda properties: Formatter(properties).format,
+    "DefaultMessageFormatter": lambda properties: DefaultFormatter(properties).format,
+    # Kafka's logs the record as well, but its logger is off by default.
+    "LoggingMessageFormatter": lambda properties: DefaultFormatter(properties).format,
     "NoOpMessageFormatter": lambda _: lambda _: b"",
     "OffsetsMessageFormatter": lambda _: internal_formatters.offsets,
     "GroupMetadataMessageFormatter": lambda _: internal_formatters.groups,
@@ -57,22 +57,22 @@ def console_consumer(arguments: Sequence[str]) -> int:
     parser.option("topic", "The topic.", "TOPIC")
     parser.option("include", "Topics, as a regular expression.", "PATTERN")
     parser.option("whitelist", "The older name of --include.", "PATTERN")
-    parser.option("partition", "One partition, without a group.", "N", int32)
+    parser.option("partition", "Read only this partition, without a group.", "N", int32)
     parser.option("offset", "With --partition: a number, earliest or latest.", "OFFSET")
     parser.flag("from-beginning", "From the first record, where the group has no offset yet.")
-    parser.option("max-messages", "End after so many.", "N", int32, default=-1)
-    parser.option("timeout-ms", "End where none has come for so long.", "MS", int64)
+    parser.option("max-messages", "End after so many records.", "N", int32, default=-1)
+    parser.option("timeout-ms", "End after so long without a record.", "MS", int64)
     parser.option("group", "The consumer group.", "GROUP")
     parser.option("isolation-level", "read_committed or read_uncommitted.", "LEVEL")
-    parser.option("formatter", "One of Kafka's own.", "CLASS", default="DefaultMessageFormatter")
+    parser.option("formatter", "A formatter of Kafka.", "CLASS", default="DefaultMessageFormatter")
     parser.option("property", "As print.key=true, key.separator=:.", "K=V", many=True)
     parser.option("formatter-config", "The same in a file.", "FILE")
-    parser.option("key-deserializer", "Of Kafka's own.", "CLASS")
-    parser.option("value-deserializer", "Of Kafka's own.", "CLASS")
+    parser.option("key-deserializer", "One of Kafka's deserializers.", "CLASS")
+    parser.option("value-deserializer", "One of Kafka's deserializers.", "CLASS")
     parser.option("consumer-property", "A setting of the consumer.", "K=V", many=True)
     parser.option("consumer.config", "The same in a file.", "FILE")
-    parser.flag("skip-message-on-error", "Go on behind a record that cannot be shown.")
-    parser.flag("enable-systest-events", "Say shutdown_complete at the end.")
+    parser.flag("skip-message-on-error", "Skip a record that cannot be shown.")
+    parser.flag("enable-systest-events", "Print shutdown_complete at the end.")
     return run(parser, _run, arguments)
 
 
@@ -82,24 +82,24 @@ def _run(options: Options) -> int:
     settings = _settings(options)
     from confluent_kafka import Consumer
 
-    ended = _Ended()
+    progress = _Progress()
     consumer = librdkafka.make(Consumer, options, settings)
     try:
-        _begin(consumer, options, settings)
-        _consume(consumer, formatter, options, ended)
-        return ended.exit_code
+        _subscribe(consumer, options, settings)
+        _consume(consumer, formatter, options, progress)
+        return progress.exit_code
     finally:
         try:
             sys.stdout.flush()
         finally:
-            print(f"Processed a total of {ended.count} messages", file=sys.stderr)
+            print(f"Processed a total of {progress.count} messages", file=sys.stderr)
             consumer.close()
         if options.enable_systest_events:
             print("shutdown_complete", flush=True)
 
 
-class _Ended(Ending):
-    """Whether to end, which a signal says; and how many records there were."""
+class _Progress(SignalWatch):
+    """Whether a signal came, and how many records were printed."""
 
     count = 0
 
@@ -138,7 +138,7 @@ def _offset(text: str) -> int:
 
 
 def _formatter(options: Options) -> RecordFormatter:
-    """By the name of the class alone: its package was another one in older versions of Kafka."""
+    """By the name of the class without its package, which differed in older versions of Kafka."""
     name = re.split(r"[.$]", options.formatter)[-1]
     if name not in _FORMATTERS:
         known = ", ".join(_FORMATTERS)
@@ -152,7 +152,7 @@ def _formatter(options: Options) -> RecordFormatter:
 
 
 def _settings(options: Options) -> dict[str, str]:
-    """By librdkafka's names, of those that 3.9's tool merges in this order. Raises CliError."""
+    """The consumer's settings by librdkafka's names, merged as Kafka 3.9's tool does. CliError."""
     given = librdkafka.read_settings(getattr(options, "consumer.config"), options.consumer_property)
     named = {each for each in (options.group, given.get("group.id")) if each is not None}
     if len(named) > 1:
@@ -183,7 +183,7 @@ def _settings(options: Options) -> dict[str, str]:
     return defaults | java_settings.consumer(for_librdkafka(settings))
 
 
-def _begin(consumer: Any, options: Options, settings: Mapping[str, str]) -> None:
+def _subscribe(consumer: Any, options: Options, settings: Mapping[str, str]) -> None:
     from confluent_kafka import KafkaException, TopicPartition
 
     if options.partition is not None:
@@ -194,8 +194,8 @@ def _begin(consumer: Any, options: Options, settings: Mapping[str, str]) -> None
         # Brokers may create a missing topic if it is asked for by name. librdkafka's own requests
         # for the topics of a subscription do not allow that.
         with suppress(KafkaException):  # librdkafka names those brokers by itself
-            consumer.list_topics(options.topic, timeout=ASK_S)
-    assigned = resolver(settings)
+            consumer.list_topics(options.topic, timeout=METADATA_TIMEOUT_S)
+    assigned = on_assign_callback(settings)
     names = options.topic or f"^({options.include})$"  # librdkafka reads one with ^ as a pattern
     try:
         consumer.subscribe([names], **({"on_assign": assigned} if assigned else {}))
@@ -203,11 +203,15 @@ def _begin(consumer: Any, options: Options, settings: Mapping[str, str]) -> None
         raise CliError(f"{options.include or options.topic}: {error.args[0].str()}") from None
 
 
-def _consume(consumer: Any, formatter: RecordFormatter, options: Options, ended: _Ended) -> None:
+def _consume(
+    consumer: Any, formatter: RecordFormatter, options: Options, progress: _Progress
+) -> None:
     limit = options.max_messages
     waiting_since = time.monotonic()
-    while not ended.now and ended.count != limit:
-        messages = consumer.consume(BATCH if limit < 0 else min(BATCH, limit - ended.count), POLL_S)
+    while not progress.stopped and progress.count != limit:
+        messages = consumer.consume(
+            BATCH if limit < 0 else min(BATCH, limit - progress.count), POLL_S
+        )
         if messages:
             waiting_since = time.monotonic()
         elif _is_over(options.timeout_ms, waiting_since):
@@ -215,7 +219,7 @@ def _consume(consumer: Any, formatter: RecordFormatter, options: Options, ended:
             return
         for message in messages:
             if message.error() is None:
-                ended.count += 1
+                progress.count += 1
                 _print(message, formatter, options.skip_message_on_error)
             elif (why := _reason_to_end(message)) is not None:
                 _end(why)
@@ -226,9 +230,9 @@ def _consume(consumer: Any, formatter: RecordFormatter, options: Options, ended:
 
 
 def _reason_to_end(message: Any) -> str | None:
-    """As Kafka's tool, also with --skip-message-on-error, which is for records that cannot be
-    shown: a batch whose CRC, codec or format is not right (going on is not to be had: librdkafka
-    then reads from the middle of something), and no offset to begin at."""
+    """Why an error ends the command, as in Kafka's tool: a batch with a wrong CRC, codec or format
+    (librdkafka would go on in the middle of it), or no offset to begin at; None for any other
+    error. --skip-message-on-error is only for records that cannot be shown."""
     from confluent_kafka import KafkaError
 
     partition, error = f"{message.topic()}-{message.partition()}", message.error()
@@ -255,7 +259,7 @@ def _is_over(timeout_ms: int | None, since: float) -> bool:
 
 def _print(message: Any, formatter: RecordFormatter, skip: bool) -> None:
     kind, timestamp_ms = message.timestamp()
-    record = Shown(
+    record = ConsumedRecord(
         message.partition(),
         message.offset(),
         _TIMESTAMP_TYPES.get(kind),

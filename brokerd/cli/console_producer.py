@@ -11,20 +11,20 @@ from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
+    check_required,
     has,
     int32,
     int64,
+    optional_value,
     read_properties,
-    require,
     run,
-    text_of,
 )
-from brokerd.cli.record_text import Line, LineReader
-from brokerd.cli.signals import Ended, raise_ended
+from brokerd.cli.record_text import InputRecord, LineReader
+from brokerd.cli.signals import StoppedBySignal, raise_on_signal
 
 _PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
-_SEPARATORS_CHARS = 1 << 20  # of a line that parses to a record of the longest kind
-_IN_FLIGHT_S = 0.1
+_SEPARATORS_CHARS = 1 << 20  # a line may have so many besides the bytes of its record
+_POLL_S = 0.1
 _METADATA_S = 1.0
 _MERGED = (
     ("linger.ms", "timeout", 1000),
@@ -48,18 +48,18 @@ def console_producer(arguments: Sequence[str]) -> int:
     parser.option("topic", "REQUIRED: the topic.", "TOPIC")
     parser.flag("sync", "Wait for the answer to each record.")
     parser.optional("compression-codec", "gzip (without a value), snappy, lz4, zstd.", "CODEC")
-    parser.option("batch-size", "Of a batch, in bytes.", "BYTES", int32)
+    parser.option("batch-size", "The largest size of a batch.", "BYTES", int32)
     parser.option("max-partition-memory-bytes", "As --batch-size.", "BYTES", int32)
     parser.option("message-send-max-retries", "How often to try again.", "N", int32)
-    parser.option("retry-backoff-ms", "Before another try.", "MS", int64)
+    parser.option("retry-backoff-ms", "How long to wait before another try.", "MS", int64)
     parser.option("timeout", "How long a batch waits for more.", "MS", int64)
     parser.option("request-required-acks", "all, 1 or 0.", "ACKS")
     parser.option("request-timeout-ms", "How long to wait for an answer.", "MS", int32)
-    parser.option("metadata-expiry-ms", "When to ask for leaders again.", "MS", int64)
-    parser.option("max-block-ms", "When to give a record up.", "MS", int64)
-    parser.option("max-memory-bytes", "Taken and not needed.", "BYTES", int64)
-    parser.option("socket-buffer-size", "Taken and not needed.", "BYTES", int32)
-    parser.option("line-reader", "Kafka's LineMessageReader alone.", "CLASS")
+    parser.option("metadata-expiry-ms", "How often to ask for the leaders.", "MS", int64)
+    parser.option("max-block-ms", "After how long a record is given up.", "MS", int64)
+    parser.option("max-memory-bytes", "Accepted and ignored.", "BYTES", int64)
+    parser.option("socket-buffer-size", "Accepted and ignored.", "BYTES", int32)
+    parser.option("line-reader", "Only Kafka's LineMessageReader.", "CLASS")
     parser.option("property", "As parse.key=true, key.separator=:.", "K=V", many=True)
     parser.option("reader-config", "The same in a file.", "FILE")
     parser.option("producer-property", "A setting of the producer.", "K=V", many=True)
@@ -68,7 +68,7 @@ def console_producer(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> int:
-    require(options, "topic")
+    check_required(options, "topic")
     librdkafka.bootstrap(options)
     if has(options, "line-reader") and not options.line_reader.endswith("LineMessageReader"):
         raise CliError(f"{options.line_reader} is not built in; LineMessageReader is")
@@ -81,27 +81,29 @@ def _run(options: Options) -> int:
     )
     producer = librdkafka.make(Producer, options, settings)
     sender = _Sender(producer, options)
-    most = int(settings["message.max.bytes"]) + _SEPARATORS_CHARS
+    line_max = int(settings["message.max.bytes"]) + _SEPARATORS_CHARS
     try:
-        raise_ended()
+        raise_on_signal()
         try:
-            _send_lines(sender, reader, most)
+            _send_lines(sender, reader, line_max)
         finally:
             sender.flush()
-    except Ended as ended:
+    except StoppedBySignal as ended:
         sender.flush()
         return ended.exit_code
     return int(sender.failed)
 
 
-def _send_lines(sender: "_Sender", reader: LineReader, most: int) -> None:
+def _send_lines(sender: "_Sender", reader: LineReader, line_max: int) -> None:
     """Raises CliError for a line that is no record, or if the input cannot be read."""
     prompt = sys.stdin.isatty() and sys.stdout.isatty()
     try:
         with open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as given:
-            for number, line in enumerate(lines(given, most, prompt=prompt), 1):
+            for number, line in enumerate(read_lines(given, line_max, prompt=prompt), 1):
                 if line is None:
-                    sender.refuse(f"Line {number} is longer than {most} characters and is left out")
+                    sender.report(
+                        f"Line {number} is longer than {line_max} characters and is left out"
+                    )
                 else:
                     sender.send(reader.parse(line, number))
     except OSError as error:
@@ -115,33 +117,33 @@ def _settings(options: Options) -> dict[str, str]:
     )
     given = has(options, "compression-codec")  # goes before all other settings
     properties["compression.type"] = (
-        text_of(options, "compression-codec") or "gzip" if given else "none"
+        optional_value(options, "compression-codec") or "gzip" if given else "none"
     )
     return librdkafka.merged({"client.id": "console-producer"} | properties, options, _MERGED)
 
 
-def lines(given: TextIO, most: int, *, prompt: bool = False) -> Iterator[str | None]:
+def read_lines(given: TextIO, line_max: int, *, prompt: bool = False) -> Iterator[str | None]:
     """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF. None
-    stands for one of more than `most` characters: no record is so long, and what comes from a pipe
-    or a device may never end."""
+    stands for one of more than `line_max` characters: no record is so long, and a line that comes
+    from a pipe or a device may never end."""
     while True:
         if prompt:
             print(">", end="", flush=True)
-        text = rest = given.readline(most + 1)
+        text = rest = given.readline(line_max + 1)
         if not text:
             return
-        while len(rest) > most and not rest.endswith("\n"):
-            rest = given.readline(most + 1)
+        while len(rest) > line_max and not rest.endswith("\n"):
+            rest = given.readline(line_max + 1)
         line = text.removesuffix("\n")
-        yield line if len(line) <= most else None
+        yield line if len(line) <= line_max else None
 
 
 class _Sender:
-    """Sends and names what could not be sent."""
+    """Sends records, and reports those that could not be sent."""
 
     def __init__(self, producer: Any, options: Options) -> None:
-        """Learns the topic's leaders: librdkafka keeps records without keys together in one
-        partition, as Kafka's producer does, only if it knows them."""
+        """Asks for the topic's leaders first: only if librdkafka knows them, it sends records
+        without keys to one partition at a time, as Kafka's producer does."""
         from confluent_kafka import KafkaException
 
         self._producer = producer
@@ -151,7 +153,7 @@ class _Sender:
         with suppress(KafkaException):  # no broker answers; each record says so
             producer.list_topics(self._topic, _METADATA_S)
 
-    def send(self, line: Line) -> None:
+    def send(self, line: InputRecord) -> None:
         from confluent_kafka import KafkaException
 
         while True:
@@ -160,33 +162,33 @@ class _Sender:
                     self._topic, line.value, line.key, headers=line.headers, on_delivery=self._done
                 )
                 break
-            except BufferError:  # too much is under way
-                self._producer.poll(_IN_FLIGHT_S)
+            except BufferError:  # the queue is full
+                self._producer.poll(_POLL_S)
             except KafkaException as error:
-                self._name_failed(error.args[0], line.key, line.value)
+                self._report_failed(error.args[0], line.key, line.value)
                 return
         if self._sync:
             self.flush()
         else:
             self._producer.poll(0)
 
-    def refuse(self, why: str) -> None:
-        """Names what is not even tried."""
+    def report(self, why: str) -> None:
+        """Prints what could not be sent, and why."""
         self.failed = True
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Waits for every answer; message.timeout.ms bounds it. In turns, so that a signal is
-        heard meanwhile."""
-        while self._producer.flush(_IN_FLIGHT_S):
+        """Waits for every answer, at most message.timeout.ms. It waits in short steps, so that a
+        signal is handled meanwhile."""
+        while self._producer.flush(_POLL_S):
             pass
 
     def _done(self, error: Any, message: Any) -> None:
         if error is not None:
-            self._name_failed(error, message.key(), message.value())
+            self._report_failed(error, message.key(), message.value())
 
-    def _name_failed(self, error: Any, key: bytes | None, value: bytes | None) -> None:
-        self.refuse(
+    def _report_failed(self, error: Any, key: bytes | None, value: bytes | None) -> None:
+        self.report(
             f"Error when sending message to topic {self._topic} with key: {_size(key)},"
             f" value: {_size(value)} with error: {error.str()}"
         )

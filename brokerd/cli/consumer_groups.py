@@ -1,29 +1,29 @@
 """`brokerd consumer-groups`: Kafka's kafka-consumer-groups.sh.
 
-As there, an error of the cluster is a line that begins with `Error:` on standard output, and the
-exit code is 0.
+As in Kafka's tool, an error of the cluster is printed to standard output, on a line that begins
+with `Error:`, and the exit code is 0.
 """
 
 import sys
 from collections.abc import Sequence
 
-from brokerd.cli import admin, group_calls, group_lines, group_reset
+from brokerd.cli import admin_calls, group_calls, group_lines, reset_offsets
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
-from brokerd.cli.group_offsets import export_lines
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     UsageError,
     check_available,
-    exclude,
+    check_invalid,
     has,
     int64,
-    one_of,
+    optional_value,
     run,
-    text_of,
+    single_action,
 )
+from brokerd.cli.reset_arguments import csv_lines
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition
@@ -31,11 +31,11 @@ from brokerd.topic_partition import TopicPartition
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
 GROUP_TYPES = ("consumer", "classic")
-_WHERE = {
+_ACTIONS_OF_OPTION = {
     "members": ("describe",), "verbose": ("describe",), "offsets": ("describe",),
     "state": ("describe", "list"), "type": ("list",),
 }  # fmt: skip
-"""What an option may stand with."""
+"""Option → the actions with which it may be used."""
 
 
 def consumer_groups(arguments: Sequence[str]) -> int:
@@ -61,30 +61,30 @@ def consumer_groups(arguments: Sequence[str]) -> int:
     parser.flag("verbose", "With --describe --members: their partitions.")
     parser.optional("state", "With --describe or --list: the state.", "STATE,…")
     parser.optional("type", "With --list: the type.", "TYPE,…")
-    group_reset.add_options(parser)
-    return run(parser, _run, arguments, _failed)
+    reset_offsets.add_options(parser)
+    return run(parser, _run, arguments, _print_failure)
 
 
-def _failed(error: Exception) -> int:
-    _error(f"Executing consumer group command failed due to {error}")
+def _print_failure(error: Exception) -> int:
+    _print_error(f"Executing consumer group command failed due to {error}")
     return 0
 
 
 def _run(options: Options) -> None:
-    action = _checked(options)
+    action = _checked_action(options)
     if options.timeout <= 0:
         raise CliError("--timeout must be more than 0")
-    with admin.connect(options, options.timeout / 1000) as client:
+    with admin_calls.connect(options, options.timeout / 1000) as client:
         _ACTIONS[action](client, options)
 
 
-def _error(line: str) -> None:
+def _print_error(line: str) -> None:
     print(f"\nError: {line}")
 
 
-def _checked(options: Options) -> str:
-    """The action, where Kafka's ConsumerGroupCommandOptions let the line pass, in their order."""
-    check_available(options, _WHERE)
+def _checked_action(options: Options) -> str:
+    """The action. The checks are those of Kafka's ConsumerGroupCommandOptions, in its order."""
+    check_available(options, _ACTIONS_OF_OPTION)
     if not has(options, "bootstrap-server"):
         raise UsageError('Missing required argument "[bootstrap-server]"')
     scoped = has(options, "group") or has(options, "all-groups")
@@ -101,10 +101,10 @@ def _checked(options: Options) -> str:
     if options.delete_offsets and not (has(options, "group") and has(options, "topic")):
         raise UsageError("Option [delete-offsets] takes the following options: [topic], [group]")
     if options.reset_offsets:
-        group_reset.check_options(options, scoped)
-    exclude(options, "group", "all-groups", "list")
-    exclude(options, "topic", "list", "describe")
-    return one_of(options, ACTIONS)
+        reset_offsets.check_options(options, scoped)
+    check_invalid(options, "group", "all-groups", "list")
+    check_invalid(options, "topic", "list", "describe")
+    return single_action(options, ACTIONS)
 
 
 def _check_describe(options: Options, scoped: bool) -> None:
@@ -114,16 +114,16 @@ def _check_describe(options: Options, scoped: bool) -> None:
         raise UsageError(
             "Option [describe] takes at most one of these options: [members], [offsets], [state]"
         )
-    if text_of(options, "state") is not None:
+    if optional_value(options, "state") is not None:
         raise UsageError("Option [describe] does not take a value for [state]")
 
 
 def _list(client: Client, options: Options) -> None:
     types, states = has(options, "type"), has(options, "state")
-    wanted_types = words(text_of(options, "type") or "")
+    wanted_types = words(optional_value(options, "type") or "")
     if any(each.lower() not in GROUP_TYPES for each in wanted_types):
         raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
-    found = group_calls.list_groups(client, _states(text_of(options, "state")), wanted_types)
+    found = group_calls.list_groups(client, _states(optional_value(options, "state")), wanted_types)
     table = group_lines.group_table(found, types=types, states=states)
     for line in table if types or states else [name for name, _, _ in found]:
         print(line)
@@ -147,11 +147,11 @@ def group_names(client: Client, options: Options) -> list[str]:
 
 def _describe(client: Client, options: Options) -> None:
     for name in sorted(group_names(client, options)):
-        group = group_calls.describe(client, name)
+        group = group_calls.describe_group(client, name)
         if group.state == "Dead":
-            _error(f"Consumer group '{name}' does not exist.")
+            _print_error(f"Consumer group '{name}' does not exist.")
             continue
-        _name_state(group)
+        _print_state(group)
         if has(options, "members"):
             print(*group_lines.member_table(group, verbose=options.verbose), sep="\n")
         elif has(options, "state"):
@@ -161,15 +161,15 @@ def _describe(client: Client, options: Options) -> None:
 
 
 def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
-    committed = group_calls.committed(client, group.group_id)
+    committed = group_calls.committed_offsets(client, group.group_id)
     partitions = {*committed, *(each for member in group.members for each in member.assignment)}
-    offsets = admin.list_offsets(client, dict.fromkeys(partitions, admin.LATEST))
+    offsets = admin_calls.list_offsets(client, dict.fromkeys(partitions, admin_calls.LATEST))
     ends = {each: end for each, end in offsets.items() if isinstance(end, int)}
     return group_lines.offset_rows(group, committed, ends)
 
 
-def _name_state(group: Group) -> None:
-    """Says first what there is to say of the group's state."""
+def _print_state(group: Group) -> None:
+    """Prints a line if the group has no members or is rebalancing."""
     name = group.group_id
     sys.stdout.flush()
     if group.state == "Empty":
@@ -183,7 +183,7 @@ def _delete(client: Client, options: Options) -> None:
     names = group_names(client, options)
     for name in names:
         try:
-            group_calls.delete(client, name)
+            group_calls.delete_group(client, name)
         except KafkaError as error:
             failed[name] = error
     deleted = [name for name in names if name not in failed]
@@ -191,7 +191,7 @@ def _delete(client: Client, options: Options) -> None:
         shown = ", ".join(f"'{name}'" for name in deleted)
         print(f"Deletion of requested consumer groups ({shown}) was successful.")
         return
-    _error("Deletion of some consumer groups failed:")
+    _print_error("Deletion of some consumer groups failed:")
     for name, why in failed.items():
         print(f"* Group '{name}' could not be deleted due to: {why}")
     if deleted:
@@ -203,19 +203,19 @@ def _reset(client: Client, options: Options) -> None:
     plans: dict[str, dict[TopicPartition, int]] = {}
     names = group_names(client, options)
     for name in names:
-        state = group_calls.describe(client, name).state
+        state = group_calls.describe_group(client, name).state
         plans[name] = {}
         if state not in ("Empty", "Dead"):
-            _error(
+            _print_error(
                 f"Assignments can only be reset if the group '{name}' is inactive, but the current"
                 f" state is {state}."
             )
             continue
-        plans[name] = group_reset.plan(client, options, name)
+        plans[name] = reset_offsets.plan(client, options, name)
         if options.execute:
-            group_calls.commit(client, name, plans[name])
+            group_calls.commit_offsets(client, name, plans[name])
     if options.export:
-        print(*export_lines(plans, single=len(names) == 1), "", sep="\n")
+        print(*csv_lines(plans, single=len(names) == 1), "", sep="\n")
     else:
         print(*group_lines.reset_table(plans), sep="\n")
 
@@ -225,7 +225,7 @@ def _delete_offsets(client: Client, options: Options) -> None:
     partitions = group_calls.named_partitions(client, options.topic)
     codes = group_calls.delete_offsets(client, name, partitions)
     if any(codes.values()):
-        _error("Encounter some partition level error, see the follow-up details:")
+        _print_error("Encounter some partition level error, see the follow-up details:")
     else:
         topics = ", ".join(options.topic)
         print(f"Request succeed for deleting offsets with topic {topics} group {name}")

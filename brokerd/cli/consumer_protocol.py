@@ -1,11 +1,11 @@
-"""What the members of a consumer group say to each other: subscription and assignment.
+"""Subscription and assignment of consumers: what a group's members send each other.
 
     subscription  version int16, topics string[], user data bytes?,
                   from 1: owned partitions (topic string, partitions int32[])[],
                   from 2: generation int32, from 3: rack string?
     assignment    version int16, (topic string, partitions int32[])[], user data bytes?
 
-Versions above 3 add at the end, so they are read as 3.
+Later versions append fields, so that they are read as version 3.
 """
 
 from base64 import b64encode

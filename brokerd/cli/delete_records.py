@@ -4,15 +4,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from brokerd.cli import admin
+from brokerd.cli import admin_calls
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
+    check_required,
     int32,
     int64,
     read_text,
-    require,
     run,
 )
 from brokerd.errors import KafkaError
@@ -39,13 +39,13 @@ def delete_records(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    require(options, "bootstrap-server", "offset-json-file")
+    check_required(options, "bootstrap-server", "offset-json-file")
     wanted = parse(read_text(options.offset_json_file))
     entries = {each: {"offset": offset} for each, offset in wanted.items()}
-    with admin.connect(options) as client:
+    with admin_calls.connect(options) as client:
         print("Executing records delete operation")
         api, common = ApiKey.DELETE_RECORDS, {"timeout": TIMEOUT_MS}
-        results = admin.ask_leaders(client, api, common, entries, "low_watermark")
+        results = admin_calls.ask_leaders(client, api, common, entries, "low_watermark")
     print("Records delete operation completed:")
     for (topic, index), result in results.items():
         what = "error" if isinstance(result, KafkaError) else "low_watermark"

@@ -1,11 +1,11 @@
-"""How dump-log shows keys and values: as text or numbers, or as what a group
-or a transaction leaves behind."""
+"""Keys and values in the lines of dump-log: text, numbers, or decoded records of
+`__consumer_offsets` and `__transaction_state`."""
 
 import struct
 from collections.abc import Callable
 from typing import Any
 
-from brokerd.cli.internal_topics import group_fields, offset_fields, to_json, version_of
+from brokerd.cli.internal_record_json import group_fields, offset_fields, to_json, version_of
 from brokerd.cli.options import CliError
 from brokerd.coordinator.group.records import GroupRecord, OffsetValue, decode
 from brokerd.coordinator.transaction.records import TransactionValue, decode_key, decode_value
@@ -33,7 +33,7 @@ _FIELDS: dict[str, Field] = {
     STRING: lambda data: data.decode(errors="replace"),
     "IntegerDecoder": _number(struct.Struct(">i")),
     "LongDecoder": _number(struct.Struct(">q")),
-    "DefaultDecoder": bytes.hex,  # of Kafka's, Java's name of an array's place in memory is seen
+    "DefaultDecoder": bytes.hex,  # Kafka's prints the address of the Java array
 }
 
 
@@ -49,7 +49,7 @@ def plain(key_class: str, value_class: str) -> Decoder:
 
 
 def _field(class_name: str) -> Field:
-    """By the name alone: the package has changed since older versions of Kafka."""
+    """By the name of the class without its package, which differed in older versions of Kafka."""
     name = class_name.rpartition(".")[2]
     if name not in _FIELDS:
         raise CliError(
@@ -76,7 +76,7 @@ def offsets(record: Record) -> tuple[str | None, str | None]:
     version = version_of(record.value)
     if isinstance(decoded.value, OffsetValue):
         return shown, _versioned("version", record.value, offset_fields(decoded.value, version))
-    fields = group_fields(decoded.value, version, opened=True)
+    fields = group_fields(decoded.value, version, decode_members=True)
     return shown, _versioned("version", record.value, fields)
 
 
@@ -94,7 +94,7 @@ def transactions(record: Record) -> tuple[str | None, str | None]:
 
 
 def _transaction(value: TransactionValue) -> str:
-    """One that has not begun, or has ended, has no partitions for Kafka's tools."""
+    """The fields of a transaction; in the state Empty without partitions, as in Kafka's tool."""
     by_topic = () if value.state == "Empty" else value.partitions or ()
     listed = ",".join(f"{topic}-{index}" for topic, indexes in by_topic for index in indexes)
     return (

@@ -1,7 +1,6 @@
-"""Offset and time indexes beside their data, as Kafka's DumpLogSegments checks them.
+"""The lines of offset and time indexes, compared with their data as in Kafka's DumpLogSegments.
 
-Kafka sets room aside for the whole index of its active segment: the zeros behind the last entry
-are not shown. Entries are compared with the batches they point at.
+Kafka preallocates the index of its active segment: the zeros behind the last entry are not shown.
 """
 
 import os
@@ -26,11 +25,11 @@ NOT_FOUND = -1
 
 @dataclass(slots=True)
 class Findings:
-    """What does not match, for the end of the output: lines by the line above them."""
+    """Mismatches, printed at the end of the output: lines by their heading."""
 
     lines: dict[str, list[str]] = field(default_factory=dict)
     failed: bool = False
-    """Whether there was something that Kafka's tool would have ended at."""
+    """Whether there was damage at which Kafka's tool would have ended."""
 
     def note(self, heading: str, line: str) -> None:
         self.lines.setdefault(heading, []).append(line)
@@ -44,7 +43,9 @@ def base_offset(file: str) -> int:
     return int(stem)
 
 
-def offset(file: str, sanity_only: bool, verify_only: bool, found: Findings) -> Iterator[str]:
+def offset_index_lines(
+    file: str, sanity_only: bool, verify_only: bool, found: Findings
+) -> Iterator[str]:
     """The lines of an offset index. Raises OSError, CliError."""
     base = base_offset(file)
     raw = Path(file).read_bytes()
@@ -53,8 +54,8 @@ def offset(file: str, sanity_only: bool, verify_only: bool, found: Findings) -> 
     elif sanity_only:
         yield _sanity(file, _OFFSET_ENTRY, raw)
     else:
-        with open(_beside(file, names.LOG), "rb") as data:
-            for relative, position in _used(_OFFSET_ENTRY, raw):
+        with open(_sibling(file, names.LOG), "rb") as data:
+            for relative, position in _entries_in_use(_OFFSET_ENTRY, raw):
                 _compare_offset(data.fileno(), position, base + relative, file, found)
                 if not verify_only:
                     yield f"offset: {base + relative} position: {position}"
@@ -71,18 +72,20 @@ def _compare_offset(fd: int, position: int, indexed: int, file: str, found: Find
         )
 
 
-def time(file: str, sanity_only: bool, verify_only: bool, found: Findings) -> Iterator[str]:
+def time_index_lines(
+    file: str, sanity_only: bool, verify_only: bool, found: Findings
+) -> Iterator[str]:
     """The lines of a time index. Raises OSError, CliError."""
     base = base_offset(file)
     raw = Path(file).read_bytes()
     if sanity_only:
         yield _sanity(file, _TIME_ENTRY, raw)
         return
-    positions = _used(_OFFSET_ENTRY, _beside(file, names.INDEX).read_bytes())
+    positions = _entries_in_use(_OFFSET_ENTRY, _sibling(file, names.INDEX).read_bytes())
     previous = time_index.NO_TIMESTAMP
-    with open(_beside(file, names.LOG), "rb") as data:
-        for timestamp, relative in _used(_TIME_ENTRY, raw):
-            start = _floor(positions, relative)
+    with open(_sibling(file, names.LOG), "rb") as data:
+        for timestamp, relative in _entries_in_use(_TIME_ENTRY, raw):
+            start = _position_before(positions, relative)
             entry = timestamp, base + relative
             _compare_time(data.fileno(), start, entry, previous, file, found)
             if not verify_only:
@@ -117,7 +120,7 @@ def _compare_time(
 
 
 def _largest_timestamp(fd: int, position: int, header: BatchHeader, found: Findings) -> int:
-    """That of the records, or the header's where they cannot be read."""
+    """The largest timestamp of the records, or that of the header if they cannot be read."""
     batch = memoryview(os.pread(fd, header.size_bytes, position))
     try:
         times = (record.timestamp_ms for record in iter_records(header, batch))
@@ -128,12 +131,12 @@ def _largest_timestamp(fd: int, position: int, header: BatchHeader, found: Findi
 
 
 def entries(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
-    """The whole entries of a file; half of one at the end is left out."""
+    """The entries of a file, without an incomplete one at the end."""
     whole = len(raw) // layout.size * layout.size
     return list(layout.iter_unpack(memoryview(raw)[:whole]))
 
 
-def _used(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
+def _entries_in_use(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
     """The entries without the zeros behind the last one."""
     found = entries(layout, raw)
     end = next((at for at, entry in enumerate(found) if at and not any(entry)), None)
@@ -144,14 +147,14 @@ def _sanity(file: str, layout: struct.Struct, raw: bytes) -> str:
     """Raises CliError if the broker would build the index anew."""
     if len(raw) % layout.size:
         raise CliError(f"it is corrupt, found {len(raw)} bytes, not a multiple of {layout.size}")
-    used = _used(layout, raw)
+    used = _entries_in_use(layout, raw)
     if used and used[-1] < used[0]:
         raise CliError("it is corrupt, its last entry lies before its first")
     return f"{file} passed sanity check."
 
 
-def _floor(positions: list[tuple[int, ...]], relative: int) -> int:
-    """Where to start looking for an offset."""
+def _position_before(positions: list[tuple[int, ...]], relative: int) -> int:
+    """The position of the last indexed batch at or before an offset."""
     found = bisect_right(positions, (relative, INT32_MAX))
     return positions[found - 1][1] if found else 0
 
@@ -160,5 +163,5 @@ def _batches(fd: int, position: int) -> Iterator[tuple[int, BatchHeader]]:
     return walk_headers(fd, max(position, 0), os.fstat(fd).st_size)
 
 
-def _beside(file: str, suffix: str) -> Path:
+def _sibling(file: str, suffix: str) -> Path:
     return Path(file).with_name(os.path.basename(file).split(".")[0] + suffix)

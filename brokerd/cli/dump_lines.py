@@ -1,4 +1,4 @@
-"""The lines of dump-log, in the words of Kafka's DumpLogSegments. No file is touched here."""
+"""The lines of dump-log, as Kafka's DumpLogSegments. Pure."""
 
 import struct
 
@@ -12,7 +12,7 @@ _CONTROL_TYPES = {0: "ABORT", 1: "COMMIT"}
 
 
 def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
-    """A batch, of which the header alone is read."""
+    """The line of a batch, from its header."""
     horizon = header.base_timestamp if header.attributes & DELETE_HORIZON else None
     return (
         f"baseOffset: {header.base_offset} lastOffset: {header.last_offset}"
@@ -30,7 +30,7 @@ def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
 
 
 def record_line(header: BatchHeader, record: Record) -> str:
-    """What is printed of a record without its contents; the rest is in the batch's header."""
+    """The line of a record without key and value."""
     sequence = sequence_of(header, record.offset - header.base_offset)
     keys = ",".join(name for name, _ in record.headers)
     line = (
@@ -42,13 +42,13 @@ def record_line(header: BatchHeader, record: Record) -> str:
 
 
 def contents_text(prefix: str, key: str | None, value: str | None) -> str:
-    """Key and payload; `prefix` stands before the first of them where it is a key."""
+    """Key and payload; `prefix` goes before the key."""
     shown = "" if key is None else f"{prefix}key: {key}"
     return shown if value is None else f"{shown} payload: {value}"
 
 
 def control_text(record: Record) -> str:
-    """The marker that a control record is; nothing where it is none that Kafka writes."""
+    """The type and the fields of a control record."""
     try:
         _, number = _CONTROL.unpack_from(record.key or b"")
         name = _CONTROL_TYPES.get(number, "UNKNOWN")

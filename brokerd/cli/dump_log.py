@@ -1,7 +1,7 @@
-"""`brokerd dump-log`: what lies in the files of a log, as Kafka's DumpLogSegments prints it.
+"""`brokerd dump-log`: prints the files of a log, of Kafka or brokerd, as Kafka's DumpLogSegments.
 
-Files of Kafka and of brokerd alike. Where Kafka's tool ends at something that is damaged, this one
-names it on standard error, goes on with what can still be read, and ends with 1.
+Kafka's tool ends at the first damage. This one reports damage on standard error, goes on with what
+can still be read, and exits with 1.
 """
 
 import errno
@@ -20,7 +20,7 @@ from brokerd.cli.dump_lines import (
     producer_line,
     record_line,
 )
-from brokerd.cli.options import CliError, OptionParser, Options, int32, require, run
+from brokerd.cli.options import CliError, OptionParser, Options, check_required, int32, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
@@ -30,18 +30,23 @@ from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
-_OUTPUT_FAILED = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # reading never says so
+_OUTPUT_FAILED = (
+    errno.EPIPE,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+)  # of writing only
 
 
 @dataclass(slots=True)
 class Dump:
-    """What was asked for, and what was found wrong so far."""
+    """The options, and the problems found so far."""
 
     options: Options
-    contents: dump_decoders.Decoder | None
+    decoder: dump_decoders.Decoder | None
     found: dump_indexes.Findings = field(default_factory=dump_indexes.Findings)
 
-    def complain(self, line: str) -> None:
+    def report(self, line: str) -> None:
         sys.stdout.flush()
         print(line, file=sys.stderr)
         self.found.failed = True
@@ -49,7 +54,7 @@ class Dump:
 
 def dump_log(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    parser = OptionParser("dump-log", "Shows what lies in segments, indexes and snapshots.")
+    parser = OptionParser("dump-log", "Print the contents of segments, indexes and snapshots.")
     parser.option("files", "REQUIRED: the files, separated by commas.", "FILE,…")
     parser.flag("print-data-log", "Print keys and payloads. Implies --deep-iteration.")
     parser.flag("deep-iteration", "A line for each record, not only for each batch.")
@@ -59,7 +64,7 @@ def dump_log(arguments: Sequence[str]) -> int:
     parser.flag("transaction-log-decoder", "Show the records of __transaction_state.")
     parser.flag("skip-record-metadata", "Leave out offset, time and sizes of records.")
     parser.option("max-bytes", "Read this much of each data file.", "N", int32, default=INT32_MAX)
-    parser.option("max-message-size", "Taken and not needed.", "N", int32, default=5 << 20)
+    parser.option("max-message-size", "Accepted and ignored.", "N", int32, default=5 << 20)
     decoders = "String-, Integer-, Long- or DefaultDecoder."
     parser.option("key-decoder-class", decoders, "CLASS")
     parser.option("value-decoder-class", decoders, "CLASS")
@@ -67,7 +72,7 @@ def dump_log(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> int:
-    require(options, "files")
+    check_required(options, "files")
     dump = Dump(options, _decoder(options))
     for file in words(options.files):
         print(f"Dumping {file}")
@@ -76,7 +81,7 @@ def _run(options: Options) -> int:
         except (OSError, CliError) as error:
             if getattr(error, "errno", None) in _OUTPUT_FAILED:
                 raise
-            dump.complain(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}")
+            dump.report(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}")
     sys.stdout.flush()
     for heading, lines in dump.found.lines.items():
         print(heading, *lines, sep="\n", file=sys.stderr)
@@ -106,11 +111,15 @@ def _dump_file(dump: Dump, file: str) -> None:
             print(aborted_line(*row))
     elif suffix in (names.INDEX, names.TIME_INDEX):
         sanity, verify = dump.options.index_sanity_check, dump.options.verify_index_only
-        kind = dump_indexes.offset if suffix == names.INDEX else dump_indexes.time
+        kind = (
+            dump_indexes.offset_index_lines
+            if suffix == names.INDEX
+            else dump_indexes.time_index_lines
+        )
         for line in kind(file, sanity, verify, dump.found):
             print(line)
     else:
-        dump.complain(f"Ignoring unknown file {file}")
+        dump.report(f"Ignoring unknown file {file}")
 
 
 def _dump_snapshot(dump: Dump, file: str) -> None:
@@ -118,7 +127,7 @@ def _dump_snapshot(dump: Dump, file: str) -> None:
         entries = producer_snapshot.decode(Path(file).read_bytes())
     except producer_snapshot.CorruptSnapshotError as error:
         sys.stdout.flush()
-        print(f"{file} is no snapshot of producers: {error}", file=sys.stderr)
+        print(f"{file} is not a producer snapshot: {error}", file=sys.stderr)
         return
     for producer_id, entry in entries.items():
         print(producer_line(producer_id, entry))
@@ -127,7 +136,7 @@ def _dump_snapshot(dump: Dump, file: str) -> None:
 def _dump_data(dump: Dump, file: str) -> None:
     base_offset = dump_indexes.base_offset(file)
     print(f"Log starting offset: {base_offset}")
-    deep = dump.options.deep_iteration or dump.contents is not None
+    deep = dump.options.deep_iteration or dump.decoder is not None
     with open(file, "rb") as data:
         fd, size = data.fileno(), min(os.path.getsize(file), dump.options.max_bytes)
         valid = 0
@@ -141,24 +150,24 @@ def _dump_data(dump: Dump, file: str) -> None:
         rest = os.pread(fd, _HEAD.size, valid)
     if valid < size and dump.options.max_bytes == INT32_MAX:
         print(f"Found {size - valid} invalid bytes at the end of {os.path.basename(file)}")
-        _name_rest(dump, file, valid, rest)
+        _report_rest(dump, file, valid, rest)
 
 
-def _name_rest(dump: Dump, file: str, position: int, rest: bytes) -> None:
-    """Says what follows the last batch, unless it is merely one that was cut off."""
+def _report_rest(dump: Dump, file: str, position: int, rest: bytes) -> None:
+    """Reports what follows the last batch, unless it is the beginning of a batch."""
     if len(rest) < _HEAD.size:
         return
     _, _, _, magic = _HEAD.unpack(rest)
-    if any(rest) and magic != MAGIC:  # Kafka sets room aside, which is zeros
+    if any(rest) and magic != MAGIC:  # zeros: Kafka preallocates files
         where = f"{os.path.abspath(file)}, position {position}"
-        dump.complain(f"Found message format {magic} in {where}: only format {MAGIC} is read")
+        dump.report(f"Found message format {magic} in {where}: only format {MAGIC} is read")
 
 
 def _dump_records(
     dump: Dump, file: str, position: int, header: BatchHeader, batch: memoryview, last_offset: int
 ) -> int:
-    """Prints the records of a batch; the last offset that was seen."""
-    for record in _readable(dump, file, position, header, batch):
+    """Prints the records of a batch; returns the last offset."""
+    for record in _readable_records(dump, file, position, header, batch):
         if last_offset not in (-1, record.offset - 1):
             dump.found.note(
                 f"Non-consecutive offsets in {os.path.abspath(file)}",
@@ -166,22 +175,22 @@ def _dump_records(
             )
         last_offset = record.offset
         line = record_line(header, record) if not dump.options.skip_record_metadata else ""
-        if dump.contents is not None and not header.is_control:
-            line += contents_text(" " if line else "| ", *dump.contents(record))
+        if dump.decoder is not None and not header.is_control:
+            line += contents_text(" " if line else "| ", *dump.decoder(record))
         print(line)
     return last_offset
 
 
-def _readable(
+def _readable_records(
     dump: Dump, file: str, position: int, header: BatchHeader, batch: memoryview
 ) -> Iterator[Record]:
-    """The records up to the first that does not hold together; that one is named."""
+    """The records up to the first that cannot be decoded, which is reported."""
     if header.count == 0:  # compaction left nothing but the state of the producer
         return
     try:
         yield from iter_records(header, batch)
     except (KafkaError, IndexError, ValueError) as error:
-        dump.complain(
+        dump.report(
             f"Unreadable records in {os.path.abspath(file)}: the batch of offsets"
             f" {header.base_offset} to {header.last_offset} at position {position}: {error}"
         )

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from brokerd.cli import admin
+from brokerd.cli import admin_calls
 from brokerd.cli.options import CliError, OptionParser, Options, has, int32, int64, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
@@ -15,6 +15,7 @@ _TIMES = {
 }  # fmt: skip
 _RULE = re.compile(r"([^:,]*)(?::(?:([0-9]*)|([0-9]*)-([0-9]*)))?")
 Filter = Callable[[str, int], bool]
+"""Whether a topic and partition are wanted."""
 
 
 def get_offsets(arguments: Sequence[str]) -> int:
@@ -30,10 +31,10 @@ def get_offsets(arguments: Sequence[str]) -> int:
         default="latest",
     )  # fmt: skip
     parser.flag("exclude-internal-topics", "Leave out internal topics.")
-    return run(parser, _run, arguments, _failed)
+    return run(parser, _run, arguments, _print_failure)
 
 
-def _failed(error: Exception) -> int:
+def _print_failure(error: Exception) -> int:
     print(f"Error occurred: {error}", file=sys.stderr)
     return 1
 
@@ -41,13 +42,13 @@ def _failed(error: Exception) -> int:
 def _run(options: Options) -> None:
     if has(options, "topic-partitions") and (has(options, "topic") or has(options, "partitions")):
         raise CliError("--topic-partitions cannot be used with --topic or --partitions")
-    time, is_wanted = parse_time(options.time), _filter(options)
-    with admin.connect(options) as client:
-        topics = admin.all_topics(client, internal=not options.exclude_internal_topics)
-        wanted = [each for each in admin.partitions_of(topics) if is_wanted(*each)]
+    time, is_wanted = parse_time(options.time), _filter_of(options)
+    with admin_calls.connect(options) as client:
+        topics = admin_calls.all_topics(client, internal=not options.exclude_internal_topics)
+        wanted = [each for each in admin_calls.partitions_of(topics) if is_wanted(*each)]
         if not wanted:
             raise CliError("Could not match any topic-partitions with the specified filters")
-        found = admin.list_offsets(client, dict.fromkeys(wanted, time))
+        found = admin_calls.list_offsets(client, dict.fromkeys(wanted, time))
     for topic, index in sorted(wanted, key=lambda each: f"{each[0]}-{each[1]}"):
         offset = found[topic, index]
         if isinstance(offset, KafkaError):
@@ -71,11 +72,11 @@ def parse_time(text: str) -> int:
         raise CliError(f"Malformed time argument {text}. {what}") from None
 
 
-def _filter(options: Options) -> Filter:
+def _filter_of(options: Options) -> Filter:
     if options.topic_partitions:
         rules = [parse_rule(each) for each in words(options.topic_partitions)]
         return lambda topic, index: any(rule(topic, index) for rule in rules)
-    pattern = admin.topic_filter(options.topic if has(options, "topic") else ".*")
+    pattern = admin_calls.topic_filter(options.topic if has(options, "topic") else ".*")
     try:
         partitions = {int32(each) for each in words(options.partitions or "")}
     except ValueError:
@@ -93,7 +94,7 @@ def parse_rule(text: str) -> Filter:
     match = _RULE.fullmatch(text)
     if match is None:
         raise CliError(f"Invalid rule specification: {text}")
-    pattern = admin.topic_filter(match[1] or ".*")
+    pattern = admin_calls.topic_filter(match[1] or ".*")
     try:
         low, high = int32(match[3] or "0"), int32(match[4] or str(INT32_MAX))
         if match[2]:

@@ -1,11 +1,11 @@
-"""The tables of consumer-groups, in the words and widths of Kafka's ConsumerGroupCommand."""
+"""The tables that consumer-groups prints, as Kafka's ConsumerGroupCommand. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
-from brokerd.cli.words import refusal
+from brokerd.cli.error_messages import error_of
 from brokerd.topic_partition import TopicPartition
 
 MISSING = "-"
@@ -18,7 +18,7 @@ Offsets = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a group, with what it was given."""
+    """A member of a group, with its assigned partitions."""
 
     member_id: str
     instance_id: str
@@ -60,8 +60,8 @@ def group_table(rows: Sequence[Row], *, types: bool, states: bool) -> list[str]:
 
 
 def offset_rows(group: Group, committed: Offsets, ends: Mapping[TopicPartition, int]) -> list[Row]:
-    """A row for each partition that is owned or was committed, owners with most of them first, and
-    of those with equally many the one that owns the first."""
+    """A row for each partition that is assigned or has a committed offset: first the members with
+    most partitions; of members with equally many, the one with the first partition."""
     rows: list[Row] = []
     owned: set[TopicPartition] = set()
     members = [each for each in group.members if each.assignment]
@@ -85,7 +85,7 @@ def _partition_rows(
     for each in sorted(partitions):
         offset, end = committed.get(each), ends.get(each)
         lag = None if offset is None or end is None else end - offset
-        numbers = (_text(offset), _text(end), _text(lag))
+        numbers = (_number_text(offset), _number_text(end), _number_text(lag))
         rows.append((group_id, each[0], str(each[1]), *numbers, *who))
     return rows
 
@@ -112,8 +112,7 @@ def member_table(group: Group, *, verbose: bool) -> list[str]:
 
 
 def _assignment_text(partitions: Sequence[TopicPartition]) -> str:
-    """The partitions of each topic, whose name Kafka 3.9 leaves out and whose numbers it sorts as
-    text."""
+    """The partitions of each topic. As in Kafka 3.9 without its name, sorted as text."""
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic, index in partitions:
         by_topic[topic].append(index)
@@ -144,11 +143,11 @@ def reset_table(plans: Mapping[str, Offsets]) -> list[str]:
 def deleted_table(codes: Mapping[TopicPartition, int]) -> list[str]:
     """The outcome of --delete-offsets: the error code of each partition."""
     rows = [
-        (topic, str(index), f"Error: {refusal(code)}" if code else "Successful")
+        (topic, str(index), f"Error: {error_of(code)}" if code else "Successful")
         for (topic, index), code in sorted(codes.items())
     ]
     return table(("TOPIC", "PARTITION", "STATUS"), *rows)
 
 
-def _text(number: int | None) -> str:
+def _number_text(number: int | None) -> str:
     return MISSING if number is None else str(number)

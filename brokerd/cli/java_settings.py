@@ -1,6 +1,6 @@
-"""Settings of Kafka's Java clients in librdkafka's words, for the console tools. Pure.
+"""Translates settings of Kafka's Java clients to librdkafka's, for the console tools. Pure.
 
-Most are called the same there, and librdkafka says which values it takes.
+Most have the same name there, and librdkafka checks their values.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from brokerd.cli.options import CliError
 
 MAX_BLOCK_MS = 60_000
 MAX_REQUEST_BYTES = 1 << 20
-_FETCH_LEAST_BYTES = 1_000_000
-"""librdkafka's default of message.max.bytes, below which fetch.max.bytes may not be."""
-_MOST_IN_FLIGHT = 5  # of an idempotent producer
+_FETCH_MAX_BYTES_MIN = 1_000_000
+"""librdkafka's default of message.max.bytes: fetch.max.bytes may not be lower than that."""
+_IN_FLIGHT_MAX = 5  # of an idempotent producer
 _PRODUCER = {"max.request.size": "message.max.bytes", "partitioner.class": "partitioner"}
 _CONSUMER = {"fetch.max.wait.ms": "fetch.wait.max.ms", "request.timeout.ms": "socket.timeout.ms"}
 _CLIENTS = "org.apache.kafka.clients."
@@ -35,30 +35,32 @@ def producer(given: Mapping[str, str]) -> dict[str, str]:
         if level is not None and settings.get("compression.type") == codec:
             settings["compression.level"] = level
     settings.setdefault("message.max.bytes", str(MAX_REQUEST_BYTES))
-    # librdkafka has one clock for both, which runs from the moment a record is queued
+    # librdkafka has one timeout for both, counted from when a record is queued
     block_ms = settings.pop("max.block.ms", str(MAX_BLOCK_MS))
     if "delivery.timeout.ms" not in settings:
-        settings.setdefault("message.timeout.ms", _longer(block_ms, settings.get("linger.ms", "0")))
+        settings.setdefault(
+            "message.timeout.ms", _above_linger(block_ms, settings.get("linger.ms", "0"))
+        )
     settings.setdefault("enable.idempotence", str(_may_be_idempotent(settings)).lower())
     return settings
 
 
-def _longer(timeout_ms: str, linger_ms: str) -> str:
-    """The time-out, which librdkafka wants to be longer than a batch waits."""
+def _above_linger(timeout_ms: str, linger_ms: str) -> str:
+    """The timeout; librdkafka requires it to be longer than linger.ms."""
     try:
         return str(max(int(timeout_ms), int(linger_ms) + 1))
     except ValueError:
-        return timeout_ms  # librdkafka names what is no number
+        return timeout_ms  # librdkafka reports that it is no number
 
 
 def _may_be_idempotent(settings: Mapping[str, str]) -> bool:
-    """Whether nothing speaks against it: without a word of it Kafka's producer is so then."""
+    """Whether no setting rules idempotence out; then Kafka's producer is idempotent by default."""
     in_flight = settings.get("max.in.flight.requests.per.connection", "1")
     return (
         settings.get("acks", "all") in ("all", "-1")
         and settings.get("retries") != "0"
         and in_flight.isdecimal()
-        and int(in_flight) <= _MOST_IN_FLIGHT
+        and int(in_flight) <= _IN_FLIGHT_MAX
     )
 
 
@@ -73,13 +75,13 @@ def consumer(given: Mapping[str, str]) -> dict[str, str]:
     if "metadata.max.age.ms" in settings:  # when topics that match a pattern are looked for again
         settings["topic.metadata.refresh.interval.ms"] = settings["metadata.max.age.ms"]
     most = settings.get("fetch.max.bytes", "")
-    if most.isdecimal() and int(most) < _FETCH_LEAST_BYTES:
+    if most.isdecimal() and int(most) < _FETCH_MAX_BYTES_MIN:
         settings.setdefault("message.max.bytes", most)
     return settings
 
 
 def _renamed(given: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """Those of librdkafka itself, which may be given as well, go before."""
+    """Settings by librdkafka's names; one that was given by that name takes precedence."""
     return {names[key]: value for key, value in given.items() if key in names} | {
         key: value for key, value in given.items() if key not in names
     }

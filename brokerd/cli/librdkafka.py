@@ -1,4 +1,4 @@
-"""librdkafka's clients, which the console tools send and read with, by the settings of Kafka's."""
+"""librdkafka's producer and consumer, which the console tools use, made by Kafka's settings."""
 
 import re
 import sys
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from brokerd.cli.addresses import bootstrap_addresses
-from brokerd.cli.client import name
+from brokerd.cli.client import address_text
 from brokerd.cli.options import CliError, Options, read_properties
 
 _NO_SUCH = re.compile(r'No such configuration property: "(.*)"', re.DOTALL)
 
 Merged = tuple[str, str, object]
-"""A setting, the option that gives it too, and what it is where neither says it."""
+"""A setting, the option for it, and the default if neither is given."""
 
 
 def pairs(texts: Iterable[str] | None) -> dict[str, str]:
@@ -26,19 +26,19 @@ def pairs(texts: Iterable[str] | None) -> dict[str, str]:
 
 def bootstrap(options: Options) -> str:
     """The brokers that the options name. Raises UsageError."""
-    return ",".join(map(name, bootstrap_addresses(options)))
+    return ",".join(map(address_text, bootstrap_addresses(options)))
 
 
 def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
-    """The settings of a file and those of the command line, which go before them."""
+    """The settings of a file, replaced by those of the command line."""
     return read_properties(file) | pairs(given)
 
 
 def merged(
     settings: Mapping[str, str], options: Options, table: Iterable[Merged]
 ) -> dict[str, str]:
-    """As CommandLineUtils.maybeMergeOptions: what an option says goes before the property, and
-    that before the option's default."""
+    """The option's value, else the property's, else the option's default, as in Kafka's
+    CommandLineUtils.maybeMergeOptions."""
     found = dict(settings)
     for setting, option, default in table:
         value = getattr(options, option.replace("-", "_"))
@@ -50,18 +50,18 @@ def merged(
 
 
 def make(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
-    """A producer or consumer at the brokers of the command line, whatever a file names. CliError
-    for a setting that cannot be; those that librdkafka lacks are named and passed over."""
+    """A producer or consumer (`kind`) for the brokers that the command line names. Settings that
+    librdkafka does not have are ignored with a warning. Raises CliError for an invalid setting."""
     from confluent_kafka import KafkaException
 
     config = {"log_level": 0, **settings}
-    config |= {"bootstrap.servers": bootstrap(options), "error_cb": _Errors()}
+    config |= {"bootstrap.servers": bootstrap(options), "error_cb": _ConnectionErrors()}
     unused = []
     while True:
         try:
             client = kind(config)
             break
-        except TypeError as error:  # what Python's binding takes is never a text
+        except TypeError as error:  # settings that take a Python object, such as callbacks
             raise CliError(str(error)) from None
         except KafkaException as error:
             said = error.args[0].str().strip()
@@ -77,8 +77,8 @@ def make(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
     return client
 
 
-class _Errors:
-    """Says once that no broker can be reached; the client goes on trying."""
+class _ConnectionErrors:
+    """Prints each kind of error once; the client goes on trying."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()

@@ -1,20 +1,28 @@
-"""`brokerd log-dirs`: Kafka's kafka-log-dirs.sh. The last line is JSON."""
+"""`brokerd log-dirs`: Kafka's kafka-log-dirs.sh. The last line of its output is JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brokerd.cli import admin
+from brokerd.cli import admin_calls
 from brokerd.cli.client import Client
-from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, require, run
-from brokerd.cli.words import check, refusal
+from brokerd.cli.error_messages import error_of, raise_for_code
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    check_required,
+    int32,
+    run,
+)
 from brokerd.config.values import words
 from brokerd.protocol.api_keys import ApiKey
 
 
 def log_dirs(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    parser = OptionParser("log-dirs", "Print what lies in the log directories of brokers.")
+    parser = OptionParser("log-dirs", "Print the log directories of brokers and their partitions.")
     parser.bootstrap()
     parser.flag("describe", "REQUIRED: describe the log directories.")
     parser.option("topic-list", "Only these topics.", "T1,T2", default="")
@@ -23,14 +31,14 @@ def log_dirs(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    require(options, "bootstrap-server", "describe")
+    check_required(options, "bootstrap-server", "describe")
     try:
         asked = sorted({int32(each) for each in words(options.broker_list)})
     except ValueError:
         raise UsageError(
             f"--broker-list {options.broker_list} is not a list of broker ids"
         ) from None
-    with admin.connect(options) as client:
+    with admin_calls.connect(options) as client:
         known = sorted(client.brokers)
         unknown = [each for each in asked if each not in known]
         if unknown:
@@ -47,13 +55,15 @@ def _run(options: Options) -> None:
 
 def _directories(client: Client, broker_id: int) -> list[Any]:
     request = {"topics": None}
-    answer = client.retrying(lambda: client.to(broker_id, ApiKey.DESCRIBE_LOG_DIRS, request))
-    check(int(getattr(answer, "error_code", 0)))
+    answer = client.with_retries(
+        lambda: client.to_broker(broker_id, ApiKey.DESCRIBE_LOG_DIRS, request)
+    )
+    raise_for_code(int(getattr(answer, "error_code", 0)))
     return list(answer.results)
 
 
 def document(answers: Mapping[int, Sequence[Any]], topics: Sequence[str]) -> str:
-    """Brokers, their directories and the partitions there (of these topics, if any), as JSON."""
+    """Brokers, their log directories and partitions as JSON; of `topics` only, if there are any."""
     brokers = [
         {"broker": broker_id, "logDirs": [_directory(each, topics) for each in directories]}
         for broker_id, directories in answers.items()
@@ -74,7 +84,7 @@ def _directory(described: Any, topics: Sequence[str]) -> dict[str, Any]:
         if not topics or topic.name in topics
         for each in topic.partitions
     ]
-    error = str(refusal(code)) if code else None
+    error = str(error_of(code)) if code else None
     return {"logDir": described.log_dir, "error": error, "partitions": partitions}
 
 

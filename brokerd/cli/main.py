@@ -17,10 +17,10 @@ TOOLS = {
     "consumer-groups": "list, describe, reset and delete consumer groups",
     "get-offsets": "print offsets of partitions",
     "delete-records": "delete the oldest records of partitions",
-    "log-dirs": "print what lies in the log directories of brokers",
-    "dump-log": "print what lies in segments and indexes",
+    "log-dirs": "print the log directories of brokers and their partitions",
+    "dump-log": "print the contents of segments and indexes",
 }
-"""Command → what it does. Its module in this package, and the function there, are named alike."""
+"""Command → what it does. Its module, and the function there, have the name of the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Nothing is read from and written to those of the three that are closed (`<&-`)."""
+    """Opens /dev/null in place of standard streams that are closed (`<&-`)."""
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  (as long as the process lives)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -48,7 +48,7 @@ def _start(arguments: Sequence[str]) -> int:
     run.add_argument("properties", help="server.properties, with Kafka's names")
     run.add_argument(
         "--override", action="append", default=[], metavar="KEY=VALUE",
-        help="a setting that goes before the file's; may be repeated",
+        help="a setting that replaces the file's; may be repeated",
     )  # fmt: skip
     run.add_argument("-daemon", action="store_true", help="in the background, once it is ready")
     for name, text in TOOLS.items():

@@ -1,7 +1,7 @@
-"""Options as Kafka's own tools take them, and how a command fails.
+"""The options of a command, as those of Kafka's tools, and what is printed when a command fails.
 
-Names, `--name=value` and the exit code 1 for a wrong line are Kafka's. What is wrong is said first,
-then the options are listed, both on standard error.
+A wrong command line has the exit code 1. The error is printed first, then the list of options, both
+to standard error.
 """
 
 import argparse
@@ -23,20 +23,20 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,20}")
 
 
 class CliError(Exception):
-    """What is printed for the user in one line; the command ends with 1."""
+    """An error that is printed as one line; the exit code is 1."""
 
 
 class UsageError(CliError):
-    """As CliError, and the options are listed after the line."""
+    """A CliError after which the list of options is printed."""
 
 
 def int32(text: str) -> int:
-    """The number that a text says. Raises ValueError."""
+    """Parses a number of that size. Raises ValueError."""
     return _integer(text, 32)
 
 
 def int64(text: str) -> int:
-    """The number that a text says. Raises ValueError."""
+    """Parses a number of that size. Raises ValueError."""
     return _integer(text, 64)
 
 
@@ -48,7 +48,8 @@ def _integer(text: str, bits: int) -> int:
 
 
 class OptionParser(argparse.ArgumentParser):
-    """One command's options. None is required by argparse: `require` says it in Kafka's words."""
+    """The options of one command. Required ones are checked by `check_required`, with Kafka's
+    message."""
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
@@ -75,7 +76,7 @@ class OptionParser(argparse.ArgumentParser):
         )  # fmt: skip
 
     def optional(self, name: str, text: str, metavar: str) -> None:
-        """An option whose value may be left out: True then."""
+        """An option whose value may be left out, and is True then."""
         self.add_argument(f"--{name}", help=text, metavar=metavar, nargs="?", const=True)
 
     def flag(self, name: str, text: str, *, empty_in: str | None = None) -> None:
@@ -88,12 +89,12 @@ class OptionParser(argparse.ArgumentParser):
             )
 
     def bootstrap(self) -> None:
-        """What every command that talks to brokers takes."""
+        """The options of every command that connects to brokers."""
         self.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
         self.option("command-config", "A properties file for the client.", "FILE")
 
 
-def _complain(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     print(error, file=sys.stderr)
     return 1
 
@@ -102,15 +103,15 @@ def run(
     parser: OptionParser,
     command: Callable[[Options], int | None],
     arguments: Sequence[str],
-    failed: Callable[[Exception], int] = _complain,
+    failed: Callable[[Exception], int] = _print_error,
 ) -> int:
-    """Parses and runs. An error of the cluster, and what cannot be done, is a line by `failed`,
-    which returns the exit code."""
+    """Parses the options and runs the command. `failed` prints CliError and KafkaError, and returns
+    the exit code."""
     try:
         code = _run(parser, command, arguments, failed)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader of our lines has seen enough
+    except BrokenPipeError:  # whatever reads our output has ended
         _drop_output()
         return 1
     except OSError as error:
@@ -143,19 +144,19 @@ def _run(
 
 
 def _drop_output() -> None:
-    """What is left in the buffer goes nowhere, so that the end of the process is quiet."""
+    """Discards what is still buffered: else writing it at exit would print another error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def require(options: Options, *names: str) -> None:
+def check_required(options: Options, *names: str) -> None:
     """UsageError unless each option was given."""
     for name in names:
         if not has(options, name):
             raise UsageError(f'Missing required argument "[{name}]"')
 
 
-def exclude(options: Options, used: str, *others: str) -> None:
-    """UsageError where `used` stands together with one of the others."""
+def check_invalid(options: Options, used: str, *others: str) -> None:
+    """UsageError if `used` was given together with one of the others."""
     for other in others:
         if has(options, used) and has(options, other):
             raise UsageError(f'Option "[{used}]" can\'t be used with option "[{other}]"')
@@ -167,14 +168,14 @@ def has(options: Options, name: str) -> bool:
     return value is not None and value is not False
 
 
-def text_of(options: Options, name: str) -> str | None:
-    """The value of an option that may stand without one; None where it does or is not there."""
+def optional_value(options: Options, name: str) -> str | None:
+    """The value of an option that may have none; None without a value or without the option."""
     value = getattr(options, name.replace("-", "_"))
     return value if isinstance(value, str) else None
 
 
 def check_available(options: Options, where: Mapping[str, Sequence[str]]) -> None:
-    """UsageError where an option stands without any of those that it belongs to."""
+    """UsageError for an option (key) without any of the options that it needs (value)."""
     lone = [
         name
         for name, others in where.items()
@@ -186,8 +187,8 @@ def check_available(options: Options, where: Mapping[str, Sequence[str]]) -> Non
         )
 
 
-def one_of(options: Options, actions: Sequence[str]) -> str:
-    """The one action that was asked for."""
+def single_action(options: Options, actions: Sequence[str]) -> str:
+    """The action that was given. UsageError unless it is exactly one."""
     wanted = [action for action in actions if has(options, action)]
     if len(wanted) != 1:
         listed = ", ".join(f"--{action}" for action in actions)

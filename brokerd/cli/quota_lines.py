@@ -1,19 +1,19 @@
-"""Quotas of users, clients and addresses: which are meant, which may change, and their lines, as
-Kafka's ConfigCommand has them. Pure."""
+"""Quotas of users, clients and addresses in `configs`: parts of requests, checks and lines of
+output, as in Kafka's ConfigCommand. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from brokerd.cli.config_entities import QUOTA_TYPES, USERS, Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.scram import MECHANISMS
+from brokerd.cli.scram_credentials import MECHANISMS
 from brokerd.config.values import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
-_WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
+_SHOWN_TYPES = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
 
 
-def components(entities: Entities) -> list[dict[str, Any]]:
+def entity_filter(entities: Entities) -> list[dict[str, Any]]:
     """The filter for exactly these entities. Raises CliError for a name without a type."""
     if len(entities.names) > len(entities.types):
         raise CliError("More entity names specified than entity types")
@@ -26,16 +26,16 @@ def components(entities: Entities) -> list[dict[str, Any]]:
 
 
 def entity(entities: Entities) -> list[dict[str, str | None]]:
-    """The one entity that is to change."""
+    """The entity whose quotas are to change, as requests have it."""
     return [
         {"entity_type": QUOTA_TYPES[kind], "entity_name": name or None}
         for kind, name in zip(entities.types, entities.names, strict=False)
     ]
 
 
-def check_credentials(entities: Entities, names: Collection[str]) -> bool:
-    """Whether these settings are SCRAM credentials. Raises CliError if only some of them are, or
-    for others than those of one user."""
+def are_credentials(entities: Entities, names: Collection[str]) -> bool:
+    """Whether these settings are SCRAM credentials. Raises CliError if only some of them are, or if
+    the entity is not one user."""
     kinds = {name in MECHANISMS for name in names}
     if len(kinds) > 1:
         raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")
@@ -60,7 +60,7 @@ def quota_line(entry: Any) -> str:
     names = {part.entity_type: part.entity_name for part in entry.entity}
     who = ", ".join(
         f"the default {words}" if names[kind] is None else f"{words} '{names[kind]}'"
-        for kind, words in _WORDS.items()
+        for kind, words in _SHOWN_TYPES.items()
         if kind in names
     )
     values = {each.key: each.value for each in entry.values}

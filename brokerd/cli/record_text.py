@@ -1,4 +1,4 @@
-"""Lines to records and records to lines, as Kafka's console tools have them. Pure.
+"""Lines of input to records, and records to lines of output, as Kafka's console tools. Pure.
 
 The properties are those of Kafka's LineMessageReader (`parse.key`, `key.separator` …) and
 DefaultMessageFormatter (`print.key`, `line.separator` …).
@@ -15,8 +15,8 @@ Properties = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What a line of input says."""
+class InputRecord:
+    """A record to send, as parsed from a line of input."""
 
     key: bytes | None
     value: bytes | None
@@ -24,7 +24,7 @@ class Line:
 
 
 class LineReader:
-    """Parses the lines of console-producer."""
+    """Kafka's LineMessageReader: parses the lines of console-producer."""
 
     def __init__(self, properties: Properties) -> None:
         self._parse_key = _flag(properties, "parse.key")
@@ -44,21 +44,23 @@ class LineReader:
         if not all((*named, self._key_separator)):
             raise CliError("A separator may not be empty")
 
-    def parse(self, text: str, number: int) -> Line:
+    def parse(self, text: str, number: int) -> InputRecord:
         """The record of line `number`. Raises CliError where a separator is missing."""
         headers = key = None
         rest = text
         if self._parse_headers:
-            headers, rest = self._cut(rest, self._delimiter, "headers delimiter", number, text)
+            headers, rest = self._split_off(
+                rest, self._delimiter, "headers delimiter", number, text
+            )
         if self._parse_key:
-            key, rest = self._cut(rest, self._key_separator, "key separator", number, text)
-        return Line(
+            key, rest = self._split_off(rest, self._key_separator, "key separator", number, text)
+        return InputRecord(
             None if key is None else self._bytes(key),
             self._bytes(rest),
             [] if headers in (None, self._null) else self._headers(headers or "", number),
         )
 
-    def _cut(
+    def _split_off(
         self, text: str, separator: str, what: str, number: int, line: str
     ) -> tuple[str | None, str]:
         before, found, after = text.partition(separator)
@@ -84,8 +86,8 @@ class LineReader:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A record as a consumer gets it; `timestamp_type` None = it has no timestamp."""
+class ConsumedRecord:
+    """A record that a consumer got; `timestamp_type` is None if it has no timestamp."""
 
     partition: int
     offset: int
@@ -96,12 +98,12 @@ class Shown:
     headers: Sequence[tuple[str, bytes | None]]
 
 
-RecordFormatter = Callable[[Shown], bytes]
-"""All that console-consumer prints of a record; CliError where it cannot be shown."""
+RecordFormatter = Callable[[ConsumedRecord], bytes]
+"""Gives the bytes that console-consumer prints for a record. Raises CliError."""
 
 
-class Formatter:
-    """Prints the records of console-consumer."""
+class DefaultFormatter:
+    """Kafka's DefaultMessageFormatter."""
 
     def __init__(self, properties: Properties) -> None:
         self._timestamp = _flag(properties, "print.timestamp")
@@ -118,9 +120,8 @@ class Formatter:
         self._of_value = _deserializer(properties, "value.deserializer")
         self._of_header = _deserializer(properties, "headers.deserializer")
 
-    def format(self, record: Shown) -> bytes:
-        """The record with the separator behind it. Raises CliError where a part is no such
-        number."""
+    def format(self, record: ConsumedRecord) -> bytes:
+        """The record and line.separator. Raises CliError if a deserializer fails."""
         parts = []
         if self._timestamp:
             kind = record.timestamp_type
@@ -137,7 +138,7 @@ class Formatter:
             parts.append(self._text(record.value, self._of_value))
         return self._column.join(parts) + self._line if parts else b""
 
-    def _header_text(self, record: Shown) -> bytes:
+    def _header_text(self, record: ConsumedRecord) -> bytes:
         shown = [
             name.encode() + b":" + self._text(value, self._of_header)
             for name, value in record.headers
@@ -145,7 +146,7 @@ class Formatter:
         return self._between.join(shown) or b"NO_HEADERS"
 
     def _text(self, data: bytes | None, deserialize: Callable[[bytes], bytes]) -> bytes:
-        """As DefaultMessageFormatter, which reads the literal of a null too."""
+        """The data deserialized; as in DefaultMessageFormatter null.literal is, too."""
         return deserialize(self._null if data is None else data)
 
 

@@ -3,58 +3,58 @@
 import signal
 from collections.abc import Callable
 
-_EXIT_CODE = 128  # and the signal's number: of a shell, and of Java
+_EXIT_CODE = 128  # plus the signal's number, as of a shell and of Java
 
 
-def ending() -> tuple[signal.Signals, ...]:
-    """SIGTERM, SIGINT and SIGHUP; the last not where it is ignored, as `nohup` has it."""
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """SIGTERM, SIGINT and SIGHUP; without SIGHUP if it is ignored, as under `nohup`."""
     always = (signal.SIGTERM, signal.SIGINT)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         return always
     return (*always, signal.SIGHUP)
 
 
-class Ended(Exception):
-    """A signal came while the command waited."""
+class StoppedBySignal(Exception):
+    """Raised when a signal comes that ends the command (`raise_on_signal`)."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__()
         self.exit_code = exit_code
 
 
-def raise_ended() -> None:
-    """From now on a signal raises Ended."""
+def raise_on_signal() -> None:
+    """From now on the first signal raises StoppedBySignal."""
 
     def end(exit_code: int) -> None:
-        raise Ended(exit_code)
+        raise StoppedBySignal(exit_code)
 
-    _on_first(end)
+    _on_first_signal(end)
 
 
-class Ending:
-    """Whether a signal came that ends the command."""
+class SignalWatch:
+    """Notes that a signal came that ends the command; the command looks at `stopped`."""
 
     exit_code = 0
     """Of the command: 0 where no signal came."""
 
     def __init__(self) -> None:
-        _on_first(self._end)
+        _on_first_signal(self._end)
 
     @property
-    def now(self) -> bool:
+    def stopped(self) -> bool:
         return self.exit_code != 0
 
     def _end(self, exit_code: int) -> None:
         self.exit_code = exit_code
 
 
-def _on_first(end: Callable[[int], None]) -> None:
+def _on_first_signal(end: Callable[[int], None]) -> None:
     """Calls `end` with the exit code; a second signal ends the process at once."""
 
     def handle(number: int, _: object) -> None:
-        for each in ending():
+        for each in stop_signals():
             signal.signal(each, signal.SIG_DFL)
         end(_EXIT_CODE + number)
 
-    for each in ending():
+    for each in stop_signals():
         signal.signal(each, handle)

@@ -56,24 +56,24 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
         problems = [*error.problems, *problems_of(error.tls)]
     if problems:
         for problem in problems:
-            _complain(problem)
+            _print_error(problem)
         return 1
     if daemon:
-        return _in_background(path, overrides, config)
+        return _start_daemon(path, overrides, config)
     _log_to_standard_error()
     for warning in config.warnings:
         logger.warning("%s", warning)
-    _raise_open_files()
+    _raise_open_files_limit()
     try:
         times = LoopTimes()
         with asyncio.Runner(loop_factory=lambda: _loop(times)) as runner:
             return runner.run(_serve(config, times))
     except START_ERRORS as error:
-        _complain(error)
+        _print_error(error)
         return 1
 
 
-def _complain(problem: object) -> None:
+def _print_error(problem: object) -> None:
     print(f"brokerd: {line_of(str(problem))}", file=sys.stderr)
 
 
@@ -88,15 +88,15 @@ def _loop(times: LoopTimes) -> asyncio.AbstractEventLoop:
     return asyncio.SelectorEventLoop(TimedSelector(times))
 
 
-def _raise_open_files() -> None:
-    """As many descriptors as the system lets us have: connections and log files take one each."""
+def _raise_open_files_limit() -> None:
+    """Raises the limit of open files to the hard limit: connections and log files take one each."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
-    """Serves until SIGTERM, SIGINT or SIGHUP (0), or until the cluster will not have us (1)."""
+    """Serves until SIGTERM, SIGINT or SIGHUP (0), or until the membership ends by an error (1)."""
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def end(code: int) -> None:
@@ -104,11 +104,11 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
             ended.set_result(code)
 
     def fatal(error: Exception) -> None:
-        _complain(error)
+        _print_error(error)
         end(1)
 
     loop = asyncio.get_running_loop()
-    for number in signals.ending():
+    for number in signals.stop_signals():
         loop.add_signal_handler(number, end, 0)
     broker = Broker(config, fatal, loop_times=times)
     try:
@@ -120,13 +120,13 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
                 await starting
         else:
             await starting
-            _say_ready(broker)
+            _print_ready(broker)
         return await ended
     finally:
         await broker.stop()
 
 
-def _say_ready(broker: Broker) -> None:
+def _print_ready(broker: Broker) -> None:
     config = broker.settings.config
     listeners = ", ".join(str(each) for each in config.advertised_listeners.values())
     print(
@@ -147,11 +147,11 @@ def _output_file(config: BrokerConfig) -> Path | None:
     return None
 
 
-def _in_background(path: str, overrides: Sequence[str], config: BrokerConfig) -> int:
+def _start_daemon(path: str, overrides: Sequence[str], config: BrokerConfig) -> int:
     """Starts the same command detached, and returns once it is ready or has failed."""
     output = _output_file(config)
     if output is None:
-        _complain(f"log.dirs: cannot write into {', '.join(config.log_dirs)}")
+        _print_error(f"log.dirs: cannot write into {', '.join(config.log_dirs)}")
         return 1
     command = [sys.executable, "-m", "brokerd", "start", path]
     for override in overrides:
@@ -163,8 +163,8 @@ def _in_background(path: str, overrides: Sequence[str], config: BrokerConfig) ->
         )
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
-        said = output.read_bytes()[begin:].decode(errors="replace")
-        ready = next((line for line in said.splitlines() if " is ready: " in line), None)
+        output_text = output.read_bytes()[begin:].decode(errors="replace")
+        ready = next((line for line in output_text.splitlines() if " is ready: " in line), None)
         if ready is not None:
             print(f"{ready} (pid {process.pid}, output in {output})")
             return 0

@@ -1,11 +1,11 @@
-"""The lines of `topics --describe`, in the words of Kafka's TopicCommand. Nothing is asked here."""
+"""The lines of `topics --describe`, as Kafka's TopicCommand. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.codecs import topic_id_text
+from brokerd.cluster.zookeeper.znode_json import topic_id_text
 
 DEFAULT_CONFIG = 5
 """The source of a setting that nobody has set."""
@@ -13,12 +13,12 @@ REPORTS = (
     "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
     "unavailable-partitions",
 )  # fmt: skip
-"""Options that show only some partitions; the last one those without a live leader."""
+"""Options that show only some partitions. Unavailable means without a live leader."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """Replicas that a partition is about to get and to lose."""
+    """A reassignment under way: all replicas, and those being added and removed."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -29,7 +29,7 @@ Reassignments = Mapping[int, Reassignment]
 
 
 def topic_line(topic: Any, configs: Sequence[Any], moving: Reassignments) -> str:
-    """The first line of a topic; `topic` and `configs` are as their answers have them."""
+    """The first line of a topic, from its entries in answers to Metadata and DescribeConfigs."""
     changed = [each for each in configs if each.config_source != DEFAULT_CONFIG]
     shown = ",".join(sorted(f"{each.name}={each.value}" for each in changed))
     first = min(topic.partitions, key=lambda each: each.partition_index)
@@ -88,7 +88,7 @@ def _partition_line(name: str, partition: Any, moving: Reassignment | None) -> s
 
 
 def replication_factor(partition: Any, moving: Reassignment | None) -> int:
-    """Without the replicas that a reassignment adds, while it goes on."""
+    """The replication factor; during a reassignment without the replicas that it adds."""
     changing = {*moving.adding, *moving.removing} if moving else set()
     if moving is None or changing.isdisjoint(partition.replica_nodes):
         return len(partition.replica_nodes)

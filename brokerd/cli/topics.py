@@ -1,26 +1,27 @@
 """`brokerd topics`: Kafka's kafka-topics.sh, with its older --zookeeper as well.
 
-With --zookeeper the brokers are looked up there and asked. Only that form changes settings by
---alter, as it did in Kafka; `brokerd configs` does so in both.
+--zookeeper only finds the brokers; the requests go to them. As in Kafka, --alter changes settings
+only with --zookeeper; `brokerd configs` changes them in both forms.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from brokerd.cli import admin
+from brokerd.cli import admin_calls
 from brokerd.cli.client import Client
+from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     UsageError,
-    exclude,
+    check_invalid,
+    check_required,
     has,
     int32,
-    one_of,
-    require,
     run,
+    single_action,
 )
 from brokerd.cli.topic_lines import (
     REPORTS,
@@ -29,8 +30,7 @@ from brokerd.cli.topic_lines import (
     partition_lines,
     topic_line,
 )
-from brokerd.cli.words import check
-from brokerd.cluster.zookeeper.codecs import parse_topic_id, topic_id_text
+from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
 from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
@@ -39,8 +39,8 @@ from brokerd.protocol.api_keys import ApiKey
 ACTIONS = ("list", "describe", "create", "alter", "delete")
 TIMEOUT_MS = 30_000
 NO_ID = UUID(int=0)
-"""Kafka's Uuid.ZERO_UUID: the topic is named otherwise."""
-_WHERE = {
+"""Kafka's Uuid.ZERO_UUID: no id was given."""
+_ACTIONS_OF_OPTION = {
     "partitions": ("create", "alter"),
     "replication-factor": ("create",),
     "replica-assignment": ("create", "alter"),
@@ -58,7 +58,7 @@ def topics(arguments: Sequence[str]) -> int:
     """Runs the command."""
     parser = OptionParser("topics", "Create, delete, describe, or change a topic.")
     parser.bootstrap()
-    parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
+    parser.option("zookeeper", "Find the brokers in this ZooKeeper.", "HOST:PORT/CHROOT")
     parser.flag("list", "List all topics.")
     parser.flag("create", "Create a topic.")
     parser.flag("delete", "Delete topics.")
@@ -70,41 +70,41 @@ def topics(arguments: Sequence[str]) -> int:
     parser.option("replication-factor", "How many replicas each has.", "N", int32)
     parser.option("replica-assignment", "Brokers of each partition.", "1:2,2:3,…")
     parser.option("config", "A setting of the topic; may be repeated.", "NAME=VALUE", many=True)
-    parser.option("delete-config", "With --zookeeper: a setting to drop.", "NAME", many=True)
-    parser.flag("if-exists", "A topic that is not there is no error.")
-    parser.flag("if-not-exists", "A topic that is there is no error.")
+    parser.option("delete-config", "With --zookeeper: a setting to remove.", "NAME", many=True)
+    parser.flag("if-exists", "A missing topic is no error.")
+    parser.flag("if-not-exists", "An existing topic is no error.")
     parser.flag("exclude-internal", "Leave out internal topics.")
     parser.flag("topics-with-overrides", "Only topics with settings of their own.")
     for report in REPORTS:
         parser.flag(report, "Only these.")
-    limit = "Taken and not needed: Metadata returns all."
+    limit = "Accepted and ignored: Metadata returns all."
     parser.option("partition-size-limit-per-response", limit, "N", int32)
-    return run(parser, _run, arguments, _failed)
+    return run(parser, _run, arguments, _print_failure)
 
 
-def _failed(error: Exception) -> int:
+def _print_failure(error: Exception) -> int:
     print(f"Error while executing topic command : {error}")
     return 1
 
 
 def _run(options: Options) -> None:
-    action = _checked(options)
-    with admin.connect(options) as client:
+    action = _checked_action(options)
+    with admin_calls.connect(options) as client:
         _ACTIONS[action](client, options)
 
 
-def _checked(options: Options) -> str:
-    action = one_of(options, ACTIONS)
+def _checked_action(options: Options) -> str:
+    action = single_action(options, ACTIONS)
     if action == "describe":
         if options.if_exists and not has(options, "topic") and not has(options, "topic-id"):
             raise UsageError("--topic or --topic-id is required to describe a topic")
     elif action != "list":
-        require(options, "topic")
-    for option, actions in _WHERE.items():
-        exclude(options, option, *(each for each in ACTIONS if each not in actions))
-    exclude(options, "topics-with-overrides", *REPORTS)
+        check_required(options, "topic")
+    for option, actions in _ACTIONS_OF_OPTION.items():
+        check_invalid(options, option, *(each for each in ACTIONS if each not in actions))
+    check_invalid(options, "topics-with-overrides", *REPORTS)
     if action == "create":
-        exclude(options, "replica-assignment", "partitions", "replication-factor")
+        check_invalid(options, "replica-assignment", "partitions", "replication-factor")
     if action == "alter":
         _check_alter(options)
     return action
@@ -118,7 +118,7 @@ def _check_alter(options: Options) -> None:
             " kafka-configs"
         )
     if not settings:
-        require(options, "partitions")
+        check_required(options, "partitions")
 
 
 def _list(client: Client, options: Options) -> None:
@@ -126,30 +126,31 @@ def _list(client: Client, options: Options) -> None:
 
 
 def _matching(client: Client, options: Options) -> list[str]:
-    """The topics that the filter lets through; CliError where a topic was named and none is."""
-    found = list(admin.all_topics(client, internal=not options.exclude_internal))
+    """The topics that match --topic, or all."""
+    found = list(admin_calls.all_topics(client, internal=not options.exclude_internal))
     if has(options, "topic"):
-        pattern = admin.topic_filter(options.topic)
+        pattern = admin_calls.topic_filter(options.topic)
         found = [each for each in found if pattern.fullmatch(each)]
     return found
 
 
 def _existing(client: Client, options: Options) -> list[str]:
+    """As `_matching`; CliError if --topic matches none."""
     found = _matching(client, options)
     if options.topic and not found and not options.if_exists:
         raise CliError(f"Topic '{options.topic}' does not exist as expected")
     return found
 
 
-def _described(client: Client, options: Options) -> list[str]:
-    """The topics by their names, or the one of the id; CliError where there has to be one."""
+def _topics_to_describe(client: Client, options: Options) -> list[str]:
+    """The topics that --topic or --topic-id names; CliError if there is none."""
     try:
         wanted = NO_ID if options.topic_id is None else parse_topic_id(options.topic_id)
     except ValueError:
         raise CliError(f"{options.topic_id} is not the id of a topic") from None
     if wanted == NO_ID:
         return _existing(client, options)
-    topics = admin.all_topics(client, internal=not options.exclude_internal)
+    topics = admin_calls.all_topics(client, internal=not options.exclude_internal)
     found = [name for name, topic in topics.items() if getattr(topic, "topic_id", None) == wanted]
     if not found and not options.if_exists:
         raise CliError(f"TopicId '{topic_id_text(wanted)}' does not exist as expected")
@@ -180,7 +181,7 @@ def _create(client: Client, options: Options) -> None:
     }
     request = {"topics": [topic], "timeout": TIMEOUT_MS, "validate_only": False}
     try:
-        admin.change(client, ApiKey.CREATE_TOPICS, request, "topics")
+        admin_calls.change(client, ApiKey.CREATE_TOPICS, request, "topics")
     except KafkaError as error:
         if error.code == ErrorCode.TOPIC_ALREADY_EXISTS and options.if_not_exists:
             return
@@ -221,7 +222,7 @@ def _alter(client: Client, options: Options) -> None:
     if options.partitions is None or not names:
         return
     assignment = _assignment(options.replica_assignment)
-    found = admin.topics_named(client, names)
+    found = admin_calls.topics_named(client, names)
     wanted = [
         {
             "name": name,
@@ -235,13 +236,13 @@ def _alter(client: Client, options: Options) -> None:
         for name in names
     ]
     request = {"topics": wanted, "timeout": TIMEOUT_MS, "validate_only": False}
-    admin.change(client, ApiKey.CREATE_PARTITIONS, request, "results")
+    admin_calls.change(client, ApiKey.CREATE_PARTITIONS, request, "results")
 
 
 def _alter_settings(client: Client, options: Options, names: list[str]) -> None:
     added, dropped = dict(_settings(options.config)), options.delete_config or ()
     for name in names if added or dropped else ():
-        admin.alter_configs(client, admin.TOPIC, name, added, dropped)
+        admin_calls.alter_configs(client, admin_calls.TOPIC, name, added, dropped)
         print(f"Updated config for topic {name}.")
 
 
@@ -249,13 +250,13 @@ def _delete(client: Client, options: Options) -> None:
     names = _existing(client, options)
     request = {"topic_names": names, "timeout": TIMEOUT_MS}
     if names:
-        admin.change(client, ApiKey.DELETE_TOPICS, request, "responses")
+        admin_calls.change(client, ApiKey.DELETE_TOPICS, request, "responses")
 
 
 def _describe(client: Client, options: Options) -> None:
-    names = _described(client, options)
-    found = admin.topics_named(client, names)
-    configs = admin.describe_configs(client, admin.TOPIC, names)
+    names = _topics_to_describe(client, options)
+    found = admin_calls.topics_named(client, names)
+    configs = admin_calls.describe_configs(client, admin_calls.TOPIC, names)
     moving = _reassignments(client)
     live = set(client.brokers)
     reports = {report for report in REPORTS if has(options, report)}
@@ -269,17 +270,17 @@ def _describe(client: Client, options: Options) -> None:
 
 
 def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
-    """What is being moved; nothing where the brokers do not know."""
+    """Reassignments under way, by topic; none if the brokers do not serve the API."""
     moving: dict[str, dict[int, Reassignment]] = defaultdict(dict)
     request = {"timeout": TIMEOUT_MS, "topics": None}
     api = ApiKey.LIST_PARTITION_REASSIGNMENTS
     try:
-        answer = client.retrying(lambda: client.to_controller(api, request))
+        answer = client.with_retries(lambda: client.to_controller(api, request))
     except KafkaError as error:
         if error.code == ErrorCode.UNSUPPORTED_VERSION:
             return moving
         raise
-    check(int(answer.error_code), answer.error_message)
+    raise_for_code(int(answer.error_code), answer.error_message)
     for topic in answer.topics:
         for each in topic.partitions:
             moving[topic.name][each.partition_index] = Reassignment(

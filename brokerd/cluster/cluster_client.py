@@ -1,4 +1,4 @@
-"""The broker's door to the cluster: registration, metadata image, controller, administration.
+"""A broker's membership of the cluster: registration, metadata image, controller, administration.
 
 One task, the membership, owns everything that this broker does in ZooKeeper for itself: it joins
 (new session: register, load) or comes back (same session: set the watches again), then serves
@@ -37,7 +37,15 @@ T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
 EVERYTHING = frozenset(
-    {"brokers", "changes", "configs", "controller", "failures", "own-failures", "registration"}
+    {
+        "brokers",
+        "changes",
+        "configs",
+        "controller",
+        "offline-replicas",
+        "own-offline-replicas",
+        "registration",
+    }
 )
 
 
@@ -112,10 +120,8 @@ class ClusterClient:
     # -- life ----------------------------------------------------------------------------------
 
     async def connect(self) -> None:
-        """Opens the session. Raises ClusterError with a message fit for a user.
-
-        The log directory that holds `session_file` must be locked by this process.
-        """
+        """Opens the session. Raises ClusterError with a message for users. The log directory with
+        `session_file` must be locked by this process."""
         settings = self._settings
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
@@ -145,7 +151,7 @@ class ClusterClient:
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
 
     async def _starting(self, part: Callable[[], Awaitable[T]]) -> T:
-        """A part of the start, as soon as there is a connection; ends it all where that fails."""
+        """Runs a part of the start once there is a connection; stops everything if it fails."""
         settings = self._settings
         try:
             async with asyncio.timeout(settings.connect_timeout_ms / 1000):
@@ -267,26 +273,26 @@ class ClusterClient:
             self._zookeeper, self.image.cluster_id
         )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await self._feed.broker_configs()  # they may say other endpoints
+        await self._feed.read_broker_configs()  # they may say other endpoints
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
             self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
         )  # fmt: skip
         self._offline_reported = frozenset()
-        await self._feed.brokers()
-        await self._feed.failures()
+        await self._feed.read_brokers()
+        await self._feed.read_offline_replicas()
         await self._feed.load()
         await self._find_controller()
         self._joined_session = session[0]
-        self._due |= {"changes", "own-failures"}
+        self._due |= {"changes", "own-offline-replicas"}
         self._wake.set()
 
     async def _serve(self, due: set[str]) -> None:
-        # A controller that went is most often a broker that went. Its successor must know that
-        # before it places a topic, or partitions would be given to who is no more.
+        # A controller that is gone is most often a broker that is gone. The next controller must
+        # know that before it places a topic, or partitions would be given to that broker.
         if due & {"brokers", "controller"}:
-            await self._feed.brokers()
+            await self._feed.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
                 logger.warning("the registration of this broker was removed: registering again")
                 self._joined_session = 0
@@ -297,23 +303,23 @@ class ClusterClient:
             await self.registration.update(_now_ms())
         if "controller" in due:
             await self._find_controller()
-        if "own-failures" in due:
+        if "own-offline-replicas" in due:
             await self._report_offline()
-        if "failures" in due:
-            await self._feed.failures()
+        if "offline-replicas" in due:
+            await self._feed.read_offline_replicas()
         if "changes" in due:
-            await self._feed.changes()
+            await self._feed.apply_changes()
         if "configs" in due:
-            await self._feed.configs()
+            await self._feed.read_configs()
             self._progress.notify()
 
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """These are the replicas of this broker that it cannot serve: the controller is to know."""
+        """These replicas of this broker cannot be served: the controller is notified."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
-            self._flag("own-failures")
+            self._flag("own-offline-replicas")
 
     async def _report_offline(self) -> None:
         replicas = self._offline
@@ -336,7 +342,7 @@ class ClusterClient:
                 self._zookeeper, found.mandate, self._progress.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
-            self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
+            self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))
         delta = self.image.replace_controller(found.broker_id, found.epoch)
         if not delta.is_empty:
             await self._changed(delta)
@@ -353,8 +359,8 @@ class ClusterClient:
         if self.image.controller_id == self._settings.broker_id:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
-    async def _govern(self, service: ControllerService) -> None:
-        """Runs the service as long as the mandate holds: until cancelled or deposed."""
+    async def _run_controller(self, service: ControllerService) -> None:
+        """Runs the controller service until it is cancelled or another controller is elected."""
         while True:
             try:
                 await self._connected.wait()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from brokerd.cluster.topic_names import collision_key, collision_keys
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -20,8 +20,8 @@ SETTLED = -1
 @dataclass(slots=True, kw_only=True)
 class TopicInfo:
     """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
-    making: an earlier entry cannot be about it. `announced` is the entry of the feed that
-    announced its newest partitions, SETTLED once their leaders need not be waited for."""
+    creation: an earlier entry is not about it. `announced` is the entry of the feed with its newest
+    partitions, SETTLED once their leaders need not be waited for."""
 
     name: str
     topic_id: UUID
@@ -34,7 +34,7 @@ class TopicInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDelta:
     """What one change touched. `partitions` are states newly applied to the image, `deleted` the
-    (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the
+    (topic, partition) pairs that were deleted: stop and delete them. `topics_configs` names the
     topics whose config may differ from before (new topics included); `broker_configs` says that
     the dynamic config of some broker, or the default of all, differs."""
 
@@ -56,7 +56,7 @@ class ImageDelta:
 
 
 class MetadataImage:
-    """The cluster as last heard of; see the module's docstring for who changes it."""
+    """The last known state of the cluster; the module says who changes it."""
 
     __slots__ = (
         "broker_configs",
@@ -72,7 +72,7 @@ class MetadataImage:
     )
 
     def __init__(self) -> None:
-        self.brokers: dict[int, BrokerInfo] = {}
+        self.brokers: dict[int, RegisteredBroker] = {}
         self.topics: dict[str, TopicInfo] = {}
         self.topic_ids: dict[UUID, str] = {}
         self.taken: dict[str, str] = {}  # the topics by `topic_names.collision_key`
@@ -95,7 +95,7 @@ class MetadataImage:
         return info.partitions.get(index) if info else None
 
     def is_offline(self, topic: str, index: int, broker_id: int) -> bool:
-        """Whether a replica is not served: its broker is away, or cannot."""
+        """Whether a replica is not served: its broker is not live, or reported it as offline."""
         if broker_id not in self.brokers:
             return True
         return bool(self.offline) and (topic, index) in self.offline.get(broker_id, ())
@@ -105,20 +105,20 @@ class MetadataImage:
         broker = self.brokers.get(broker_id)
         return broker.endpoints.get(listener) if broker else None
 
-    def replace_brokers(self, brokers: dict[int, BrokerInfo]) -> ImageDelta:
-        """Takes over the set of live brokers."""
+    def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
+        """Replaces the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers
         return ImageDelta(brokers_changed=changed)
 
     def replace_offline(self, offline: Mapping[int, frozenset[TopicPartition]]) -> ImageDelta:
-        """Takes over which replicas brokers cannot serve."""
+        """Replaces the replicas that brokers cannot serve."""
         changed = offline != self.offline
         self.offline = offline
         return ImageDelta(brokers_changed=changed)
 
     def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:
-        """Takes over who is controller (NO_CONTROLLER: nobody)."""
+        """Replaces the controller (NO_CONTROLLER: none)."""
         changed = controller_id != self.controller_id
         self.controller_id = controller_id
         self.controller_epoch = max(controller_epoch, self.controller_epoch)
@@ -162,7 +162,7 @@ class MetadataImage:
         return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def take_topics(self, topics: Iterable[TopicInfo]) -> ImageDelta:
-        """Takes over topics as they were read from ZooKeeper just now, whatever was known."""
+        """Replaces topics by what was just read from ZooKeeper."""
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
         touched: set[str] = set()
@@ -181,7 +181,7 @@ class MetadataImage:
         return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def remove_topics(self, topics: Iterable[tuple[str, UUID]]) -> ImageDelta:
-        """Forgets topics; a name that is unknown or has another id by now is passed over."""
+        """Removes topics; one that is unknown or has another id is skipped."""
         deleted: list[TopicPartition] = []
         for name, topic_id in topics:
             info = self.topics.get(name)
@@ -190,7 +190,7 @@ class MetadataImage:
         return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
-        """Takes over a topic's config; an unknown topic's is passed over (it comes with its
+        """Replaces a topic's config; that of an unknown topic is skipped (it comes with its
         states)."""
         info = self.topics.get(topic)
         if info is None or info.config == config:
@@ -199,8 +199,8 @@ class MetadataImage:
         return ImageDelta(topics_configs={topic})
 
     def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
-        """Takes over the dynamic configs of brokers by name: an id or `<default>`. What is the same
-        is in it, too: a file that it names may be another one."""
+        """Replaces the dynamic configs of brokers by name: an id or `<default>`. The delta has
+        unchanged configs, too: a file that they name may have changed."""
         self.broker_configs = dict(configs)
         return ImageDelta(broker_configs=True)
 

@@ -1,12 +1,12 @@
-"""Waiting for the image, or the controller, to reach a point: no polling, always with a time
-limit."""
+"""Waits until the image, or the controller, has reached a state: without polling, with a
+timeout."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class Progress:
-    """`notify` is called after every change; `until` wakes at each and looks."""
+    """`notify` is called after every change; `until` wakes then and checks its condition."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Event()
@@ -16,7 +16,7 @@ class Progress:
         self._changed = asyncio.Event()
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
-        """Whether it was reached in time."""
+        """Returns whether the condition became true in time."""
         deadline_s = asyncio.get_running_loop().time() + timeout_s
         while not reached():
             left_s = deadline_s - asyncio.get_running_loop().time()

@@ -3,20 +3,18 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from brokerd.cluster.zookeeper.broker_info import Endpoint
+from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.security.jaas import Credentials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """What the cluster layer needs of a broker's config, with ports as they were really bound.
-
-    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
-    lies in a log directory that this process has locked. `cluster_id` is that of the log
-    directories, '' where they are new. `endpoints` are those at the start. `stopped_cleanly` says
-    that the log directories are as a clean stop left them. `set_acl` says that only who shows the
-    same `credentials` may write what this broker makes in ZooKeeper.
-    """
+    """The broker's settings that the cluster layer needs, with the ports that were bound.
+    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file` is
+    in a log directory that this process has locked. `cluster_id` is that of the log directories, ''
+    if they are new. `endpoints` are those at the start. `stopped_cleanly`: the last stop of the log
+    directories was clean. `set_acl`: only clients with the same `credentials` may write the nodes
+    of this broker in ZooKeeper."""
 
     broker_id: int
     endpoints: tuple[Endpoint, ...]

@@ -32,9 +32,8 @@ MS_PER_MINUTE = 60_000
 
 
 class ConfigError(Exception):
-    """Everything wrong with a configuration; `problems` has one sentence for each mistake. `tls`
-    are the settings of listeners in which none was found: what they name may be wrong all the
-    same."""
+    """All errors of a configuration; `problems` has one sentence for each. `tls` are the settings
+    of listeners without an error, whose stores may be invalid all the same."""
 
     def __init__(self, problems: Sequence[str], tls: Sequence[TlsSettings] = ()) -> None:
         super().__init__("\n".join(problems))
@@ -168,8 +167,8 @@ class BrokerConfig:
         return replace(self, listeners=bound, advertised_listeners=advertised)
 
     def with_changes(self, texts: Mapping[str, str], problems: list[str]) -> "BrokerConfig":
-        """The same settings with these on top: plain ones, each of which `parse_setting` takes, and
-        those of listeners; if anything is wrong with those, it is added to `problems`."""
+        """The settings with these changes: plain ones, which `parse_setting` has accepted, and
+        those of listeners, whose errors are added to `problems`."""
         values = {
             _FIELDS[name].name: parse_setting(name, text)
             for name, text in texts.items()
@@ -185,7 +184,7 @@ class BrokerConfig:
         return replace(self, **values, raw=raw)
 
     def with_listeners_of(self, other: "BrokerConfig") -> "BrokerConfig":
-        """The same settings with the listeners that another has."""
+        """The settings with the listeners of another configuration."""
         return replace(
             self,
             listeners=other.listeners,
@@ -194,7 +193,7 @@ class BrokerConfig:
         )
 
     def listener_limits(self) -> dict[str, ConnectionLimits]:
-        """What each listener may have for itself; where it is not said, as all together."""
+        """The limits of each listener; without a setting of its own, those of all together."""
 
         def limit(listener: str, key: str, of_all: int) -> int:
             text = self.raw.get(f"{PREFIX}{listener.lower()}.{key}")
@@ -228,24 +227,24 @@ INTERNAL = frozenset({"producer.id.expiration.check.interval.ms"})
 
 @cache
 def known_keys() -> Mapping[str, Any]:
-    """Every plain key with its default (None where it must be set), for documentation and tools."""
+    """Every plain key with its default (None if it is required), for documentation and tools."""
     return {
         name: None if each.default is MISSING else each.default for name, each in _FIELDS.items()
     }
 
 
 def is_honoured(name: str) -> bool:
-    """Whether a setting is a plain one that this broker acts on, or a limit of one listener."""
+    """Whether a setting is a plain one with an effect, or a limit of one listener."""
     return name in _FIELDS or is_listener_limit(name)
 
 
 def parse_setting(name: str, text: str) -> Any:
-    """The value of one plain setting. Raises ValueError saying what would be right."""
+    """The value of one plain setting. Raises ValueError that says what would be valid."""
     return _count(text) if is_listener_limit(name) else _FIELDS[name].metadata["parser"](text)
 
 
 def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> BrokerConfig:
-    """The configuration in a properties file, with overrides on top; ConfigError if any is bad."""
+    """The configuration of a properties file with overrides. Raises ConfigError."""
     raw = {**v.read_properties(properties_text), **(overrides or {})}
     problems: list[str] = []
     texts = _with_units(raw, problems)

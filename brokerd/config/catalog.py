@@ -1,9 +1,9 @@
 """Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
 
-What this broker honours is in `broker`; the names here are for the rest of it: the types that
-DescribeConfigs returns, and which names of Kafka are refused, taken or kept without effect when
-somebody changes a broker's settings (KIP-226, DynamicBrokerConfig). A name that is not here is
-nobody's: Kafka keeps it for plug-ins, and returns it as a secret.
+The settings with an effect are in `broker`. This catalog says which types DescribeConfigs returns,
+and which settings are refused, accepted, or stored without effect when a broker's settings are
+changed (KIP-226, DynamicBrokerConfig). Kafka keeps unknown names for plug-ins, and returns them as
+secrets.
 """
 
 import re
@@ -37,7 +37,7 @@ class UpdateMode(IntEnum):
 
 
 class KnownSetting(NamedTuple):
-    """What Kafka says of one of its broker settings."""
+    """Kafka's definition of a broker setting."""
 
     type: ConfigType
     mode: UpdateMode
@@ -247,7 +247,7 @@ KAFKA_SETTINGS: Final[Mapping[str, KnownSetting]] = _known()
 
 
 def known_setting(name: str) -> KnownSetting | None:
-    """What Kafka says of a broker setting, also of one with a listener's prefix
-    (`listener.name.<listener>.<setting>`); None where it knows no such name."""
+    """Kafka's definition of a broker setting, also with a listener's prefix
+    (`listener.name.<listener>.<setting>`); None for an unknown name."""
     of_listener = _OF_A_LISTENER.fullmatch(name)
     return KAFKA_SETTINGS.get(of_listener.group(1) if of_listener else name)

@@ -34,8 +34,8 @@ class ConfigChange:
 def apply_operations(
     config: Mapping[str, str], changes: Sequence[ConfigChange], list_default: ListDefault
 ) -> dict[str, str]:
-    """The config after all changes; their values are not checked. Raises KafkaError for a name
-    that stands there twice, a missing value, or words added to what is no list."""
+    """The config after all changes; values are not checked. Raises KafkaError for a name that is
+    given twice, a missing value, or words appended to a setting that is no list."""
     names = [change.name for change in changes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

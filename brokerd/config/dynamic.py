@@ -46,19 +46,20 @@ DYNAMIC_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """The three places that a broker's settings come from; texts as they were written."""
+    """The three sources of a broker's settings; values are texts as they were written."""
 
     static: BrokerConfig
     defaults: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, str] = field(default_factory=dict)
 
     def effective(self) -> tuple[BrokerConfig, list[str]]:
-        """What holds, and a sentence for each dynamic setting that cannot be taken."""
+        """The settings in effect, and a sentence for each dynamic setting that is invalid."""
         config, problems, of_listeners = self.apart()
         return config, problems + of_listeners
 
     def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
-        """As `effective`, with what is wrong with listeners apart: then those of the file hold."""
+        """As `effective`, but with errors of listeners separately: then the listeners of the file
+        are in effect."""
         taken, problems = self._taken()
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
@@ -69,12 +70,12 @@ class BrokerSettings:
         return with_stores_barred(self.static, config), problems, []
 
     def texts(self) -> dict[str, str]:
-        """The settings in force that anybody set, as they were written."""
+        """The settings in effect that were set, as they were written."""
         return {**self.static.raw, **self._taken()[0]}
 
     def left_out(self) -> list[str]:
-        """The settings that stand in ZooKeeper, written there by a broker of Kafka's, but are read
-        from the properties file alone."""
+        """Settings in ZooKeeper, written by a broker of Kafka, that are only read from the
+        properties file here."""
         return sorted(filter(is_read_only, {*self.defaults, *self.own}))
 
     def _taken(self) -> tuple[dict[str, str], list[str]]:
@@ -92,7 +93,7 @@ class BrokerSettings:
 
 
 def is_read_only(name: str) -> bool:
-    """Whether a setting is read when a broker starts and never again."""
+    """Whether a setting is read only when a broker starts."""
     if is_of_listeners(name):
         return False
     if name.startswith(PREFIX):
@@ -104,7 +105,7 @@ def is_read_only(name: str) -> bool:
 
 
 def is_of_listeners(name: str) -> bool:
-    """Whether it says which listeners there are, or how one of them speaks."""
+    """Whether a setting defines listeners, or the protocol of one."""
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 
@@ -113,9 +114,9 @@ def _is_live(name: str) -> bool:
 
 
 def check_each(name: str, changed: Mapping[str, str]) -> None:
-    """What can be said of settings that somebody wants in the dynamic config of `name` (a broker
-    id, or '' for the default of all) without knowing the broker. Raises KafkaError(INVALID_REQUEST)
-    that names what is wrong."""
+    """Checks settings for the dynamic config of `name` (a broker id, or '' for the default of all),
+    as far as that is possible without the broker's other settings. Raises
+    KafkaError(INVALID_REQUEST) that names the error."""
     fixed = sorted(each for each in changed if is_read_only(each))
     if fixed:
         raise _invalid(
@@ -134,8 +135,8 @@ def check_each(name: str, changed: Mapping[str, str]) -> None:
 def check_change(
     settings: BrokerSettings, name: str, held: Mapping[str, str], wanted: Mapping[str, str]
 ) -> BrokerConfig:
-    """What holds when the dynamic config of `name` goes from `held` to `wanted`. Raises as
-    `check_each`; what is there already stays, whoever wrote it."""
+    """Checks a change of the dynamic config of `name` from `held` to `wanted`. Raises as
+    `check_each`; settings that were there before are not checked."""
     changed = {each: text for each, text in wanted.items() if held.get(each) != text}
     check_each(name, changed)
     _check_threads(settings, changed)
@@ -163,8 +164,7 @@ def _why_fixed(names: Sequence[str]) -> str:
 def _check_open_listeners(
     before: BrokerConfig, after: BrokerConfig, touched: Iterable[str]
 ) -> None:
-    """As DynamicListenerConfig: how a listener speaks to its clients stays as long as it is open.
-    Its address may change."""
+    """As DynamicListenerConfig: the protocol of an open listener cannot change; its address can."""
     protocols = {each.name: each.protocol for each in before.listeners}
     staying = [each for each in after.listeners if each.name in protocols]
     for each in staying:
@@ -209,7 +209,8 @@ def _check_type(known: KnownSetting, text: str) -> None:
 
 
 def _check_threads(settings: BrokerSettings, changed: Mapping[str, str]) -> None:
-    """As DynamicThreadPool and LogCleaner do: a step that is too far is a mistake in typing."""
+    """As DynamicThreadPool and LogCleaner: refuses a change of more than twice or half, which is
+    most likely a mistake."""
     for name in sorted(_THREADS.keys() & changed.keys()):
         before, after = _threads_now(settings, name), int(changed[name])
         if not max(1, before // 2) <= after <= before * 2:

@@ -1,4 +1,4 @@
-"""What clients may make of a broker's listeners while it runs.
+"""Which changes of a broker's listeners clients may make while it runs.
 
 Nobody is authenticated yet, so whoever may connect may change settings. A listener that is added
 then must not let in more than those of the properties file do, lead clients elsewhere, or take the
@@ -24,8 +24,8 @@ _LOCAL = "localhost"
 
 
 def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
-    """What is wrong with listeners that somebody wants in the place of those of the file, as far as
-    it can be said without looking up names."""
+    """What is wrong with new or changed listeners, as far as it can be checked without looking up
+    names."""
     found = [*_changed(file, wanted), *_added(file, wanted), *_advertised_elsewhere(file, wanted)]
     return [f"{'; '.join(found)}. {IN_THE_FILE}"] if found else []
 
@@ -81,8 +81,8 @@ def reaches_further(
 
 
 def _covers(wide: str, narrow: str) -> bool:
-    """Whether who reaches `narrow` reaches `wide`, too: loopback is less than one address of the
-    machine, and that less than any."""
+    """Whether whoever reaches `narrow` also reaches `wide`: loopback is narrower than one address
+    of the machine, and that is narrower than any address."""
     outer, inner = address(wide), address(narrow)
     if outer is None or inner is None:
         return False
@@ -103,7 +103,7 @@ def _asked(tls: TlsSettings | None) -> Store | None:
 
 
 def address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that is written there, none at all being any; None for a name."""
+    """The address in the setting, an empty one being any; None for a name."""
     try:
         found = ip_address(host or "0.0.0.0")
     except ValueError:

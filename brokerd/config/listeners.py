@@ -35,7 +35,7 @@ class Listener:
 
 
 class ConnectionLimits(NamedTuple):
-    """How many connections may be open, and how many may come in a second."""
+    """How many connections may be open, and how many may be accepted in a second."""
 
     connections: int
     creation_rate: float
@@ -94,13 +94,13 @@ def _parse_listener(entry: str, protocols: dict[str, str]) -> Listener:
 
 
 def listener_names(texts: Mapping[str, str]) -> set[str]:
-    """The names that would be advertised, as far as broken settings let them be seen."""
+    """The names that would be advertised, as far as invalid settings show them."""
     text = texts.get("advertised.listeners") or texts.get("listeners", "PLAINTEXT://")
     return {entry.partition("://")[0].strip().upper() for entry in text.split(",")}
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:
-    """What is advertised, by listener name; ValueError where that would be no address."""
+    """The advertised listeners by name; ValueError if one would have no address."""
     by_name = {listener.name: listener for listener in (advertised or bound)}
     for name, listener in by_name.items():
         if name not in {each.name for each in bound}:
@@ -114,7 +114,7 @@ def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> 
 
 
 def ports_taken(listeners: Iterable[Listener], admin_port: int) -> list[str]:
-    """A sentence for each way in which two would have one port."""
+    """A sentence for each pair of listeners with the same port."""
     problems = []
     ports = [each.port for each in listeners if each.port]
     if len(set(ports)) != len(ports):

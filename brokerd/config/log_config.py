@@ -19,7 +19,7 @@ Kind = Literal["int", "bool", "float", "string", "list"]
 
 
 class BrokerKey(NamedTuple):
-    """A broker setting that is a topic setting's default, in units of `factor` of the topic's."""
+    """A broker setting that is the default of a topic setting; `factor` converts its unit."""
 
     name: str
     factor: int = 1
@@ -39,7 +39,7 @@ class TopicKey(NamedTuple):
     """Numbers that are allowed though they lie outside `least` to `most`."""
 
     def parse(self, text: str) -> Any:
-        """The value that `text` means. Raises ValueError saying what would be right."""
+        """The value of `text`. Raises ValueError that says what would be valid."""
         text = text.strip()
         if self.kind == "bool":
             return self._parse_choice(text.lower(), ("true", "false")) == "true"
@@ -143,7 +143,7 @@ TOPIC_KEYS: Final[dict[str, TopicKey]] = {
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """What one log obeys. Times in ms, sizes in bytes; -1 in a retention means without limit."""
+    """The settings of one log. Times in ms, sizes in bytes; -1 in a retention means no limit."""
 
     cleanup_policy: tuple[str, ...] = ("delete",)
     compression_gzip_level: int = -1
@@ -181,7 +181,7 @@ class LogConfig:
     """What batches are stored with; None: with what they came with."""
 
     def __post_init__(self) -> None:
-        """What is asked of every batch is found out once."""
+        """Computes once what every append asks for."""
         is_append_time = self.message_timestamp_type == "LogAppendTime"
         nearest = min(self.message_timestamp_after_max_ms, self.message_timestamp_before_max_ms)
         set_once = object.__setattr__
@@ -196,7 +196,7 @@ class LogConfig:
         set_once(self, "codec", _CODECS[self.compression_type])
 
     def level_of(self, codec: int) -> int | None:
-        """The level at which batches are compressed with a codec; None: it has none."""
+        """The compression level for a codec; None if it has none."""
         return {
             Codec.GZIP: self.compression_gzip_level,
             Codec.LZ4: self.compression_lz4_level,
@@ -204,7 +204,7 @@ class LogConfig:
         }.get(Codec(codec))
 
     def jitter_ms(self, segment: str) -> int:
-        """How much earlier a segment is closed, by its name: the same whenever it is asked."""
+        """How much earlier a segment is closed; always the same for one name."""
         spread = min(self.segment_jitter_ms, self.segment_ms)
         return crc32(segment.encode()) % spread if spread else 0
 
@@ -212,10 +212,8 @@ class LogConfig:
     def from_properties(
         cls, broker: Mapping[str, str] | None = None, topic: Mapping[str, str] | None = None
     ) -> "LogConfig":
-        """The settings of a topic with these overrides on a broker with these properties.
-
-        Names that are no topic setting are passed over; raises ValueError for a bad value.
-        """
+        """The settings of a topic with these overrides on a broker with these properties. Unknown
+        names are skipped; ValueError for an invalid value."""
         values = {
             name.replace(".", "_"): TOPIC_KEYS[name].parse(text)
             for name, text in effective_values(broker or {}, topic or {}).items()
@@ -229,7 +227,7 @@ class LogConfig:
     def from_sound_properties(
         cls, broker: Mapping[str, str], topic: Mapping[str, str]
     ) -> "LogConfig":
-        """As `from_properties`, but bad values of the topic are passed over."""
+        """As `from_properties`, but invalid values of the topic are skipped."""
         return cls.from_properties(
             broker, {name: text for name, text in topic.items() if _is_sound(name, text)}
         )
@@ -245,7 +243,7 @@ def _is_sound(name: str, text: str) -> bool:
 
 
 def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:
-    """The text that holds for every topic setting: the topic's, else the broker's, else Kafka's."""
+    """The text in effect of every topic setting: the topic's, else the broker's, else Kafka's."""
     values = {}
     for key in TOPIC_KEYS.values():
         text = topic.get(key.name)

@@ -1,8 +1,8 @@
-"""Staging an append: what a group of batches will be, before a byte of it is written.
+"""Stages an append: everything that is computed for a group of batches before it is written.
 
-Nothing here changes the log: offsets and leader epoch are stamped into the batches themselves (they
-lie outside the CRC), everything else is collected in a `Staged`, which the log takes in after the
-write succeeded. Per batch: one unpack, one pack, no copy, no record opened.
+Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
+outside the CRC); everything else is collected in a `Staged`, which the log applies after the write
+succeeded. For each batch there is one unpack, one pack and no copy; no record is decoded.
 """
 
 import struct
@@ -32,12 +32,10 @@ _pack_stamp = _STAMP.pack_into
 
 
 class AppendResult(NamedTuple):
-    """What became of one batch. A refused one has an `error` and the offsets -1.
-
-    `log_append_time_ms` is -1 where the topic keeps the producer's timestamps. A duplicate was
-    written before, at these offsets; then Kafka returns the largest timestamp,
-    also if it is another batch's.
-    """
+    """The result of one batch. A refused batch has an `error` and the offsets -1.
+    `log_append_time_ms` is -1 if the topic keeps the producer's timestamps. A duplicate has the
+    offsets of its first append, and as in Kafka the largest timestamp, even if that is another
+    batch's."""
 
     base_offset: int
     last_offset: int
@@ -70,8 +68,8 @@ def stage(
     producers: ProducerState,
     append_time_ms: int,
 ) -> Staged:
-    """Give offsets from `next_offset` on to a producer's batches, and new timestamps (and CRCs)
-    where `append_time_ms` is not -1."""
+    """Gives a producer's batches offsets from `next_offset` on, and new timestamps (and CRCs)
+    unless `append_time_ms` is -1."""
     staged = Staged(next_offset)
     rows, results = staged.rows, staged.results
     answered: set[int] = set()
@@ -113,7 +111,7 @@ def _stage_producer(
     epoch: int,
     batch: tuple[int, int, int, int, int],
 ) -> bool:
-    """Whether a batch (as a ProducerBatch has it) is answered by its producer's state alone."""
+    """Whether the state of its producer refuses the batch or knows it as a duplicate."""
     one = _new_tuple(ProducerBatch, batch)
     verdict = producers.stage(staged.producers, producer_id, epoch, one)
     if verdict is None:
@@ -129,7 +127,7 @@ def _stage_producer(
 
 
 def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
-    """Take a leader's batches with the offsets and epochs that they have."""
+    """Stages batches of a leader with the offsets and epochs that they have."""
     staged = Staged(batches[0][0].base_offset)
     staged.buffers = [view for _, view in batches]
     for header, view in batches:

@@ -1,9 +1,9 @@
-"""One checkpoint of a log directory: of which logs it may say something, now or soon.
+"""One checkpoint of a log directory: which logs it has entries of, now or after the next write.
 
-An entry is known by topic and partition alone, and the files are written by and by. So before a log
-is made under a name that one of them may still have of a deleted topic's, `forget` takes away what
-is said of that one: else, after a kill, the new log would begin where the old one began, and
-acknowledged records would be gone. (Kafka writes the files anew whenever a log is deleted.)
+Entries are by topic and partition, and the files are written later than logs are deleted. So before
+a log is created whose name an entry of a deleted log may have, `forget` clears that entry: else,
+after a kill, the new log would begin at the old offset, and acknowledged records would be lost.
+(Kafka writes the files anew whenever a log is deleted.)
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -18,8 +18,8 @@ from brokerd.topic_partition import TopicPartition
 
 
 class CheckpointFile:
-    """See the module. `latest` is what the file says when all that was submitted is done; None
-    where that is not known."""
+    """See the module. `latest` are the entries of the file once all submitted jobs are done; None
+    if they are not known."""
 
     __slots__ = ("_forgotten", "_jobs", "_lock", "_on_disk", "_sync", "latest", "path")
 
@@ -33,13 +33,14 @@ class CheckpointFile:
         self._lock = Lock()  # held while a file takes the place of another
 
     def read(self) -> Mapping[TopicPartition, int]:
-        """What it says. Raises KafkaError where it does not hold together: then it says nothing."""
+        """The entries. Raises KafkaError if the file is damaged; then it counts as empty."""
         self._on_disk = {}
         self._on_disk = read_offsets(self.path)
         return self._on_disk
 
     def job(self, offsets: Offsets, done: Done) -> CheckpointJob:
-        """What writes these offsets, which must not change any more; to be submitted at once."""
+        """The job that writes these offsets, which must not change any more; to be submitted at
+        once."""
 
         def finish(error: OSError | None) -> None:
             self._jobs.remove(job)
@@ -56,7 +57,7 @@ class CheckpointFile:
         return job
 
     def may_name(self, key: TopicPartition) -> bool:
-        """Whether it says something of a log, or will when what was submitted is done."""
+        """Whether the file has an entry of a log, or will have when submitted jobs are done."""
         if self._on_disk is None:
             with suppress(KafkaError):  # it says nothing, whoever reads it
                 self.read()
@@ -64,7 +65,8 @@ class CheckpointFile:
         return is_on_disk or any(key in job.offsets and key not in job.gone for job in self._jobs)
 
     def forget(self, gone: Set[TopicPartition]) -> None:
-        """Say nothing of these logs, at once; durable when `sync_job` has run. Raises OSError."""
+        """Clears the entries of these logs at once; durable when `sync_job` has run. Raises
+        OSError."""
         with self._lock:
             for job in self._jobs:
                 job.gone |= gone
@@ -73,7 +75,7 @@ class CheckpointFile:
         self.latest = None
 
     def sync_job(self, failed: Callable[[OSError], object]) -> "SyncJob | None":
-        """What makes durable what was forgotten, to be submitted at once; None where one waits."""
+        """The job that makes `forget` durable, to be submitted at once; None if one is waiting."""
         if self._sync is not None and not self._sync.has_begun:
             return None
         self._sync = SyncJob(self.path, failed)
@@ -81,7 +83,7 @@ class CheckpointFile:
 
 
 class SyncJob:
-    """Sync a file. `failed` is called, where logs are used, if that cannot be."""
+    """Syncs a file. `failed` is called, in the thread that uses the logs, if that fails."""
 
     __slots__ = ("_error", "_failed", "_path", "has_begun")
 

@@ -1,4 +1,4 @@
-"""Writing a log directory's checkpoint outside the thread that appends."""
+"""Writes a checkpoint of a log directory in a thread that does not append."""
 
 import errno
 import os
@@ -18,13 +18,10 @@ Done = Callable[[OSError | None], None]
 
 
 class CheckpointJob:
-    """Replace the checkpoint at `path`; `offsets` must not change any more. It is made by
-    `CheckpointFile.job`.
-
-    `done` is called, where logs are used, when it is on disk (None) or could not be written (the
-    error). `gone` are logs that are no more; under `lock` more may be added until the file is in
-    its place.
-    """
+    """Replaces the checkpoint at `path`; `offsets` must not change any more. Made by
+    `CheckpointFile.job`. `done` is called in the thread that uses the logs, with None when it is on
+    disk, or with the error. `gone` are deleted logs; under `lock` more may be added until the file
+    is replaced."""
 
     __slots__ = ("_done", "_error", "_is_written", "_lock", "_path", "gone", "offsets")
 
@@ -52,7 +49,8 @@ class CheckpointJob:
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:
-        """A piece at a time, so that the thread which appends gets the interpreter in between."""
+        """Makes the entries in pieces, so that the thread that appends gets the interpreter in
+        between."""
         entries: list[str] = []
         items = iter(self.offsets.items())
         while piece := dict(islice(items, PIECE)):

@@ -1,7 +1,7 @@
-"""One checkpoint of many logs, gathered a slice at a time and written when it says something new.
+"""One checkpoint of all logs: offsets are collected a slice at a time, and written if any changed.
 
-With 40,000 logs, asking each for its offset takes the loop tens of milliseconds, and writing a file
-that says what it said a minute ago costs an idle broker more than all else.
+To ask each of 40,000 logs for its offset takes tens of milliseconds, and to write a file without a
+change would be most of the work of an idle broker.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,8 @@ OffsetOf = Callable[[TopicPartition], int | None]
 
 
 class CheckpointRound:
-    """The file `name` of every log directory. Where logs are used, `failed` gets errors."""
+    """The file `name` of every log directory. `failed` is called with errors, in the thread that
+    uses the logs."""
 
     def __init__(
         self,
@@ -38,17 +39,18 @@ class CheckpointRound:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether logs are still being asked."""
+        """Whether offsets are being collected."""
         return self._keys is not None
 
     def begin(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
-        """Start anew. `keys` must stand still until the end; `offset_of` is asked as it goes."""
+        """Starts a round. `keys` must not change until its end; `offset_of` is called during it."""
         self._keys = iter(keys)
         self._offset_of = offset_of
         self._found = {log_dir.path: {} for log_dir in self._dirs.live}
 
     def step(self) -> bool:
-        """Ask some more logs; whether there are others. After the last the files are written."""
+        """Collects the offsets of some logs; returns whether there are more. After the last one the
+        files are written."""
         if self._keys is None:
             return False
         asked = 0
@@ -65,7 +67,7 @@ class CheckpointRound:
         return False
 
     def run(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
-        """All of it on the spot. Whatever was submitted before must have been done."""
+        """Does a whole round at once. All submitted jobs must be done."""
         submit, self._submit = self._submit, run_now
         self.begin(keys, offset_of)
         while self.step():
@@ -73,12 +75,12 @@ class CheckpointRound:
         self._submit = submit
 
     def forget(self, directory: str) -> None:
-        """Somebody else writes the file of a log directory: what a round under way has found there
-        may be older than that."""
+        """The file of a log directory is written elsewhere: drops what the current round has
+        collected for it, which may be older."""
         self._found.pop(directory, None)
 
     def forget_log(self, key: TopicPartition) -> None:
-        """What a round under way has found of a log is of one that is no more."""
+        """A log was deleted: drops what the current round has collected of it."""
         for found in self._found.values():
             found.pop(key, None)
 

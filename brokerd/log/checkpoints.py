@@ -1,12 +1,12 @@
-"""Checkpoint files: small text files replaced whole, so that a reader sees the old or the new one.
+"""Checkpoint files: small text files that are replaced as a whole, never changed in part.
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
 `leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed, and
 the directory synced, as by Kafka (Utils.atomicMoveWithFallback).
 
-All that they say can be had from the logs again, only more slowly: whoever reads one that does not
-hold together says so and goes on as if it were not there.
+Their contents can be computed from the logs, only more slowly: a damaged checkpoint is logged and
+treated as missing.
 """
 
 import os
@@ -40,11 +40,8 @@ _overwrite = crash_points.around("checkpoint-forget")(os.pwrite)
 
 
 def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[str]]:
-    """The entries of a checkpoint, split into words; none where the file is missing or, if it may
-    be that, empty.
-
-    Raises KafkaError(KAFKA_STORAGE_ERROR) naming the file and the line that does not hold together.
-    """
+    """The entries of a checkpoint, split into words; none if the file is missing or, where that is
+    allowed, empty. Raises KafkaError(KAFKA_STORAGE_ERROR) with the file and the damaged line."""
     try:
         lines = read_whole(path).decode().split("\n")
     except FileNotFoundError:
@@ -67,7 +64,7 @@ def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[s
 def write_entries(
     path: Path | str, entries: Iterable[str], *, sync: bool = True, replace: Replace = os.replace
 ) -> None:
-    """Replace a checkpoint by these entries. Raises OSError; the old file then stays."""
+    """Replaces a checkpoint by these entries. Raises OSError; then the old file stays."""
     lines = list(entries)
     text = "\n".join((_VERSION, str(len(lines)), *lines, ""))
     replace_file(path, text, sync=sync, replace=replace)
@@ -76,7 +73,7 @@ def write_entries(
 def replace_file(
     path: Path | str, text: str, *, sync: bool = True, replace: Replace = os.replace
 ) -> None:
-    """Replace a file by `text` in one step; with `sync` it is durable then. Raises OSError."""
+    """Replaces a file by `text` in one step; durable if `sync`. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
     name = os.path.basename(path)
     crash_points.reached(f"before-{name}")
@@ -93,9 +90,8 @@ def replace_file(
 
 
 def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
-    """(topic, partition) → offset. An empty file has none: Kafka makes the files of a directory
-    so, and leaves that of its cleaner so until something was cleaned. (A log's epochs it writes at
-    once; no epochs are lost ones.) Raises as `read_entries`."""
+    """(topic, partition) → offset. An empty file has none: Kafka creates the files empty, and that
+    of its cleaner stays empty until something was cleaned. Raises as `read_entries`."""
     offsets: dict[TopicPartition, int] = {}
     for line, words in enumerate(read_entries(path, may_be_empty=True), FIRST_ENTRY_LINE):
         if len(words) != 3:
@@ -106,7 +102,7 @@ def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
 
 
 def whole_numbers(path: Path | str, line: int, words: Iterable[str]) -> list[int]:
-    """The words of an entry as numbers from 0 to what an int64 holds. Raises as `read_entries`."""
+    """The words of an entry as numbers from 0 to the largest int64. Raises as `read_entries`."""
     numbers = []
     for word in words:
         is_number = word.isascii() and word.isdigit() and len(word) <= DIGITS_MAX
@@ -121,9 +117,9 @@ def offset_entries(offsets: Offsets) -> list[str]:
 
 
 def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
-    """Have the entries of these logs say 0, digit by digit: what is true of a log just made, holds
-    after a kill without a sync, and harms no other entry if the power fails meanwhile. Raises
-    OSError."""
+    """Overwrites the offsets of these logs by zeros, digit by digit, in place. 0 is right for a new
+    log, the change survives a kill without a sync, and a power failure cannot damage other entries.
+    Raises OSError."""
     wanted = {f"{topic} {partition}".encode() for topic, partition in keys}
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -138,8 +134,8 @@ def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
 
 
 def _offsets_of(wanted: set[bytes], text: bytes) -> Iterator[tuple[int, bytes]]:
-    """(position, digits) of the offsets of these logs. To look for one takes 0.5 ms in a megabyte,
-    to look at each line 27."""
+    """(position, number of digits) of the offsets of these logs. To search for one takes 0.5 ms in
+    a megabyte, to parse each line 27 ms."""
     if len(wanted) <= LOOKED_FOR_MAX:
         for name in wanted:
             found = text.find(b"\n%b " % name)

@@ -1,4 +1,4 @@
-"""Closing all logs cleanly: afterwards every recovery point is the log end.
+"""Closes all logs cleanly: afterwards every recovery point is the log end.
 
 A few segments are synced one by one; for more, the file system writes everything at once
 (syncfs), since a thousand fsyncs are a thousand commits of its journal.
@@ -17,7 +17,7 @@ SYNCED_SINGLY_MAX: Final = 16
 
 
 def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
-    """Close the logs; why it failed in a log directory, for those where it did."""
+    """Closes the logs; returns the log directories in which that failed, with the reason."""
     failures: dict[str, str] = {}
     dirty: dict[str, list[UnifiedLog]] = {}
     everything = list(logs)
@@ -26,7 +26,7 @@ def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
         try:
             if log.finish_writing():
                 dirty.setdefault(path, []).append(log)
-        except Exception as error:  # one log must not cost the others their clean end
+        except Exception as error:  # the other logs are still closed cleanly
             failures.setdefault(path, _reason(error))
     for path, unsynced in dirty.items():
         try:

@@ -1,4 +1,4 @@
-"""How well a segment's records are compressed, by its first batches.
+"""How well the records of a segment are compressed, estimated from its first batches.
 
 A sample is bounded in batches and in bytes before and after decompression, so that asking for one
 costs little, however large a segment is and whatever a batch decompresses to. Sizes are those of
@@ -32,7 +32,7 @@ class CompressionSample(NamedTuple):
 
 
 def sample(data: FileRange) -> CompressionSample:
-    """Of the beginning of a data file; may be called in any thread. Raises OSError."""
+    """Samples the beginning of a data file; may be called in any thread. Raises OSError."""
     codecs: dict[str, None] = {}
     batches = size_bytes = uncompressed_bytes = 0
     start = data.position_bytes

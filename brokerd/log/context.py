@@ -1,4 +1,4 @@
-"""What all logs of a broker share: open files, slow disk work, things to delete later, events."""
+"""What all logs of a broker share: open files, slow disk work, files to delete later, events."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, e
 
 
 def is_transient_error(error: BaseException) -> bool:
-    """Whether an error, or its cause, is of that kind, so that it may pass."""
+    """Whether an error, or its cause, may pass by itself."""
     first = error.__cause__ or error
     return isinstance(first, MemoryError) or (
         isinstance(first, OSError) and first.errno in TRANSIENT_ERRNOS
@@ -42,11 +42,11 @@ class DiskJob(Protocol):
         """The slow part."""
 
     def finish(self) -> None:
-        """Takes its outcome in."""
+        """Handles the result."""
 
 
 def run_now(job: DiskJob) -> None:
-    """Do a job on the spot: what is used where there is no event loop to keep free."""
+    """Runs a job at once: for use without an event loop."""
     try:
         job.run()
     finally:
@@ -54,22 +54,22 @@ def run_now(job: DiskJob) -> None:
 
 
 def no_event(kind: str, detail: Detail) -> None:
-    """An event sink for who does not listen."""
+    """An event sink that ignores events."""
 
 
 def no_failure(error: OSError) -> None:
-    """Ignores a disk's error, where the caller has no one to report it to."""
+    """Ignores errors of the disk."""
 
 
 def storage_error(error: OSError) -> KafkaError:
-    """The answer to a client when the disk refused."""
+    """The error for a client after an error of the disk."""
     return KafkaError(
         ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename or 'the log'}: {error.strerror or error}"
     )
 
 
 class Trash:
-    """Files and directories that were renamed away and wait for their end."""
+    """Files and directories that were renamed and wait to be removed."""
 
     __slots__ = ("_due",)
 
@@ -84,11 +84,11 @@ class Trash:
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether the time of any has come."""
+        """Whether the time of any path has come."""
         return bool(self._due) and self._due[0][0] <= now_ms
 
     def take_due(self, now_ms: int, most: int) -> list[str]:
-        """Up to so many paths whose time has come; they are the caller's to remove."""
+        """Takes up to so many paths whose time has come, for the caller to remove."""
         due: list[str] = []
         while len(due) < most and self.is_due(now_ms):
             due.append(heappop(self._due)[1])
@@ -96,11 +96,8 @@ class Trash:
 
 
 class RemoveJob:
-    """Remove files and directories; one that is gone already is no error.
-
-    `failed` is called, where logs are used, with the first one that could not be removed; `done`
-    at the end in any case.
-    """
+    """Removes files and directories; a missing one is no error. In the thread that uses the logs,
+    `failed` is called with the first error, and `done` at the end in any case."""
 
     __slots__ = ("_done", "_error", "_failed", "_paths")
 
@@ -113,7 +110,7 @@ class RemoveJob:
         self._error: OSError | None = None
 
     def run(self) -> None:
-        """Removes them; the first error is kept, and the others are removed all the same."""
+        """Removes them all; the first error is kept."""
         for path in self._paths:
             try:
                 _remove(path)
@@ -123,7 +120,7 @@ class RemoveJob:
                 self._error = self._error or error
 
     def finish(self) -> None:
-        """Tells of the error, if there was one, and that it is done."""
+        """Reports the error, if there was one, and the end."""
         if self._error is not None:
             self._failed(self._error)
         self._done()
@@ -138,7 +135,7 @@ def _remove(path: str) -> None:
 
 
 def read_now(pending: PendingRead, done: Callable[[], object]) -> None:
-    """Read in this thread. For use where there is no event loop."""
+    """Does the read in this thread: for use without an event loop."""
     with suppress(OSError):  # the next call raises it
         pending.load()
     pending.release()
@@ -165,8 +162,7 @@ class LogContext:
     on_cut: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
-        """The answer to a client; the owner of the log directory gets the error, too, unless it is
-        transient."""
+        """The error for a client. `on_failure` gets the disk's error, unless it is transient."""
         if error.errno not in TRANSIENT_ERRNOS:
             self.on_failure(error)
         return storage_error(error)
@@ -176,7 +172,7 @@ class HasDisk(Protocol):
     """A log, or its files."""
 
     def failed(self, error: OSError) -> KafkaError:
-        """What to raise where the disk refused."""
+        """The KafkaError for an error of the disk."""
         ...
 
 
@@ -186,7 +182,7 @@ R = TypeVar("R")
 
 
 def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Have a method or function of a log raise an error of the disk as
+    """Decorator of a log's methods and functions: turns OSError into
     KafkaError(KAFKA_STORAGE_ERROR)."""
 
     @wraps(method)

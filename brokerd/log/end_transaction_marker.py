@@ -28,7 +28,7 @@ class Marker(NamedTuple):
 
 
 def read_marker(header: BatchHeader, batch: memoryview | bytes) -> Marker | None:
-    """The marker in a control batch; None where it holds something else, or nothing that reads."""
+    """The marker in a control batch; None if it has another record, or a damaged one."""
     if not header.is_control or len(batch) > MARKER_BYTES_MAX:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a person may want to know of a log's files: segments, index entries, batch headers."""
+"""Describes the files of a log for the admin port: segments, index entries, batch headers."""
 
 import os
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """One batch as it lies on disk, and whether its bytes are intact."""
+    """One batch on disk, and whether its CRC matches."""
 
     position_bytes: int
     header: BatchHeader
@@ -50,7 +50,7 @@ class BatchInfo:
 
 
 class SegmentSummary(NamedTuple):
-    """What is known of a segment without reading; None where its files must be asked."""
+    """What is known of a segment without reading; None where `describe` must read the files."""
 
     base_offset: int
     next_offset: int
@@ -64,9 +64,9 @@ class SegmentSummary(NamedTuple):
 
 @raises_storage_error
 def segment_summaries(log: UnifiedLog, *, may_block: bool = True) -> list[SegmentSummary]:
-    """All segments, oldest first: what `describe` goes by. Nothing is read but what the active one
-    was not asked before. Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block
-    and it would wait for the disk."""
+    """All segments, oldest first, as input of `describe`. Reads only what the active segment has
+    not read yet. Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it
+    would wait for the disk."""
     segments = log.local.segments
     found = []
     for number, segment in enumerate(segments):
@@ -86,10 +86,8 @@ def segment_summaries(log: UnifiedLog, *, may_block: bool = True) -> list[Segmen
 
 
 def describe(directory: str, seen: Sequence[SegmentSummary]) -> list[SegmentInfo]:
-    """The segments with what their files say; may be called in any thread.
-
-    A file that has gone meanwhile counts as empty. Raises KafkaError(KAFKA_STORAGE_ERROR).
-    """
+    """The segments with what is in their files; may be called in any thread. A file that was
+    removed meanwhile counts as empty. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
     try:
         files: dict[int, list[tuple[str, int]]] = {}
         for entry in os.scandir(directory):
@@ -161,8 +159,8 @@ def index_entries(
 
 @raises_storage_error
 def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
-    """The rest of one segment's data, for `batches` and `compression_sample.sample`. It is pinned:
-    release it. Raises KafkaError(INVALID_REQUEST) where it ends before."""
+    """The data of a segment from a position on, for `batches` and `compression_sample.sample`. Its
+    file is pinned: release it. Raises KafkaError(INVALID_REQUEST) if the segment ends before."""
     segment = _segment(log, base_offset)
     if position > segment.size_bytes:
         raise _no_batch_at(position)
@@ -195,11 +193,8 @@ def segment_times(log: UnifiedLog, now_ms: int, *, may_block: bool = True) -> li
 
 
 def batches(data: FileRange, limit: int) -> list[BatchInfo]:
-    """At most `limit` of the batches in a range of a data file, with their CRC checked; may be
-    called in any thread.
-
-    Raises KafkaError(INVALID_REQUEST) where no batch starts at its beginning; OSError.
-    """
+    """At most `limit` batches in a range of a data file, with their CRC checked; may be called in
+    any thread. Raises KafkaError(INVALID_REQUEST) if no batch starts at its beginning; OSError."""
     if data.size_bytes == 0:
         return []
     fd, start = data.fd, data.position_bytes

@@ -1,11 +1,10 @@
-"""At which offset each leader epoch began: what followers compare to find where logs part.
+"""The offset at which each leader epoch began, by which followers find where logs diverge.
 
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
 made by the first batch appended under it, so an epoch in which nothing was written has none. The
-file is read at first use and replaced when an epoch begins. That is done by `submit`, in its own
-time and before anything that is submitted later (so before a flush): recovery finds the epochs of
-unflushed batches in the batches. One that does not hold together is `is_damaged`: its owner makes
-the epochs anew from the batches.
+file is read at first use and replaced when an epoch begins, by a job that is submitted and so runs
+before a later flush: recovery finds the epochs of unflushed batches in the batches. After a damaged
+file (`is_damaged`) the owner computes the epochs from the batches.
 """
 
 import logging
@@ -32,7 +31,7 @@ NO_OFFSET: Final = -1
 
 
 class LeaderEpochFileCache:
-    """Epochs and their start offsets, in parallel."""
+    """Epochs and their start offsets, in two lists."""
 
     __slots__ = ("_damage", "_epochs", "_file", "_starts", "_submit")
 
@@ -59,7 +58,7 @@ class LeaderEpochFileCache:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether there is a file that does not hold together, until another is saved."""
+        """Whether the file is damaged, until it has been saved."""
         return bool(self._damage)
 
     @property
@@ -67,7 +66,7 @@ class LeaderEpochFileCache:
         return self._epochs[-1] if self._epochs else NO_EPOCH
 
     def epoch_at(self, log_start_offset: int) -> int:
-        """The epoch that the log starts with; -1 where it is not known."""
+        """The epoch of the log's first record; -1 if it is not known."""
         return self._epochs[0] if self._starts and self._starts[0] <= log_start_offset else NO_EPOCH
 
     @property
@@ -75,12 +74,12 @@ class LeaderEpochFileCache:
         return list(zip(self._epochs, self._starts, strict=True))
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Note that `epoch` begins at `start_offset`; what contradicts it goes."""
+        """Adds that `epoch` begins at `start_offset`; removes entries that contradict it."""
         if self.note(epoch, start_offset):
             self.save()
 
     def note(self, epoch: int, start_offset: int) -> bool:
-        """As `assign`, in memory alone; whether anything changed."""
+        """As `assign`, in memory only; returns whether anything changed."""
         if epoch < 0 or (self._epochs and epoch == self._epochs[-1]):
             return False
         kept = min(bisect_left(self._epochs, epoch), bisect_left(self._starts, start_offset))
@@ -150,7 +149,7 @@ class LeaderEpochFileCache:
             self.save()
 
     def save(self) -> None:
-        """Have the file replaced."""
+        """Submits the job that replaces the file."""
         if self._damage:
             logger.warning("%s; the leader epochs were read from the batches", self._damage)
             self._damage = ""
@@ -165,11 +164,9 @@ class LeaderEpochFileCache:
 
 
 class _File:
-    """The job that replaces the file by what its entries are when it runs.
-
-    `_writing` is held while it does, so that nothing is written after `close`. Each file has its
-    own: where a disk hangs, only those wait who close that very file.
-    """
+    """The job that replaces the file by the entries at the time when it runs. `_writing` is held
+    meanwhile, so that nothing is written after `close`. Each log has its own lock: if a disk hangs,
+    only `close` of that log waits."""
 
     __slots__ = ("_error", "_failed", "_is_closed", "_path", "_writing", "entries", "is_queued")
 

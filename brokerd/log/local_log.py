@@ -1,4 +1,4 @@
-"""The files of one log: its segments, rolled, cut, made durable and closed.
+"""The files of one log: appends to its segments, cuts, flushes and closes them (Kafka's LocalLog).
 
 Invariants:
 - what lies below `recovery_point` is durable and never checked again;
@@ -15,13 +15,10 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
 from brokerd.log.append import Staged
 from brokerd.log.context import LogContext, no_failure, raises_storage_error, run_now
-from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import account
-from brokerd.log.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
@@ -37,13 +34,13 @@ MARK_BYTES: Final = 8 << 20
 
 
 class LocalLog:
-    """See the module. `name` is the same for one log whenever it is loaded; `on_synced` is called
-    when more is durable."""
+    """See the module. `name` stays the same whenever the log is loaded; `on_synced` is called when
+    more is durable."""
 
     __slots__ = (
-        "_flushes", "_jitter_ms", "_mark_offset", "_name", "_since_mark_bytes",
+        "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
         "cached_from_offset", "config", "context", "directory", "is_abandoned", "on_synced",
-        "recovery_point", "segments", "truncations",
+        "recovery_point", "roll_jitter_ms", "segments", "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -68,28 +65,30 @@ class LocalLog:
         self.reconfigure(config)
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Obey other settings from the next append on."""
+        """Takes other settings, from the next append on."""
         self.config = config
         for segment in self.segments:
             segment.index_interval_bytes = config.index_interval_bytes
-        self._draw_jitter()
+        self._set_roll_jitter()
 
-    def _draw_jitter(self) -> None:
-        """Spread time-based rolls; the same for one segment whenever it is asked."""
-        self._jitter_ms = self.config.jitter_ms(f"{self._name}-{self.segments.active.base_offset}")
+    def _set_roll_jitter(self) -> None:
+        """The jitter of rolls by time; always the same for one segment."""
+        self.roll_jitter_ms = self.config.jitter_ms(
+            f"{self._name}-{self.segments.active.base_offset}"
+        )
 
     def failed(self, error: OSError) -> KafkaError:
-        """What to raise where the disk refused."""
+        """The KafkaError for an error of the disk."""
         return self.context.failed(error)
 
     def segment_snapshots(self, offset: int) -> list[SegmentSnapshot]:
-        """The segments from the one on that holds an offset, for any thread."""
+        """Snapshots of the segments from that with an offset on, for other threads."""
         return [SegmentSnapshot(each) for each in self.segments.from_offset(offset)]
 
-    # -- append and roll ---------------------------------------------------------------------------
+    # -- append (when to roll: `roll_policy`) ------------------------------------------------------
 
     def append(self, staged: Staged, log_end_offset: int) -> None:
-        """Write a group to the active segment, or nothing. Raises OSError."""
+        """Writes a group to the active segment, whole or not at all. Raises OSError."""
         active = self.segments.active
         active.write(staged.buffers, staged.size_bytes)
         active.remember(log_end_offset, active.size_bytes)
@@ -99,8 +98,8 @@ class LocalLog:
             self._pass_mark(staged.next_offset)
 
     def _pass_mark(self, log_end_offset: int) -> None:
-        """Some megabytes were appended: start writing them to the disk; older ones may leave the
-        page cache."""
+        """After MARK_BYTES of appends: starts to write them to the disk. Earlier ones may have left
+        the page cache."""
         self.cached_from_offset, self._mark_offset = self._mark_offset, log_end_offset
         self._since_mark_bytes = 0
         active = self.segments.active
@@ -110,68 +109,38 @@ class LocalLog:
                 self.context.submit(WriteBackJob(active))
 
     def note_uncached_below(self, offset: int) -> None:
-        """Below it, pages may have left the page cache."""
+        """Records below the offset may not be in the page cache."""
         self.cached_from_offset = self._mark_offset = offset
         self._since_mark_bytes = 0
 
-    def fits(self, staged: Staged, now_ms: int) -> bool:
-        """Whether a group may go into the active segment."""
-        active = self.segments.active
-        config = self.config
-        if active.size_bytes + staged.size_bytes > config.segment_bytes:
-            return False
-        if staged.next_offset - 1 - active.base_offset > INT32_MAX:
-            return False
-        if active.size_bytes == 0:
-            active.index, active.time_index  # noqa: B018 - what cannot be opened fails now
-            return True
-        if active.bytes_since_index + staged.size_bytes > config.index_interval_bytes:
-            # Only then it may get an entry.
-            index_bytes = config.segment_index_bytes
-            if len(active.index) >= index_bytes // INDEX_ENTRY_BYTES:
-                return False
-            if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
-                return False
-        return not self._is_old(staged.max_timestamp_ms, now_ms)
-
-    def _is_old(self, timestamp_ms: int, now_ms: int) -> bool:
-        """Whether a batch of that time (-1: it has none) comes too late for the active segment,
-        which goes by the time of its own first batch as long as that has one (LogSegment)."""
-        active = self.segments.active
-        first_ms = active.first_timestamp_ms
-        if first_ms is None:
-            first_ms = active.first_timestamp()
-        age_ms = timestamp_ms - first_ms if first_ms >= 0 else now_ms - active.created_ms
-        return age_ms > self.config.longest_segment_ms - self._jitter_ms
-
     def add_segment(self, base_offset: int, now_ms: int) -> None:
-        """Begin a segment at an offset; it is the active one. Raises OSError."""
+        """Begins a segment at an offset; it becomes the active one. Raises OSError."""
         segment = Segment.create(self.context.files, self.directory, base_offset, now_ms)
         segment.index_interval_bytes = self.config.index_interval_bytes
         self.segments.add(segment)
-        self._draw_jitter()
+        self._set_roll_jitter()
 
     # -- cutting -----------------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cut off the batch that holds `offset` and all behind it; returns where the log now ends.
-        Raises OSError."""
+        """Cuts off the batch with `offset` and all after it; returns the new log end. Raises
+        OSError."""
         remove_segments(self.segments.drop_after(offset))
         return self.segments.active.truncate_to(offset)
 
     def start_at(self, offset: int) -> None:
-        """Drop everything and go on with an empty segment. Raises OSError."""
+        """Removes all segments and begins an empty one. Raises OSError."""
         created_ms = self.segments.active.created_ms
         remove_segments(list(self.segments))
         self.take([Segment.create(self.context.files, self.directory, offset, created_ms)])
 
     def take(self, segments: list[Segment]) -> None:
-        """Have these segments instead of those before."""
+        """Replaces all segments by these."""
         self.segments.reset(segments)
         self.reconfigure(self.config)
 
     def note_cut(self, offset: int) -> None:
-        """Take note that the log ends at `offset` now, and what was behind is gone."""
+        """The log was cut: it ends at `offset` now."""
         self.truncations += 1
         self.note_uncached_below(offset)
         if self.recovery_point > offset:
@@ -179,12 +148,13 @@ class LocalLog:
             self.context.on_cut()
 
     def delete(self, segments: list[Segment], now_ms: int) -> None:
-        """Rename files of segments that were taken out, and remove them later. Raises OSError."""
+        """Renames the files of segments that were taken out, and has them removed later. Raises
+        OSError."""
         for segment in segments:
             self.remove_later(mark_deleted(segment), now_ms)
 
     def remove_later(self, paths: list[str], now_ms: int) -> None:
-        """Have files that were renamed away removed after file.delete.delay.ms."""
+        """Has renamed files removed after file.delete.delay.ms."""
         for path in paths:
             self.context.trash.add(path, now_ms + self.config.file_delete_delay_ms)
 
@@ -193,8 +163,8 @@ class LocalLog:
     def aborted_in(
         self, offset: int, found: FileRange, log_start_offset: int, log_end_offset: int
     ) -> list[AbortedTxn]:
-        """The aborted transactions in a range that was found for `offset`, and as in Kafka those up
-        to the next entry of the offset index. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """The aborted transactions of a range that was found for `offset`, as in Kafka up to the
+        next entry of the offset index. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         try:
             try:
                 return self.segments.aborted_in(offset, found, log_end_offset)
@@ -208,7 +178,7 @@ class LocalLog:
 
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
-        """Make transaction indexes that are damaged anew from the data. Raises KafkaError."""
+        """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
         recovery.mend_aborted(list(self.segments), log_start_offset)
         self.segments.forget_skips()
 
@@ -220,12 +190,12 @@ class LocalLog:
 
     @raises_storage_error
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
-        """Have all below `up_to`, which is at or below the log end, made durable, in its own time.
-        Raises KafkaError."""
+        """Starts to make all records below `up_to` durable; `done` is called at the end. Raises
+        KafkaError."""
         self._flushes.begin(self, up_to, done)
 
     def flush(self, up_to: int) -> None:
-        """Make all below `up_to` durable. Raises OSError."""
+        """Makes all records below `up_to` durable. Raises OSError."""
         if self.recovery_point < up_to:
             job = FlushJob(self, up_to)
             run_now(job)
@@ -233,22 +203,22 @@ class LocalLog:
                 raise job.error
 
     def flush_failed(self, error: OSError) -> None:
-        """Take note that something could not be made durable: the disk is not to be trusted."""
+        """A flush failed: the log directory is taken offline."""
         self.context.failed(error)
 
     def flushed_to(self, offset: int) -> None:
-        """Take note that all below `offset` is durable."""
+        """All records below `offset` are durable."""
         self.recovery_point = max(self.recovery_point, offset)
         self.on_synced()
 
     def close_files(self) -> None:
-        """Close what is open; it opens again where it is needed."""
+        """Closes the files; they are opened again when they are used."""
         for segment in self.segments:
             segment.file.close()
 
     def abandon(self) -> None:
-        """Close the files of a log that is about to be renamed away. Who still has it in hand may
-        look for them where they were: that says nothing about the disk."""
+        """Closes the files of a log whose directory is about to be renamed. Later errors of its
+        users say nothing about the disk, so they are not reported."""
         self.is_abandoned = True
         self.context = replace(self.context, on_failure=no_failure)
         for segment in self.segments:

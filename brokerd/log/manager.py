@@ -1,12 +1,12 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
-Loading: lock every directory, see whether it was left cleanly, learn the settings of the topics to
-be recovered, then open each partition (with recovery where the stop was not clean). Periodic
-tasks are in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
+Loading: lock every log directory, see whether the last stop was clean, get the settings of the
+topics to be recovered, then open each log, with recovery after an unclean stop. Periodic tasks are
+in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
-A deleted partition is renamed at once and removed later; the log of an older topic of the same name
-is renamed to `-stray` for a partition that is new, never removed. An error of a disk, wherever it
-comes up, is noted and passed to `on_failing`; `take_failed` then takes the log directory offline.
+A deleted log is renamed at once and removed later. If a new partition finds the log of an older
+topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
+passed to `on_failing`; then `take_failed` takes the log directory offline.
 """
 
 import logging
@@ -59,7 +59,7 @@ class LogManager:
         read: ReadInBackground = read_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
-        """For directories just locked; `load` comes next, `open` is all in one."""
+        """For log directories that are locked; `load` must follow. `open` does all in one."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
@@ -86,7 +86,8 @@ class LogManager:
         submit: Callable[[DiskJob], None] = run_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> "LogManager":
-        """Lock, check and load the directories. Raises LogDirError saying what to do."""
+        """Locks, checks and loads the log directories. Raises LogDirError, whose message says what
+        to do."""
         dirs = LogDirs(log_dirs, broker_id, cluster_id)
         manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
         manager.load(now_ms)
@@ -109,17 +110,15 @@ class LogManager:
         return found
 
     def _recovery_points(self, log_dir: LogDir) -> Mapping[TopicPartition, int]:
-        """Read once, since what does not hold together is logged each time."""
+        """Read once only, since each read of a damaged checkpoint is logged."""
         known = self._read.get(log_dir.path)
         if known is None:
             known = self._read[log_dir.path] = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
         return known
 
     def load(self, now_ms: int, configs: Mapping[str, LogConfig] = MappingProxyType({})) -> None:
-        """Load what is in the directories. Raises LogDirError; then they are unlocked.
-
-        Logs are recovered with the settings of their topics in `configs`, or the defaults.
-        """
+        """Loads all logs. Logs are recovered with the settings of their topics in `configs`, or the
+        defaults. Raises LogDirError; then the directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
@@ -209,7 +208,7 @@ class LogManager:
         return list(self._logs.values())
 
     def directory_of(self, topic: str, partition: int) -> str | None:
-        """The log directory that holds a partition."""
+        """The log directory of a log."""
         log_dir = self.dirs.of.get((topic, partition))
         return log_dir.path if log_dir else None
 
@@ -223,12 +222,10 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> UnifiedLog:
-        """The log of a partition: the one that is there, else a new, empty one.
-
-        `is_new` says that it never had a record: else it may lie where it cannot be seen now.
-        Raises KafkaError: INCONSISTENT_TOPIC_ID where one that is not new has another topic's log,
-        KAFKA_STORAGE_ERROR, also for one whose topic id cannot be read.
-        """
+        """The log of a partition: the existing one, else a new, empty one. `is_new`: the partition
+        never had a record; else its log may be in a log directory that is offline. Raises
+        KafkaError: INCONSISTENT_TOPIC_ID if a partition that is not new has the log of another
+        topic, KAFKA_STORAGE_ERROR, also if the topic id cannot be read."""
         key = (topic, partition)
         log = self._logs.get(key)
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):
@@ -249,7 +246,7 @@ class LogManager:
     def _create(
         self, key: TopicPartition, topic_id: UUID, config: LogConfig, now_ms: int
     ) -> UnifiedLog:
-        """In the log directory with the fewest logs, or the next if that fails."""
+        """Creates it in the log directory with the fewest logs, or in the next if that fails."""
         try:
             self.tasks.forget_older(key)
         except OSError as error:
@@ -269,14 +266,15 @@ class LogManager:
         raise refusal
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
-        """Have a log obey other settings."""
+        """Gives a log other settings."""
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
             self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
+        """Renames the directory of a log; its files are removed after file.delete.delay.ms. Raises
+        KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
             return
@@ -305,7 +303,7 @@ class LogManager:
     # -- disks that fail ---------------------------------------------------------------------------
 
     def _dir_failed(self, path: str, error: OSError) -> KafkaError:
-        """Note that the log directory at or above `path` cannot be trusted any more."""
+        """The log directory at or above `path` has failed."""
         refusal = storage_error(error)
         log_dir = self.dirs.at(path)
         if log_dir is None or log_dir.path in self._failing or error.errno in TRANSIENT_ERRNOS:
@@ -315,8 +313,8 @@ class LogManager:
         return refusal
 
     def join(self, cluster_id: str) -> None:
-        """Note the cluster in each log directory; one that cannot be written has failed. Raises
-        LogDirError for one of another cluster."""
+        """Writes the cluster id into each log directory; one that cannot be written has failed.
+        Raises LogDirError for a directory of another cluster."""
         for log_dir in self.dirs.live:
             try:
                 log_dir.join(cluster_id)
@@ -325,11 +323,11 @@ class LogManager:
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
     def disk_failed(self, error: OSError) -> None:
-        """As `_dir_failed`, for the log directory of the file that the error itself names."""
+        """As `_dir_failed`, for the log directory of the file that the error names."""
         self._dir_failed(error.filename or "", error)
 
     def take_failed(self) -> list[FailedDir]:
-        """Take the log directories offline whose disks have failed; call it outside of all else."""
+        """Takes failed log directories offline. Not to be called within other methods."""
         failing, self._failing = self._failing, {}
         taken = []
         for path, reason in failing.items():
@@ -344,7 +342,8 @@ class LogManager:
         return taken
 
     def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Checkpoint offsets of logs in the directories where they lie; others are forgotten."""
+        """Writes a checkpoint of these logs' offsets in their log directories; other logs are left
+        out."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 
@@ -352,16 +351,15 @@ class LogManager:
         """The logs that are compacted."""
         return [self._logs[key] for key in self._compacted]
 
-    # -- the end -----------------------------------------------------------------------------------
+    # -- shutdown --------------------------------------------------------------------------------
 
     def shutdown(self, broker_epoch: int = -1) -> None:
-        """Close all logs cleanly and mark the directories so. Jobs must have run before.
-
-        A directory in which a log cannot be closed is left unmarked: it is recovered next time.
-        """
+        """Closes all logs cleanly and marks the log directories so. All jobs must be done. A
+        directory in which a log cannot be closed gets no mark: it is recovered at the next
+        start."""
         for path, reason in close_all(self._logs.values()).items():
             self._failing.setdefault(path, reason)
-        self.tasks.write_checkpoints()  # before the marks, which vouch for them
+        self.tasks.write_checkpoints()  # before the marks of a clean stop
         for log_dir in self.dirs.live:
             try:
                 if log_dir.path not in self._failing:

@@ -1,10 +1,10 @@
-"""How files and directories of a log are named: the one place that builds and parses the names.
+"""The names of a log's files and directories: the only place that builds and parses them.
 
 A partition is a directory `<topic>-<partition>`. In it, each segment's files start with its base
 offset in 20 digits: `.log`, `.index`, `.timeindex`, `.txnindex`, and `.snapshot` (producer state
-before that offset). A suffix says what is under way: `.deleted` waits for its end, `.cleaned` is
-being written by compaction, `.swap` is complete and about to take its place. A directory that
-waits for its end is `<topic>-<partition>.<uuid>-delete`.
+before that offset). Further suffixes: `.deleted` is to be removed, `.cleaned` is being written by
+compaction, `.swap` is complete and about to replace segments. A directory that is to be removed is
+`<topic>-<partition>.<uuid>-delete`.
 """
 
 import re
@@ -42,8 +42,8 @@ def segment_file(directory: Path | str, base_offset: int, suffix: str) -> str:
 
 
 def cleaned_file(directory: Path | str, base_offset: int, suffix: str, job: str) -> str:
-    """The path of a file that a compaction job writes. The job's name is in it, so that one that
-    nobody wants any more, whose process may live on for a while, touches no other's files."""
+    """The path of a file that a compaction job writes. It has the job's name, so that a cancelled
+    job, whose process may still run, does not write to files of another."""
     return f"{segment_file(directory, base_offset, suffix)}.{job}{CLEANED}"
 
 
@@ -66,6 +66,6 @@ def parse_partition_directory(name: str) -> TopicPartition | None:
 
 
 def deleted_directory(topic: str, partition: int, unique: UUID) -> str:
-    """What a partition's directory is called while it waits for its end; long topics are cut."""
+    """The name of a partition's directory that is to be removed; long topic names are cut."""
     suffix = f"-{partition}.{unique.hex}{DELETE_SUFFIX}"
     return topic[: DIRECTORY_NAME_MAX - len(suffix)] + suffix

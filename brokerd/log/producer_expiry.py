@@ -1,5 +1,5 @@
-"""Idempotent producers that write nothing any more are forgotten: every
-producer.id.expiration.check.interval.ms, those whose last batch is producer.id.expiration.ms old.
+"""Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
+producer.id.expiration.check.interval.ms.
 
 Kafka's ProducerStateManager also passes over the expired ones of a snapshot that it loads; so does
 a log here, by the time of the last check, which comes soon after the start.

@@ -31,7 +31,7 @@ _remove = crash_points.around("snapshot-remove")(os.unlink)
 
 
 class CorruptSnapshotError(Exception):
-    """A snapshot that does not hold together; an earlier one and the log can replace it."""
+    """A damaged snapshot; an earlier one and the log can replace it."""
 
 
 def encode(entries: dict[int, ProducerEntry]) -> bytes:
@@ -76,11 +76,9 @@ def decode(data: bytes) -> dict[int, ProducerEntry]:
 def save(
     directory: str, offset: int, entries: dict[int, ProducerEntry], bases: Collection[int]
 ) -> None:
-    """Write the snapshot for `offset`; others stay only for segments. Raises OSError.
-
-    `bases` are the base offsets of the segments. It is not synced: one that a power cut spoilt is
-    known by its CRC, and an earlier one and the log replace it.
-    """
+    """Writes the snapshot for `offset`, and removes others that are not for a segment (`bases`: the
+    segments' base offsets). Raises OSError. It is not synced: after a power failure its CRC shows
+    damage."""
     path = names.segment_file(directory, offset, names.SNAPSHOT)
     _write(path, encode(entries))
     for found in offsets(directory):
@@ -116,7 +114,7 @@ def load_latest(
 def load_before(
     directory: str, log_start: int, offset: int
 ) -> tuple[int, dict[int, ProducerEntry]]:
-    """The same of the latest one for an offset in a log, or before it; later ones stay."""
+    """As `load_latest`, for the latest snapshot at or before an offset; later ones stay."""
     return _latest(directory, log_start, [each for each in offsets(directory) if each <= offset])
 
 

@@ -1,4 +1,4 @@
-"""What each idempotent producer wrote last, so that a repeated batch is known and a lost one seen.
+"""The last batches of each idempotent producer: detects duplicates and gaps (sequence numbers).
 
 Per producer id: its epoch and its last five batches. A batch that repeats one of the five is a
 duplicate and answers the old offset; else its first sequence number must follow the last one
@@ -14,9 +14,9 @@ A transactional batch opens a transaction unless one is open, a marker ends it. 
 first offset of an open one, or of one whose marker is not below the high watermark yet, is not
 stable: `first_unstable` is where that begins.
 
-Kafka has no bound for how many there are. Here those that wrote longest ago are forgotten where a
-log has more than PRODUCERS_MAX, as if their time was over: clients choose the ids, and the
-timestamps by which they expire, and an entry takes up to 1.6 KB of memory.
+Kafka does not limit their number. Here, above PRODUCERS_MAX in a log, those whose last append is
+oldest are forgotten as if expired: clients choose the ids and the timestamps by which they expire,
+and an entry takes up to 1.6 KB of memory.
 
 Entries are immutable: an append checks a group of batches against staged entries and takes them in
 only after the write succeeded. File format of a snapshot: `producer_snapshot`.
@@ -91,10 +91,8 @@ class ProducerState:
     def stage(
         self, staged: Staged, producer_id: int, epoch: int, batch: ProducerBatch
     ) -> ErrorCode | ProducerBatch | None:
-        """Judge a batch after those already in `staged`, and stage it if it is next.
-
-        Returns None (staged), the earlier batch that it repeats, or the error to answer.
-        """
+        """Checks a batch against the entries and those in `staged`, and stages it if it is the
+        next. Returns None (staged), the earlier batch of which it is a duplicate, or the error."""
         entry = staged.get(producer_id) or self._entries.get(producer_id)
         if entry is None:
             staged[producer_id] = ProducerEntry(epoch, batch.timestamp_ms, (batch,))
@@ -121,7 +119,7 @@ class ProducerState:
         return None
 
     def commit(self, staged: Staged) -> None:
-        """Take in what was written; where there are too many, those that wrote longest ago go."""
+        """Applies what was staged and written; above PRODUCERS_MAX the oldest are forgotten."""
         if len(self._entries) > PRODUCERS_MAX // 2:
             for producer_id in staged:
                 self._entries.pop(producer_id, None)
@@ -136,10 +134,8 @@ class ProducerState:
                 del self._entries[producer_id]
 
     def replay(self, batches: Iterable[tuple[BatchHeader, Marker | None]]) -> list[AbortedTxn]:
-        """Take in batches of the log as they are: what was written was accepted once.
-
-        Control batches come with their markers. Returns the transactions that were aborted.
-        """
+        """Applies batches of the log without checks, since they were checked when they were
+        appended. Control batches come with their markers. Returns the aborted transactions."""
         aborted = []
         for header, marker in batches:
             if header.producer_id < 0:
@@ -173,7 +169,7 @@ class ProducerState:
         self.commit({header.producer_id: taken})
 
     def _end(self, header: BatchHeader, marker: Marker | None) -> AbortedTxn | None:
-        """Take in a control batch; the transaction that it aborted, if it did."""
+        """Applies a control batch; returns the transaction if it was aborted."""
         if marker is None:
             return None
         producer_id = header.producer_id
@@ -192,7 +188,7 @@ class ProducerState:
         return AbortedTxn(producer_id, first_offset, header.last_offset, stable)
 
     def first_unstable(self, high_watermark: int) -> int:
-        """The first offset of a transaction that is not decided yet; NO_TXN without one."""
+        """The first offset of an undecided transaction; NO_TXN without one."""
         if not self._open and not self._undecided:
             return NO_TXN
         if self._undecided:
@@ -201,8 +197,8 @@ class ProducerState:
         return min(firsts, default=NO_TXN)
 
     def expire(self, until_ms: int) -> None:
-        """Forget producers whose last batch is of `until_ms` or earlier, unless they have a
-        transaction open."""
+        """Forgets producers whose last batch is from `until_ms` or earlier, except those with an
+        open transaction."""
         expired = [
             producer_id
             for producer_id, entry in self._entries.items()

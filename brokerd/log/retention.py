@@ -1,12 +1,12 @@
-"""Which segments a log may let go: the oldest ones, for any of three reasons.
+"""Retention: which of a log's oldest segments are deleted, for any of three reasons.
 
 - time: the largest timestamp is older than retention.ms (a segment without timestamps counts by
   when its file last changed);
 - size: the log stays at or above retention.bytes without it;
-- start: it lies wholly before the log start offset, and is not the active one (which Kafka, too,
-  lets go for the others only).
-Never past the high watermark, and never an empty active segment. A topic that is only compacted
-lets go for the third reason alone.
+- start: all its records are before the log start offset. As in Kafka the active segment is not
+  deleted for this reason.
+Nothing above the high watermark is deleted, and no empty active segment. A topic that is only
+compacted has only the third reason.
 """
 
 import os
@@ -24,7 +24,7 @@ Reason = Literal["time", "size", "start"]
 
 
 class SegmentAge(NamedTuple):
-    """What retention asks of a segment. The largest timestamp stands for its whole content."""
+    """What retention needs to know of a segment. The largest timestamp stands for all records."""
 
     next_offset: int
     size_bytes: int
@@ -36,10 +36,8 @@ class SegmentAge(NamedTuple):
 def apply(
     log: UnifiedLog, now_ms: int, high_watermark: int, *, may_block: bool = True
 ) -> list[int]:
-    """Let go the segments that retention allows; returns their base offsets.
-
-    Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache, if not may_block, where that takes long.
-    """
+    """Deletes the segments that retention allows; returns their base offsets. Raises
+    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would take long."""
     config = log.config
     segments = log.local.segments
     old_before_ms = now_ms - config.retention_ms if config.retention_ms >= 0 else -1
@@ -98,7 +96,7 @@ def expired(
     log_start_offset: int,
     high_watermark: int,
 ) -> list[Reason]:
-    """One reason for each of the oldest segments that may go, in order."""
+    """The reasons of the oldest segments that may be deleted, in order."""
     reasons: list[Reason] = []
     excess_bytes = log_size_bytes - config.retention_bytes
     by_age = "delete" in config.cleanup_policy

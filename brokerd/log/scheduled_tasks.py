@@ -37,12 +37,9 @@ FLUSH_LOOK_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskIntervals:
-    """The intervals of tasks. Kafka's defaults, but for flushes: Kafka never looks for them
-    unless log.flush.scheduler.interval.ms is set.
-
-    `retains_compacted`: Kafka's cleaner does what retention there is of compacted logs, so without
-    log.cleaner.enable there is none (LogManager.cleanupLogs).
-    """
+    """The intervals of tasks. The defaults are Kafka's, except that Kafka flushes only if
+    log.flush.scheduler.interval.ms is set. `retains_compacted`: retention of compacted logs is done
+    by Kafka's cleaner, so it is off without log.cleaner.enable (LogManager.cleanupLogs)."""
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
@@ -72,9 +69,9 @@ class LogTasks:
         self._failed = failed
         self._times = times
         self._retention: Iterator[UnifiedLog] | None = None
-        self._unread: Counter[UnifiedLog] = Counter()  # how often something was to be read
+        self._unread: Counter[UnifiedLog] = Counter()  # how often a read was needed
         self._read: list[UnifiedLog] = []
-        self._flushable: dict[TopicPartition, int | None] = {}  # since when it was synced last
+        self._flushable: dict[TopicPartition, int | None] = {}  # the time of its last sync
         self._flush: Iterator[TopicPartition] | None = None
         self._flushing: set[TopicPartition] = set()
         self._is_removing = False
@@ -86,36 +83,33 @@ class LogTasks:
         self._log_starts = self.round(checkpoints.LOG_START)
 
     def round(self, name: str) -> CheckpointRound:
-        """A checkpoint of all logs, to be written by and by."""
+        """A checkpoint of all logs, to be collected in slices."""
         made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
         self._rounds.append(made)
         return made
 
     def begin(self, now_ms: int, *, recovered: bool) -> None:
-        """The logs are loaded; from now on the intervals count. Where logs were recovered, their
-        recovery points may have gone back, and are written down soon."""
+        """The logs are loaded: the intervals begin. After a recovery the recovery points may be
+        lower, and are checkpointed soon."""
         times = self._times
         self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
         self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
         self._log_starts_due_ms = now_ms + (0 if recovered else times.log_start_interval_ms)
 
     def note(self, key: TopicPartition, config: LogConfig) -> None:
-        """A log obeys these settings now."""
+        """A log has these settings now."""
         if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
             self._flushable.setdefault(key, None)
         else:
             self._flushable.pop(key, None)
 
     def forget(self, key: TopicPartition) -> None:
-        """A log is no more."""
+        """A log was deleted."""
         self._flushable.pop(key, None)
 
     def forget_older(self, key: TopicPartition) -> None:
-        """A log is about to be made. What checkpoints say of an older one of its name must not be
-        taken for its own. Raises OSError.
-
-        The sync comes before whatever is made durable of the new log.
-        """
+        """A log is about to be created: clears the checkpoints' entries of an older log with its
+        name. Raises OSError. They are synced before anything of the new log is."""
         for round_ in self._rounds:
             round_.forget_log(key)
         for file in self._dirs.forget_older(key):
@@ -126,7 +120,7 @@ class LogTasks:
     # -- retention ---------------------------------------------------------------------------------
 
     def tick_retention(self, now_ms: int) -> bool:
-        """Every log.retention.check.interval.ms: old segments go."""
+        """Deletes old segments, every log.retention.check.interval.ms."""
         if self._retention is None:
             if now_ms >= self._retention_due_ms:
                 self._retention_due_ms = now_ms + self._times.retention_interval_ms
@@ -149,7 +143,7 @@ class LogTasks:
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
-        """How many segments were let go."""
+        """Applies retention to a log; returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         may_block = self._unread[log] >= READS_MAX
@@ -166,14 +160,14 @@ class LogTasks:
         return len(deleted)
 
     def storage_event(self, log: UnifiedLog, error: Exception) -> None:
-        """Tell that something could not be done to a log."""
+        """Reports that something could not be done to a log."""
         detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
         self._context.on_event("storage_error", detail)
 
     # -- removing ----------------------------------------------------------------------------------
 
     def tick_delete(self, now_ms: int) -> bool:
-        """Remove what was renamed away long enough ago."""
+        """Removes files that were renamed long enough ago."""
         trash = self._context.trash
         if not self._is_removing:
             due = trash.take_due(now_ms, REMOVALS_MAX)
@@ -188,7 +182,7 @@ class LogTasks:
     # -- flushing ----------------------------------------------------------------------------------
 
     def tick_flush(self, now_ms: int) -> bool:
-        """Sync the logs whose flush.ms or flush.messages has passed."""
+        """Syncs the logs whose flush.ms or flush.messages is reached."""
         if self._flush is None:
             if now_ms < self._flush_due_ms or not self._flushable:
                 return False
@@ -208,7 +202,7 @@ class LogTasks:
     def _flush_if_due(self, key: TopicPartition, now_ms: int) -> None:
         log = self._logs[key]
         since_ms = self._flushable[key]
-        if since_ms is None:  # known since the last look
+        if since_ms is None:  # settings of the last check
             self._flushable[key] = since_ms = now_ms
         pending = log.log_end_offset - log.recovery_point
         waited_ms = now_ms - since_ms if pending else -1
@@ -217,14 +211,14 @@ class LogTasks:
             self._flushing.add(key)
             try:
                 log.local.begin_flush(log.log_end_offset, partial(self._flushing.discard, key))
-            except KafkaError:  # its log directory goes offline for it
+            except KafkaError:  # its log directory is taken offline
                 self._flushing.discard(key)
 
     # -- checkpoints -------------------------------------------------------------------------------
 
     def tick_checkpoints(self, now_ms: int) -> bool:
-        """Every log.flush.offset.checkpoint.interval.ms the recovery points, every
-        log.flush.start.offset.checkpoint.interval.ms the log starts."""
+        """Checkpoints the recovery points every log.flush.offset.checkpoint.interval.ms, and the
+        log starts every log.flush.start.offset.checkpoint.interval.ms."""
         if not self._recovery_points.is_under_way and now_ms >= self._recovery_points_due_ms:
             self._recovery_points_due_ms = now_ms + self._times.checkpoint_interval_ms
             self._recovery_points.begin(list(self._logs), self._recovery_point)
@@ -238,28 +232,27 @@ class LogTasks:
         return log.recovery_point if log is not None else None
 
     def _log_start(self, key: TopicPartition) -> int | None:
-        """Only where the files do not say it themselves, as Kafka has it."""
+        """None if it is the base offset of the first segment: then no entry is needed, as in
+        Kafka."""
         log = self._logs.get(key)
         if log is None or log.log_start_offset <= log.local.segments[0].base_offset:
             return None
         return log.log_start_offset
 
     def write_checkpoints(self) -> None:
-        """Both files, on the spot."""
+        """Writes both checkpoints at once."""
         keys = list(self._logs)
         self._recovery_points.run(keys, self._recovery_point)
         self._log_starts.run(keys, self._log_start)
 
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoint the log starts of a log directory now."""
+        """Checkpoints the log starts of a log directory now."""
         self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
 
     def save_recovery_points(self, directory: str) -> None:
-        """Checkpoint the recovery points of a log directory, since one has gone back: what is
-        appended now must not be taken for what was durable once (LogManager.truncateTo).
-
-        Of many logs that are cut at once the last ones share a file.
-        """
+        """Checkpoints the recovery points of a log directory, since one has decreased: records that
+        are appended now must not count as durable (LogManager.truncateTo). If many logs are cut at
+        once, the last ones share one write."""
         if directory in self._saving:
             self._saving[directory] = True
             return
@@ -275,8 +268,8 @@ class LogTasks:
     def _save(
         self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
     ) -> None:
-        """One that is offline is left alone: its logs are known no more, so they would all be
-        missing from the file."""
+        """Not for a log directory that is offline: its logs are not known any more and would be
+        missing in the file."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))

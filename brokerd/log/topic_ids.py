@@ -1,4 +1,4 @@
-"""Which topic the records of a partition's directory are of: `partition.metadata`.
+"""The topic id of each log, in the file `partition.metadata` of its directory.
 
     version: 0
     topic_id: <22 characters of base64url>
@@ -28,16 +28,13 @@ NIL: Final = UUID(int=0)
 
 
 class TopicIds:
-    """The topic ids of logs, and what keeps some of them from being known."""
+    """The topic ids of logs, and the errors of those whose id is not known."""
 
     def __init__(self) -> None:
         self._damaged: dict[TopicPartition, str] = {}
 
     def of(self, key: TopicPartition, directory: str) -> UUID:
-        """The topic id of a log; NIL where it does not say, or says nothing that can be read.
-
-        Raises OSError.
-        """
+        """The topic id of a log; NIL if the file is missing or damaged. Raises OSError."""
         try:
             return read(directory) or NIL
         except ValueError as error:
@@ -46,15 +43,13 @@ class TopicIds:
             return NIL
 
     def forget(self, key: TopicPartition) -> None:
-        """A log is no more; what was wrong with it says nothing of a new one."""
+        """A log was deleted: its errors do not hold for a new log."""
         self._damaged.pop(key, None)
 
     def adopt(self, log: "UnifiedLog", topic_id: UUID) -> None:
-        """Have a log be that of a topic, if it is or does not say.
-
-        Raises KafkaError: KAFKA_STORAGE_ERROR where the file is damaged, INCONSISTENT_TOPIC_ID for
-        another topic's log; OSError.
-        """
+        """Makes the log that of a topic if it has the same id or none. Raises KafkaError:
+        KAFKA_STORAGE_ERROR for a damaged file, INCONSISTENT_TOPIC_ID for the log of another topic;
+        OSError."""
         key = (log.topic, log.partition)
         if key in self._damaged:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._damaged[key])
@@ -76,16 +71,14 @@ def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
 
 
 def write(directory: str, topic_id: UUID) -> None:
-    """Write the file. Raises OSError."""
+    """Writes the file. Raises OSError."""
     text = f"version: 0\ntopic_id: {_text(topic_id)}"
     checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
 
 
 def read(directory: str) -> UUID | None:
-    """What the file says; None where there is none, or an empty one.
-
-    Raises ValueError, with what to do, where it says nothing that can be read; OSError.
-    """
+    """The id in the file; None if the file is missing or empty. Raises ValueError, with what to do,
+    if the file is damaged; OSError."""
     path = f"{directory}/{names.PARTITION_METADATA}"
     try:
         lines = read_whole(path).decode(errors="replace").splitlines()

@@ -1,18 +1,20 @@
 """The log of one partition: an offset for every record, appended and read.
 
-It is put together from `LocalLog` (the files: segments, rolls, cuts, flushes), `FirstUse` (what is
-read when it is used for the first time), `ProducerState` and `LeaderEpochFileCache`; what is asked
-of one of them alone is asked there. What may be deleted is in `retention`, compaction in `cleaner`.
+It consists of `LocalLog` (the files: segments, cuts, flushes; when to roll is in `roll_policy`),
+`FirstUse` (what is read at the first use), `ProducerState` and `LeaderEpochFileCache`. Callers use
+these directly for what concerns only one of them. `retention` deletes segments, `cleaner` compacts
+them.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
   partition only;
-- an append is staged, written by one `pwritev`, and only then taken in: a failed write leaves the
-  log as it was, in memory and on disk;
-- a group of batches goes into one segment whole;
-- a read answers whole batches from the one that holds the offset on, as a range of a file: no byte
-  of a record passes through here;
-- `is_loaded` once all that the first use reads was read; `on_truncated` is called when it cuts.
+- an append is staged, written by one `pwritev`, and only then applied: a failed write changes the
+  log neither in memory nor on disk;
+- a group of batches is written to one segment as a whole;
+- a read returns whole batches, from the one with the offset on, as a range of a file: the records
+  themselves are not read here;
+- `is_loaded` is true once the first use has read all it needs; `on_truncated` is called when the
+  log was cut.
 Not thread-safe: all calls come from one thread, which passes the time.
 """
 
@@ -35,6 +37,7 @@ from brokerd.log.loading import recovery
 from brokerd.log.loading.first_use import FirstUse
 from brokerd.log.local_log import LocalLog
 from brokerd.log.producer_state import NO_TXN, ProducerEntry, ProducerState
+from brokerd.log.roll_policy import should_roll
 from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -77,7 +80,7 @@ class UnifiedLog:
         self.take(loaded)
 
     def take(self, loaded: recovery.LoadedLog) -> None:
-        """Start and end where the log was found to. Its segments are `local`'s."""
+        """Takes the start and the end that loading has found."""
         self.log_start_offset = loaded.log_start_offset
         self.is_loaded = False
         self.log_end_offset = loaded.log_end_offset
@@ -92,17 +95,17 @@ class UnifiedLog:
             )  # fmt: skip
 
     def event(self, kind: str, **detail: object) -> None:
-        """Report what became of this log."""
+        """Reports an event of this log."""
         place: dict[str, object] = {"topic": self.topic, "partition": self.partition}
         place["log_end_offset"] = self.log_end_offset
         self.local.context.on_event(kind, place | detail)
 
     def failed(self, error: OSError) -> KafkaError:
-        """What to raise where the disk refused, also where another thread read a file of it."""
+        """The KafkaError for an error of the disk, also of a read in another thread."""
         return self.local.failed(error)
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Obey other settings from the next append on."""
+        """Takes other settings, from the next append on."""
         self.config = config
         self._append_time = config.is_append_time
         self.local.reconfigure(config)
@@ -114,7 +117,7 @@ class UnifiedLog:
 
     @property
     def recovery_point(self) -> int:
-        """All below it is durable."""
+        """All records below it are durable."""
         return self.local.recovery_point
 
     # -- first use ---------------------------------------------------------------------------------
@@ -125,7 +128,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def load(self, *, may_block: bool = True) -> None:
-        """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR); and
+        """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR);
         NotInPageCache if not may_block and it would wait for the disk."""
         self.check_end(may_block=may_block)
         self._first_use.load_producers(self, may_block=may_block)
@@ -134,7 +137,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def check_end(self, *, may_block: bool = True) -> None:
-        """See at first use whether the log ends where it is said to end. Raises as `load`."""
+        """Checks at the first use that the log ends where the checkpoint says. Raises as `load`."""
         self._first_use.check_end(self, may_block=may_block)
 
     @property
@@ -149,7 +152,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def check_epochs(self, *, may_block: bool) -> None:
-        """Have the leader epochs read. Raises as `load`."""
+        """Reads the leader epochs. Raises as `load`."""
         self._first_use.load_epochs(self, may_block=may_block)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
@@ -157,7 +160,7 @@ class UnifiedLog:
         return self.epochs.end_offset_for(epoch, self.log_end_offset)
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """Below it every transaction is complete. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         producers = self._first_use.producers
         if producers is None:
             producers = self._known_producers()
@@ -177,12 +180,10 @@ class UnifiedLog:
     def append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """Write a producer's batches, each checked by `check_batch` before.
-
-        Offsets and epoch are stamped into the (writable) views. Refusals of single batches are in
-        their results. KafkaError(KAFKA_STORAGE_ERROR): nothing was written, unless the group was
-        too large for one write; then whole batches at its beginning may have been.
-        """
+        """Appends a producer's batches, which `check_batch` has passed. Offsets and epoch are
+        written into the (writable) views. A refused batch has an error in its result.
+        KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
+        some of the first batches may have been."""
         try:
             if not self.is_loaded:
                 self.load()
@@ -203,7 +204,7 @@ class UnifiedLog:
         )  # fmt: skip
         if not staged.rows:
             return staged.results
-        if not self.local.fits(staged, now_ms):
+        if should_roll(self.local, staged, now_ms):
             if (
                 staged.size_bytes > self.config.segment_bytes
                 or staged.next_offset - 1 - self.log_end_offset > INT32_MAX
@@ -219,15 +220,15 @@ class UnifiedLog:
         return staged.results
 
     def _begin_epoch(self, epoch: int, start_offset: int) -> None:
-        """Note an epoch whose first batch is about to be written."""
+        """Adds an epoch whose first batch is about to be written."""
         self.epochs.assign(epoch, start_offset)
         self._last_epoch = epoch
 
     def _append_oversized(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """A group larger than a segment, in bytes or offsets: one by one; a batch larger than a
-        segment is refused."""
+        """Appends a group that is larger than a segment, in bytes or offsets, one by one; a batch
+        larger than a segment is refused."""
         if len(batches) == 1:
             error = ErrorCode.RECORD_LIST_TOO_LARGE
             return [AppendResult(-1, -1, -1, error, False)]
@@ -238,11 +239,9 @@ class UnifiedLog:
     def append_replicated(
         self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
     ) -> list[AppendResult]:
-        """Write a leader's batches as they are. Raises KafkaError as `append`.
-
-        The caller has checked their CRC. An offset below the log end is refused with
-        OFFSET_OUT_OF_RANGE: the caller has to truncate first.
-        """
+        """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
+        as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
+        truncate first."""
         try:
             if not self.is_loaded:
                 self.load()
@@ -259,7 +258,7 @@ class UnifiedLog:
                 f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
             )
         staged = stage_replicated(batches)
-        if not self.local.fits(staged, now_ms):
+        if should_roll(self.local, staged, now_ms):
             self.roll(now_ms, batches[0][0].base_offset)
         for header, _ in batches:
             if header.leader_epoch != self._last_epoch:
@@ -310,7 +309,7 @@ class UnifiedLog:
                 may_block=may_block or offset >= self.local.cached_from_offset,
             )  # fmt: skip
         except NotInPageCache:
-            # The system does drop pages of this log: what was written last may have gone, too.
+            # Pages of this log have left the page cache: later ones may have, too.
             self.local.note_uncached_below(self.log_end_offset)
             raise
         except OSError as error:
@@ -318,10 +317,9 @@ class UnifiedLog:
 
     @raises_storage_error
     def bytes_below(self, offset: int, up_to: int, found: FileRange | None) -> int | None:
-        """How many bytes there are from the batch that holds `offset` up to the offset `up_to`,
-        which is behind it; None where that is in a later segment than the batch, which no read
-        reaches. `found` is what `read` gave for them just now: with it this does not wait for the
-        disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """The number of bytes from the batch with `offset` up to the offset `up_to`; None if that
+        is in a later segment, which one read does not reach. `found` is the result of `read` for
+        them: with it this does not wait for the disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
 
     def active_producers(self) -> dict[int, ProducerEntry]:
@@ -341,8 +339,8 @@ class UnifiedLog:
 
     @raises_storage_error
     def roll(self, now_ms: int, first_offset: int = 0) -> None:
-        """Close the active segment and begin one at the log end, or at the first offset that will
-        be in it, if that lies further. Raises KafkaError."""
+        """Closes the active segment and begins one at the log end, or at `first_offset` if that is
+        higher. Raises KafkaError."""
         active = self._segments.active
         base_offset = max(self.log_end_offset, first_offset)
         if active.size_bytes == 0 and active.base_offset == base_offset:
@@ -359,7 +357,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def truncate_to(self, offset: int) -> None:
-        """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
+        """Cuts off the batch with `offset` and all after it. Raises KafkaError."""
         self.check_end()
         if offset >= self.log_end_offset:
             return
@@ -370,7 +368,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def start_at(self, offset: int) -> None:
-        """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
+        """Removes all records and goes on, empty, at `offset`. Raises KafkaError."""
         self.local.start_at(offset)
         self._first_use.is_end_checked = True
         self.log_start_offset = offset
@@ -388,11 +386,9 @@ class UnifiedLog:
 
     @raises_storage_error
     def delete_records_before(self, offset: int) -> int:
-        """Move the log start to `offset` if that is further; returns the log start.
-
-        Segments before it go with the next retention. The caller keeps `offset` at or below the
-        high watermark. Raises KafkaError(KAFKA_STORAGE_ERROR).
-        """
+        """Moves the log start to `offset` if that is higher; returns the log start. Segments before
+        it are deleted by the next retention. `offset` must not be above the high watermark. Raises
+        KafkaError(KAFKA_STORAGE_ERROR)."""
         if offset > self.log_start_offset:
             self.log_start_offset = min(offset, self.log_end_offset)
             self.epochs.truncate_start(self.log_start_offset)
@@ -405,11 +401,12 @@ class UnifiedLog:
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Make everything written so far durable. Raises OSError."""
+        """Makes all records durable. Raises OSError."""
         self.local.flush(self.log_end_offset)
 
     def finish_writing(self) -> bool:
-        """Write what is in memory only; whether anything is to be synced then. Raises OSError."""
+        """Writes index entries that are only in memory; returns whether anything is to be synced
+        then. Raises OSError."""
         if not self._first_use.is_end_checked:
             return False
         self._segments.active.close_indexes()

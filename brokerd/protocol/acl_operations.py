@@ -1,6 +1,6 @@
-"""What a client may do with a resource, as the bits that Metadata and others answer with.
+"""The authorized operations of Metadata and other responses, as bits.
 
-There is no authorizer yet, so everybody may do everything that there is to do with the resource.
+There is no authorizer yet, so every client is authorized to every operation of a resource.
 """
 
 from collections.abc import Iterable

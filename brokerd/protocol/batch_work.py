@@ -1,5 +1,5 @@
-"""What is done to a producer's batch before it is appended, where its header alone does not do:
-its records are checked, its header is set right, and it is compressed as its topic wants it.
+"""Checks the records of a producer's batch before it is appended, corrects its header, and
+compresses it with the codec of its topic (Kafka's LogValidator).
 
 Pure and slow: milliseconds for a batch of a megabyte. It may run in any thread; the codecs leave
 the interpreter to others meanwhile.

@@ -1,4 +1,4 @@
-"""What is used of kio, imported here and nowhere else.
+"""All imports of kio: nothing else imports it.
 
 kio registers its types with hypothesis wherever that is installed, which is wherever brokerd is
 tested: half a second at each start, and a folder `.hypothesis` in the working directory. So

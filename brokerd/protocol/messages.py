@@ -1,10 +1,10 @@
-"""The door to every message that is not hot: bytes to kio objects, plain dicts to bytes.
+"""Decodes and encodes all messages without a codec of their own: kio objects and plain dicts.
 
 Requests arrive as kio's frozen dataclasses (`request.topics[0].name`); responses leave as nested
 dicts with kio's field names (`{"error_code": 0, "topics": [...]}`), see `schema_writer` for what
 may be left out. Both directions exist, so a client (the console's hot reads, one broker calling
-another) uses the same door. Tolerant of extra bytes at the end, as Kafka is; anything missing is
-an INVALID_REQUEST.
+another) uses the same functions. Tolerant of extra bytes at the end, as Kafka is; anything missing
+is an INVALID_REQUEST.
 """
 
 from collections.abc import Callable, Mapping

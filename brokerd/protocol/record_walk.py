@@ -37,7 +37,7 @@ class RefusedRecords(KafkaError):
 def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
     """The largest timestamp of the records in `data` (decompressed).
 
-    Raises KafkaError(INVALID_RECORD) at the first one that does not hold together,
+    Raises KafkaError(INVALID_RECORD) at the first damaged one,
     RefusedRecords (INVALID_RECORD, INVALID_TIMESTAMP) after all if the topic does not take some,
     and KafkaError(INVALID_TIMESTAMP) for a time that is no int64.
     """
@@ -138,7 +138,7 @@ def first_at_or_after(
     >= `timestamp_ms` and an offset >= `min_offset`. Of the others no more is read than how long
     they are, and when.
 
-    Raises KafkaError(INVALID_RECORD) where they do not hold together up to there.
+    Raises KafkaError(INVALID_RECORD) if they are damaged before that.
     """
     if header.is_log_append_time and header.max_timestamp < timestamp_ms:
         return None

@@ -32,14 +32,12 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import (
-    DECOMPRESSED_BYTES_MAX,
     Codec,
     compress,
     decompress,
-    decompressed_max,
 )
 from brokerd.protocol.varint import read_varint, write_varint
 
@@ -59,11 +57,7 @@ NO_TIMESTAMP: Final = -1
 RECORD_BYTES_MIN: Final = 7
 """Its length, attributes, two deltas, no key, no value, no headers."""
 
-_COMPRESSED_COUNT_MAX: Final = DECOMPRESSED_BYTES_MAX // RECORD_BYTES_MIN
 _unpack_header = HEADER.unpack_from
-_LENGTH_POSITION: Final = 8
-_LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
-_LENGTH_MIN: Final = 14
 _INT32_END: Final = INT32_MAX + 1
 _INT64_END: Final = INT64_MAX + 1
 
@@ -126,130 +120,9 @@ def read_header(data: bytes | bytearray | memoryview, position: int = 0) -> Batc
     return BatchHeader._make(_unpack_header(data, position))
 
 
-def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
-    """Whether a producer's records are one whole, intact batch with nothing unusual in its header.
-
-    What `check_batch` would let pass, and more: no flag is set and the timestamps are as those of
-    sound records (some clients give the time of the first record only, or none).
-    """
-    size = len(view)
-    if size < HEADER_BYTES:
-        return False
-    (
-        base_offset, length, _, magic, crc, attributes, delta, first_ms, last_ms,
-        producer_id, epoch, sequence, count,
-    ) = _unpack_header(view)  # fmt: skip
-    plain: bool = (
-        length + LENGTH_OVERHEAD_BYTES == size
-        and magic == MAGIC
-        and size <= max_message_bytes
-        and count == delta + 1
-        and count >= 1
-        and (
-            count * RECORD_BYTES_MIN + HEADER_BYTES <= size
-            or (attributes & CODEC_MASK != 0 and count <= _COMPRESSED_COUNT_MAX)
-        )
-        and base_offset == 0
-        and attributes & FLAGS == 0
-        and attributes & CODEC_MASK <= codec_max
-        and last_ms >= first_ms >= NO_TIMESTAMP
-        and (producer_id < 0 or epoch | sequence >= 0)
-        and crc32c(view[CRC_START:]) == crc
-    )
-    return plain
-
-
-def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
-    """Check a producer's records of one partition: exactly one whole, intact batch.
-
-    Only the header and the CRC are looked at. Raises KafkaError with the code that Kafka's
-    LogValidator and ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all),
-    MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies).
-    """
-    if len(view) < HEADER_BYTES or _torn(view):
-        raise _not_one_batch(view)
-    header = read_header(view)
-    refused = _refusal(header, view, max_message_bytes)
-    if refused is not None:
-        raise refused
-    return header
-
-
-def is_odd(header: BatchHeader) -> bool:
-    """Whether the header of a batch that passed `check_batch` has what only the records set right:
-    timestamps that cannot be, or flags that are the broker's to set."""
-    return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
-        header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
-    )
-
-
 def crc_matches(header: BatchHeader, view: memoryview) -> bool:
     """Whether the bytes of the whole batch `view` are those its header's CRC was taken of."""
     return crc32c(view[CRC_START : header.size_bytes]) == header.crc
-
-
-def _torn(view: memoryview) -> bool:
-    length: int
-    magic: int
-    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
-    return magic != MAGIC or length + LENGTH_OVERHEAD_BYTES != len(view)
-
-
-def _not_one_batch(view: memoryview) -> KafkaError:
-    """What to answer to bytes that are no whole batch, or more than one."""
-    size = len(view)
-    if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
-        message = f"{size} bytes are too few for a batch of records"
-        return NoBatchError(ErrorCode.INVALID_RECORD, message)
-    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
-    claimed = length + LENGTH_OVERHEAD_BYTES
-    if length < _LENGTH_MIN or not 0 <= magic <= MAGIC:
-        return KafkaError(
-            ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes and message format {magic}"
-        )
-    if claimed > size:
-        message = f"the batch says it has {claimed} bytes, {size} were sent"
-    elif magic != MAGIC:
-        message = f"message format {magic} is not served; use a client of Kafka 0.11 or later"
-    elif claimed < HEADER_BYTES:
-        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes")
-    else:
-        message = "more than one batch was sent for one partition"
-    return NoBatchError(ErrorCode.INVALID_RECORD, message)
-
-
-def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
-    """What to answer for a batch that may not be appended: the first reason there is."""
-    code, message = ErrorCode.INVALID_RECORD, ""
-    size = len(view)
-    if header.base_offset != 0:
-        message = f"the base offset of a producer's batch must be 0, not {header.base_offset}"
-    elif size > max_message_bytes:
-        code = ErrorCode.MESSAGE_TOO_LARGE
-        message = f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}"
-    elif not crc_matches(header, view):
-        code, message = ErrorCode.CORRUPT_MESSAGE, "the batch does not match its CRC"
-    elif header.codec > Codec.ZSTD:
-        code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-        message = f"{header.codec} is not the number of a codec"
-    elif header.count != header.last_offset_delta + 1 or header.count < 1:
-        last = header.last_offset_delta
-        message = f"the batch says {header.count} records and last offset {last}"
-    elif header.count > _count_max(header.codec, size):
-        message = f"{header.count} records do not fit the {size} bytes of the batch"
-    elif header.is_control:
-        message = "control batches are written by brokers only"
-    elif header.producer_id >= 0 and min(header.base_sequence, header.producer_epoch) < 0:
-        message = "an idempotent batch needs a producer epoch and a sequence number"
-    return KafkaError(code, message) if message else None
-
-
-def _count_max(codec: int, size_bytes: int) -> int:
-    """How many records a batch of that size may have at most."""
-    room_bytes = size_bytes - HEADER_BYTES
-    if codec != Codec.NONE:
-        room_bytes = decompressed_max(room_bytes)
-    return room_bytes // RECORD_BYTES_MIN
 
 
 def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
@@ -277,7 +150,7 @@ def iter_records(
     """The records of the whole batch `view`, decompressed to at most `max_bytes`, or to what
     `decompress` allows.
 
-    Raises KafkaError(INVALID_RECORD) at the first record that does not hold together.
+    Raises KafkaError(INVALID_RECORD) at the first damaged record.
     """
     data = decompress(header.codec, view[HEADER_BYTES : header.size_bytes], max_bytes)
     position = 0

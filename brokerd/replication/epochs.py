@@ -1,4 +1,4 @@
-"""Leader epochs: refusing who has an old or a future view, and where a follower's log must be cut.
+"""Leader epochs: checks those that requests name, and finds where a follower truncates its log.
 
 Pure. Truncation is Kafka's (KIP-101, KIP-279), never to the high watermark by choice: the follower
 names its last epoch, the leader answers the largest epoch at or below it with its end, and where
@@ -13,11 +13,9 @@ from brokerd.log.leader_epochs import NO_EPOCH, NO_OFFSET
 
 
 def check_current_epoch(requested: int, current: int) -> None:
-    """Compare the leader epoch that a request names (-1: none) with the partition's.
-
-    Raises KafkaError: FENCED_LEADER_EPOCH for an older one (the asker must refresh its metadata),
-    UNKNOWN_LEADER_EPOCH for a newer one (this broker has yet to hear of it).
-    """
+    """Compares the leader epoch of a request (-1: none) with the partition's. Raises KafkaError:
+    FENCED_LEADER_EPOCH for an older one (the client must refresh its metadata),
+    UNKNOWN_LEADER_EPOCH for a newer one (this broker does not know it yet)."""
     if requested in (NO_EPOCH, current):
         return
     if requested < current:

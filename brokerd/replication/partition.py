@@ -8,6 +8,8 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 - where flush.messages has records synced, it passes them when they are, and listeners are notified;
 - it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
+The leader does not shrink the ISR yet (Kafka's `maybeShrinkIsr`): brokers do not fetch from each
+other, and `replica.lag.time.max.ms` has no effect.
 """
 
 from collections.abc import Callable, Sequence

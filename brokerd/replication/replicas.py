@@ -59,7 +59,7 @@ class ReplicaManager:
         return list(self._partitions.values())
 
     def disk_failed(self, error: OSError) -> None:
-        """A log's file, which the error names, could not be read."""
+        """A file of a log, which the error names, could not be read."""
         self._logs.disk_failed(error)
 
     def apply_states(
@@ -68,10 +68,9 @@ class ReplicaManager:
         deleted: Iterable[TopicPartition] = (),
         configs: Mapping[str, LogConfig] | None = None,
     ) -> list[Partition]:
-        """Take in changed states, after deletions; returns the partitions that changed.
-
-        `configs` has the settings of the topics named in `states`; Kafka's defaults hold else.
-        """
+        """Applies changed states; to be called after deletions. Returns the partitions that
+        changed. `configs` are the settings of the topics in `states`; without them Kafka's defaults
+        are used."""
         for key in deleted:
             self._delete(key)
         now_ms = self._clock.now_ms()
@@ -95,7 +94,7 @@ class ReplicaManager:
             return None
         if known is not None and known.log.topic_id == state.topic_id:
             return known
-        if known is not None:  # a topic of the same name that is no more
+        if known is not None:  # of a deleted topic with the same name
             known.leave()
             self._forget(known)
         config = configs.get(state.topic) or LogConfig()
@@ -115,7 +114,7 @@ class ReplicaManager:
         return partition
 
     def _forget(self, partition: Partition) -> None:
-        """Take a partition out; what it counted still counts."""
+        """Removes a partition; its traffic stays in the sums."""
         del self._partitions[partition.topic, partition.index]
         known = self.gone_by_topic.setdefault(partition.topic, [0] * len(TRAFFIC))
         for place, value in enumerate(partition.traffic()):
@@ -123,7 +122,7 @@ class ReplicaManager:
             known[place] += value
 
     def take_offline(self, keys: Iterable[TopicPartition], reason: str) -> None:
-        """Serve these partitions no more: their log directory has failed."""
+        """Stops serving these partitions: their log directory has failed."""
         for key in keys:
             self._high_watermarks.pop(key, None)
             self.offline[key] = reason
@@ -151,7 +150,7 @@ class ReplicaManager:
             self.offline.pop(key, None)
 
     def reconfigure(self, partition: Partition, config: LogConfig) -> None:
-        """Have a partition obey other settings, from its next append on, if it is still here."""
+        """Gives a partition's log other settings, if the partition is still here."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
             partition.reconfigured()
@@ -167,7 +166,7 @@ class ReplicaManager:
         return self._round.step()
 
     def checkpoint(self) -> None:
-        """Write the high watermarks on the spot: call it once more before logs close."""
+        """Writes the high watermarks at once; to be called a last time before logs are closed."""
         self._round.run(self._marked(), self._high_watermark_of)
 
     def _marked(self) -> list[TopicPartition]:

@@ -11,11 +11,11 @@ from brokerd.security.files import read_regular
 
 
 class TokenError(Exception):
-    """The token file cannot be used, said for a user."""
+    """The token file cannot be used; the message is for users."""
 
 
 def load_or_create(path: Path) -> str:
-    """The token in the file; a file that does not exist is made, mode 0600, with a fresh one."""
+    """The token in the file; without a file, one is created (mode 0600) with a new token."""
     try:
         if not path.exists():
             with suppress(FileExistsError):  # another broker was faster: its token holds
@@ -58,7 +58,8 @@ def _load(path: Path) -> str:
 
 
 def is_authorized(header: str | None, token: str) -> bool:
-    """Whether an Authorization header carries the token; takes the same time for any wrong one."""
+    """Whether an Authorization header has the token; the time does not depend on how much of it is
+    right."""
     scheme, _, given = (header or "").partition(" ")
     return scheme.lower() == "bearer" and hmac.compare_digest(
         given.strip().encode(), token.encode()

@@ -1,9 +1,8 @@
 """Small files that a setting names, read so that no path can hold up or fill the broker.
 
-A path may lead to a pipe, a device or a file without end. So it is looked at before it is opened,
-only a regular file is, and no more than a mebibyte is read. Of a path that came from a client while
-the broker ran it is also asked whose file it is: what another user of the machine wrote, or clients
-had the broker write into its logs, is not taken.
+A path may lead to a pipe, a device or a file without end. So only regular files are opened, and at
+most a mebibyte is read. If a client gave the path, the owner and the directory are checked, too:
+files of other users, and files in which the broker keeps what clients sent, are refused.
 """
 
 import os
@@ -17,8 +16,8 @@ _TOO_LARGE = f"it is larger than {SIZE_BYTES_MAX >> 20} MiB"
 
 
 def read_regular(path: str, barred: Sequence[str] | None = None) -> bytes:
-    """The whole file; `barred`, where a client named it, are directories that it must not lie in.
-    Raises OSError with a `strerror` that says why not."""
+    """The whole file. `barred`: directories that it must not be in, if a client gave the path.
+    Raises OSError with a `strerror` that says why it is refused."""
     if "\0" in path:
         raise OSError(EINVAL, "no path holds a NUL")
     handle = os.open(path, os.O_PATH | os.O_CLOEXEC)  # which opens no pipe and no device

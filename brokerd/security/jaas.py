@@ -28,7 +28,7 @@ _JAVA_PROPERTY = "-Djava.security.auth.login.config="
 
 
 class JaasError(Exception):
-    """The file cannot be used, said for a user."""
+    """The file cannot be used; the message is for users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def read(path: Path) -> Credentials:
 
 
 def parse(text: str) -> Credentials | None:
-    """What the section `Client` says; None where it does not."""
+    """The credentials in the section `Client`; None without any."""
     section = _SECTION.search(_COMMENT.sub("", text))
     if section is None or _MODULE not in section[1]:
         return None
@@ -77,7 +77,8 @@ def parse(text: str) -> Credentials | None:
 
 
 def of_setting(path: str) -> Credentials | None:
-    """Of the file that a broker's properties name; None where they name none. Raises JaasError."""
+    """The credentials in the file that a broker's properties name; None if they name none. Raises
+    JaasError."""
     try:
         return read(Path(path)) if path else None
     except JaasError as error:
@@ -85,8 +86,8 @@ def of_setting(path: str) -> Credentials | None:
 
 
 def of_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """Of the file that KAFKA_OPTS names, as for Kafka's tools; None where it names none. Raises
-    JaasError."""
+    """The credentials in the file that KAFKA_OPTS names, as for Kafka's tools; None if it names
+    none. Raises JaasError."""
     for option in environment.get("KAFKA_OPTS", "").split():
         if option.startswith(_JAVA_PROPERTY):
             return read(Path(option.removeprefix(_JAVA_PROPERTY)))

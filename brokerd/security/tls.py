@@ -26,15 +26,15 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 
 
 class TlsError(Exception):
-    """A key, certificate or cipher that cannot be used, said for a user."""
+    """A key, certificate or cipher cannot be used; the message is for users."""
 
     listener = ""
     """Whose it is, where that is known."""
 
 
 class StoreError(TlsError):
-    """A key or trust store that cannot be used. `setting` names it; the rest of the text tells of a
-    file what its reader may know, and a client that named it may not."""
+    """A key or trust store cannot be used. `setting` names it. The message says of a file what its
+    owner may know, but not a client that named it."""
 
     def __init__(self, text: str, setting: str) -> None:
         super().__init__(text)
@@ -42,7 +42,7 @@ class StoreError(TlsError):
 
 
 class StoreGoneError(StoreError):
-    """A store whose file is not there."""
+    """The file of a store does not exist."""
 
 
 def server_context(settings: TlsSettings) -> ssl.SSLContext:
@@ -131,7 +131,7 @@ def openssl_name(suite: str) -> str:
 
 
 def load_key(context: ssl.SSLContext, store: Store, password: str | None) -> None:
-    """Private key and certificate chain into the context. Raises StoreError."""
+    """Loads private key and certificate chain into the context. Raises StoreError."""
     if store.location:
         name = chain_name = store.location_key
         chain = key = _read(store, name)
@@ -177,10 +177,8 @@ def _words(where: str, error: ssl.SSLError | ValueError, *, encrypted: bool) -> 
 
 
 def load_trust(context: ssl.SSLContext, store: Store) -> None:
-    """The certificates of those who may vouch for the peer. Raises StoreError.
-
-    As in Java, any certificate of the store is trusted by itself, not only a root.
-    """
+    """Loads the trusted certificates. As in Java, any certificate of the store is trusted by
+    itself, not only a root. Raises StoreError."""
     name = store.location_key if store.location else "ssl.truststore.certificates"
     text = _read(store, name) if store.location else pem(store.certificates)
     try:

@@ -43,8 +43,8 @@ from brokerd.server.background.disk_worker import DiskWorker
 from brokerd.server.background.log_start_saves import LogStartSaves
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
-from brokerd.server.coordinator.group_service import GroupService
-from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher
@@ -63,7 +63,7 @@ FINISH_TIMEOUT_S = 2.0
 
 
 class Broker:
-    """One broker on the running event loop. What its handlers get of it: `wiring`."""
+    """One broker on the running event loop. `wiring` says which of its parts the handlers get."""
 
     logs: LogManager
     replicas: ReplicaManager
@@ -130,7 +130,7 @@ class Broker:
         self.is_ready = True
 
     def _make_parts(self) -> None:
-        """Those that need the logs."""
+        """Makes the parts that need the logs."""
         config = self.settings.config
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
@@ -157,7 +157,8 @@ class Broker:
         )  # fmt: skip
 
     async def _open_logs(self) -> None:
-        """Lock, connect, load: what is recovered obeys the settings of its topic, as in Kafka."""
+        """Locks the log directories, connects, loads the logs; a log is recovered with the settings
+        of its topic, as in Kafka."""
         config = self.settings.config
         dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
         logs = LogManager(
@@ -203,7 +204,8 @@ class Broker:
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
     def _scheduled_tasks(self) -> list[tuple[Task, int]]:
-        """Each with how often it is due, in ms; those of a second look themselves."""
+        """The periodic tasks with their intervals in ms; those called every second check themselves
+        whether they are due."""
         config, tasks = self.settings.config, self.logs.tasks
         checkpoints_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,
@@ -222,7 +224,7 @@ class Broker:
         ]
 
     async def stop(self) -> None:
-        """Ends cleanly whatever of the start had been reached."""
+        """Stops cleanly, also after a start that failed halfway."""
         self.is_ready = False
         self.network.close_listeners()
         if self._scheduler is not None:
@@ -254,7 +256,7 @@ class Broker:
         await self.publisher.publish(delta)
 
     def _reconfigure(self, config: BrokerConfig) -> None:
-        """The parts that keep a copy of settings."""
+        """Updates the parts that keep a copy of settings."""
         self.network.reconfigure(config)
         self.producer_expiry.expiration_ms = config.producer_id_expiration_ms
         self._cleaner_workers.limit = config.log_cleaner_threads
@@ -265,7 +267,7 @@ class Broker:
         asyncio.get_running_loop().call_soon(self._take_failed)
 
     def _take_failed(self) -> None:
-        """Log directories whose disks have failed go offline; without any the broker ends."""
+        """Takes failed log directories offline; if none is left, the broker ends."""
         for failed in self.logs.take_failed():
             self.replicas.take_offline(failed.partitions, failed.reason)
         self.cluster.report_offline(self.replicas.offline)
@@ -276,7 +278,7 @@ class Broker:
 
 
 def _flush_interval_ms(config: BrokerConfig) -> int:
-    """How often is looked for logs to be flushed: Kafka never does unless it is set."""
+    """How often to check for logs to be flushed: in Kafka never, unless it is set."""
     interval_ms = config.log_flush_scheduler_interval_ms
     return interval_ms if interval_ms < INT64_MAX else FLUSH_LOOK_MS
 

@@ -10,7 +10,7 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from brokerd.cluster.zookeeper.broker_info import Endpoint
+from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.listener_changes import with_listener_of
 from brokerd.config.log_config import LogConfig
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """See the module. `static` is what the properties file says."""
+    """See the module. `static` are the settings of the properties file."""
 
     def __init__(
         self, static: BrokerConfig, network: Network, on_change: Callable[[BrokerConfig], None]
@@ -48,23 +48,22 @@ class LiveSettings:
         """What makes no sense, by topic: it is said once."""
 
     async def try_listeners(self) -> None:
-        """Opens the listeners of the file, whose ports are this broker's while it reads its logs.
-        Those that cannot be opened may be others by what is set in ZooKeeper."""
+        """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
+        Those that cannot be opened may have other settings in ZooKeeper."""
         try:
             await self._network.open(self.now.static)
         except BindError as error:
             logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
 
     def require_listeners(self) -> None:
-        """Raises BindError or TlsError where a listener of the file could not be opened."""
+        """Raises BindError or TlsError if a listener of the file could not be opened."""
         if self._not_open is not None:
             raise self._not_open
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> bool:
-        """Has the dynamic configs of this broker and of all brokers hold, by their names in
-        ZooKeeper; whether values are others now. A value that makes no sense is logged and passed
-        over. So are listeners that cannot be opened; for those of the file there is
-        `require_listeners`."""
+        """Applies the dynamic configs of this broker and of all brokers, by their names in
+        ZooKeeper; returns whether a value changed. Invalid values, and listeners that cannot be
+        opened, are logged and skipped; `require_listeners` is for those of the file."""
         self.now = self._with(configs)
         config, problems = self.now.effective()
         for problem in problems:
@@ -86,8 +85,8 @@ class LiveSettings:
     def log_configs(
         self, configs: Mapping[str, Mapping[str, str]], topics: Mapping[str, Mapping[str, str]]
     ) -> dict[str, LogConfig]:
-        """What logs of topics are to obey before anything is taken over, by the dynamic configs of
-        brokers and topics: a value that makes no sense is passed over, and logged later."""
+        """The settings of topics' logs before anything was taken over, by the dynamic configs of
+        brokers and topics. Invalid values are skipped, and logged later."""
         broker = self._with(configs).effective()[0].raw
 
         @cache  # many topics have the same
@@ -97,8 +96,8 @@ class LiveSettings:
         return {name: made(frozenset(own.items())) for name, own in topics.items()}
 
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
-        """Has the listeners open that can be; those of the file keep the broker from starting, one
-        that was added while it ran is left as it is, or closed."""
+        """Opens the listeners that can be opened. A listener of the file that cannot be opened
+        keeps the broker from starting; one that was added later stays as it is, or closed."""
         static = self.now.static
         of_file = {"", *(each.name for each in static.listeners)}
         failed: set[str] = set()
@@ -139,13 +138,13 @@ class LiveSettings:
         self._left_out = names
 
     def forget_topics(self, names: Iterable[str]) -> None:
-        """They were deleted: for new ones with their names it is logged again."""
+        """The topics were deleted: for new topics with their names, problems are logged again."""
         for name in names:
             self._logged.pop(name, None)
 
     def topic_config(self, info: TopicInfo) -> LogConfig | None:
-        """What the logs of a topic are to obey; None where somebody wrote into ZooKeeper what makes
-        no sense: then they go on with what they have."""
+        """The settings of a topic's logs; None if its config in ZooKeeper is invalid: then the logs
+        keep theirs."""
         try:
             config = LogConfig.from_properties(self.config.raw, info.config)
         except ValueError as error:
@@ -160,18 +159,17 @@ class LiveSettings:
         return config
 
     def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
-        """The same for a log that has no settings yet: the broker's value stands for each of the
-        topic's that makes no sense."""
+        """As `topic_config`, for a log that has no settings yet: invalid values are replaced by the
+        broker's."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 
     async def check_listeners(
         self, config: BrokerConfig, named: Collection[str] | None, image: MetadataImage
     ) -> None:
-        """Opens, to see whether it can be done, the addresses of listeners that would be others,
-        and their stores. `named` are the settings that somebody wants for this broker, None for all
-        brokers. Raises KafkaError(INVALID_REQUEST), or INVALID_CONFIG for a store that is to
-        stay."""
+        """Checks that listeners that would change can be opened: addresses and stores. `named` are
+        the settings wanted for this broker, None for all brokers. Raises KafkaError:
+        INVALID_REQUEST, or INVALID_CONFIG for a store of a listener that stays."""
         config = self._without_those_away(config)
         self._check_endpoints(config, image)
         try:
@@ -189,8 +187,8 @@ class LiveSettings:
                     await self._check_store(wanted, code, may_be_gone=not is_named)
 
     def _without_those_away(self, config: BrokerConfig) -> BrokerConfig:
-        """Without listeners that were set before and could not be opened, as long as they stay as
-        they are: they keep nobody from changing something else."""
+        """Leaves out listeners that were set before and could not be opened, if they stay the same:
+        they do not keep other settings from changing."""
         held = self.now.effective()[0]
         before = {each.name: each for each in held.listeners}
         opened = {each.name for each in self.config.listeners}
@@ -202,7 +200,7 @@ class LiveSettings:
         return config
 
     def _check_endpoints(self, config: BrokerConfig, image: MetadataImage) -> None:
-        """No two brokers are at one address (KafkaServer.createBrokerInfo)."""
+        """No two brokers may advertise the same address (KafkaServer.createBrokerInfo)."""
         now = {(each.host, each.port) for each in self.config.advertised_listeners.values()}
         for each in config.advertised_listeners.values():
             place = each.host, each.port
@@ -218,8 +216,8 @@ class LiveSettings:
     async def _check_store(
         self, wanted: TlsSettings, code: ErrorCode, *, may_be_gone: bool = False
     ) -> None:
-        """As Kafka, which opens a file that was written anew at each change for this broker. The
-        answer says nothing of what lies at a path."""
+        """As in Kafka, each change for this broker opens the file again. The answer does not reveal
+        what is at a path."""
         try:
             await self._network.listeners.check_store(wanted)
         except StoreError as error:
@@ -233,7 +231,7 @@ class LiveSettings:
 
 
 def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
-    """What Metadata answers, as it is registered."""
+    """The advertised listeners, for the registration and Metadata."""
     return tuple(
         Endpoint(
             listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
@@ -251,8 +249,8 @@ IO_BUFFER_BYTES_MIN: Final = 64 << 10
 
 
 def cleaner_limits(config: BrokerConfig) -> Limits:
-    """What one compaction worker may use: its share of what all may, and as in Kafka no more than
-    2 GiB for its map of keys, which is given to it at once."""
+    """The limits of one compaction worker: its share of those of all, and as in Kafka at most 2 GiB
+    for its map of keys, which is allocated at once."""
     share = config.log_cleaner_threads
     map_bytes = config.log_cleaner_dedupe_buffer_size // share
     if map_bytes > INT32_MAX:

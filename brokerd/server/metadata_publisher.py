@@ -1,8 +1,8 @@
-"""Has the parts of a broker take up what the change feed reports: settings, partitions, groups.
+"""Passes changes of the metadata image to the parts of a broker: settings, partitions, groups.
 
-Changes come one after another. Making a log takes half a millisecond, so many are made in turns;
-until its own is, a client of a new partition gets an error with which it looks for the leader
-again.
+Changes come one after another. To create a log takes half a millisecond, so many logs are created
+in turns; until the log of a new partition exists, its clients get an error after which they read
+the metadata again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brokerd.replication.state import PartitionState
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.api.metadata_cache import MetadataCache
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
     from brokerd.server.live_settings import LiveSettings
     from brokerd.topic_partition import TopicPartition
 
@@ -47,7 +47,7 @@ class MetadataPublisher:
     is_ready: Callable[[], bool]
 
     async def publish(self, delta: ImageDelta) -> None:
-        """Returns when all parts have it."""
+        """Returns when all parts have applied the change."""
         image, settings = self.cluster.image, self.settings
         self.metadata.changed(delta)
         if delta.broker_configs:
@@ -75,7 +75,7 @@ class MetadataPublisher:
         return any(self.replicas.get(topic.name, index) for index in topic.partitions)
 
     def _new_configs(self, names: Iterable[str]) -> Iterator[tuple[Partition, LogConfig]]:
-        """The partitions of these topics that are here, with what they are to obey."""
+        """The partitions of these topics on this broker, with their settings."""
         for name in names:
             topic = self.cluster.image.topics.get(name)
             config = self.settings.topic_config(topic) if topic else None
@@ -98,7 +98,7 @@ class MetadataPublisher:
         try:
             self.replicas.apply_states([state], (), configs)
         except Exception:
-            # One partition's trouble must not keep this broker from taking up the others.
+            # An error of one partition must not keep the others from being updated.
             logger.exception("%s-%d could not be taken up", state.topic, state.partition)
 
     def _add_leader_event(self, state: PartitionState) -> None:

@@ -1,11 +1,12 @@
-"""From frames to handlers, and from their answers to the connection's queue of replies.
+"""Passes frames to handlers, and their answers to the output queue of the connection.
 
-Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
-appended together, a short one together with those of other clients in the same iteration of the
-loop; it is closed before any other request is served, and waited for where a queue or the disk has
-it. All other requests are decoded (`requests.codec`) and served by the table; where a handler
-waits, what comes behind waits for its answer. So a client finds done what it asked before, as in
-Kafka, which serves one request of a connection at a time.
+Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
+and appended together; if they are small, together with those of other clients in the same iteration
+of the event loop. They are appended before any other request is served; if they wait for a queue or
+the disk, the other request waits for them. All other requests are decoded (`requests.codec`) and
+passed to the handler of their API; if it waits, the connection's next requests wait for its answer.
+So each request sees the effects of those before it, as in Kafka, which serves one request of a
+connection at a time.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.delayed_fetch import FetchHandler
+    from brokerd.server.fetch.fetch_handler import FetchHandler
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot, UnreadableError
     from brokerd.server.produce.batcher import ProduceBatcher
@@ -84,25 +85,25 @@ class Router:
         on_unreadable: Callable[[OSError], None],
         request_bytes_max: int,
     ) -> None:
-        """`request_bytes_max` is socket.request.max.bytes; `on_unreadable` gets what could not be
-        read of a log when its records were sent."""
+        """`request_bytes_max` is socket.request.max.bytes; `on_unreadable` is called with the error
+        when a log could not be read while its records were sent."""
         self.metrics = times.metrics
         self.times = times
         self.frame_bytes_max = request_bytes_max + 4
-        # no more than a frame may have: what is too large is then never whole in one receive
+        # no more than a frame may have, so that a frame that is too large is never complete
         self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)
         self._on_unreadable = on_unreadable
         self._handlers = handlers
         self._fetches = fetches
         self._batcher = produces
         self.tick = LoopTick(times.metrics.loop, times, produces)
-        self._batcher.commit_tick = self.tick.commit
+        self._batcher.append_tick = self.tick.append_all
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def holds_receives(self) -> bool:
-        """Whether what was received is still to be appended: its bytes must stay as they are."""
-        return bool(self._batcher.waiting)
+        """Whether Produces wait to be appended: their bytes in the buffer must not change."""
+        return bool(self._batcher.unappended)
 
     def frames(
         self,
@@ -114,24 +115,22 @@ class Router:
         *,
         may_wait: bool = True,
     ) -> int:
-        """Serves the complete frames in `buffer[start:end]`, fewer where they are many or slow,
-        their replies large, or what was produced is not in the log yet; the position behind the
-        last one that was served.
-
-        Where it `may_wait`, Produces may be left for the iteration's end, with the buffer's bytes.
-        """
-        waiting = self._batcher.waiting
+        """Serves the complete frames in `buffer[start:end]`; returns the position after the last
+        one served. It stops early if the requests are many or slow, the replies are large, or
+        Produces are not in the log yet. With `may_wait`, Produces may wait for the end of the
+        iteration, in the buffer."""
+        waiting = self._batcher.unappended
         try:
-            if waiting and waiting[0][0] is connection:  # once more: others came between
-                self.tick.commit()
+            if waiting and waiting[0][0] is connection:  # it comes again in this tick, after others
+                self.tick.append_all()
             position = self._frames(connection, buffer, view, start, end)
-            if self._batcher.waiting and not (
+            if self._batcher.unappended and not (
                 may_wait
                 and position - start <= TOGETHER_BYTES_MAX
                 and self.tick.has_others
-                and self._batcher.can_wait
+                and self._batcher.can_share_append
             ):
-                self.tick.commit()
+                self.tick.append_all()
             return position
         except BaseException:
             self._batcher.discard()
@@ -148,7 +147,7 @@ class Router:
             size, api_key, version = _unpack_head(buffer, position)
             frame_end = position + 4 + size
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
-                break  # a bad size is seen by the connection, which has to keep the rest
+                break  # the connection checks the size, and keeps the rest
             if connection.tasks_open:
                 connection.mute_until_done()
                 break
@@ -156,15 +155,17 @@ class Router:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 produced += count
                 if count == 1 and position < end and self._is_over(connection):
-                    self.tick.commit()
+                    self.tick.append_all()
                     break
             else:
-                if produces.waiting:
-                    self.tick.commit()
+                if produces.unappended:
+                    self.tick.append_all()
                 if connection.produces_open:
                     connection.mute_until_done()
                     break
-                others_max = others_max or max(OTHERS_MAX // self.tick.waiting, OTHERS_MIN)
+                others_max = others_max or max(
+                    OTHERS_MAX // self.tick.connections_to_serve, OTHERS_MIN
+                )
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
@@ -176,15 +177,15 @@ class Router:
                         others_max = 0
                 position = frame_end
                 if others >= others_max:
-                    break  # the connection keeps what is left for later
+                    break  # the connection keeps the rest for later
         self._count(produced, position - start - others_bytes, others, others_bytes)
         return position
 
     def _is_over(self, connection: Connection) -> bool:
-        """Whether it has been served for as long as its share of an iteration is; not asked within
-        a run of Produces, which were not opened."""
+        """Whether the connection has used up its share of an iteration. Not checked within a run of
+        Produces whose records are not checked."""
         served_s = monotonic() - connection.active_at
-        return served_s > SERVED_MIN_S and served_s * self.tick.waiting > SERVED_S
+        return served_s > SERVED_MIN_S and served_s * self.tick.connections_to_serve > SERVED_S
 
     def _count(self, produces: int, produces_bytes: int, others: int, others_bytes: int) -> None:
         self.metrics.requests += produces + others
@@ -195,23 +196,23 @@ class Router:
         times.other_bytes += others_bytes
 
     def puts_off(self, connection: Connection, buffer: bytearray, position: int) -> bool:
-        """Whether the frame that begins at `position` would have to wait, were it whole, or will
-        never be served: for what is open, which holds the connection now, or until replies have
-        been sent."""
+        """Whether the incomplete frame at `position` would have to wait once complete (for open
+        requests, for which the connection is muted now, or until replies are sent), or will never
+        be served."""
         _, api_key, version = _unpack_head(buffer, position)
         waits_for_produces = not (
             api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
         )
-        if waits_for_produces and self._batcher.waiting:
-            # whether its Produces are safe is known only then, and whether it ends by one of them
-            self.tick.commit()
+        if waits_for_produces and self._batcher.unappended:
+            # only then is known whether its Produces wait, or end the connection
+            self.tick.append_all()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):
             connection.mute_until_done()
             return True
         return connection.closed or connection.output.held_bytes > HELD_BYTES_MAX
 
     def refuse_size(self, size: int) -> str:
-        """Why a frame of this size ends its connection: nothing can be answered to it."""
+        """Why a frame of this size ends its connection; it cannot be answered."""
         if size >> 8 == TLS_HELLO:
             return "it speaks TLS, which this listener does not"
         return f"a frame of {size} bytes; sizes are {SMALLEST_REQUEST_BYTES} to" + (
@@ -277,7 +278,7 @@ class Router:
         header: RequestHeader,
         frame: memoryview,
     ) -> None:
-        """A request that may be long to decode, and its answer to encode: threads do that."""
+        """Serves a request that may take long to decode, or its answer to encode: in threads."""
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(frame))
         since = self.times.leaves(connection, context.api_key)
@@ -299,7 +300,8 @@ class Router:
         decode: list[Callable[[], Any]],
         since: Since,
     ) -> None:
-        """`decode` is one, and taken: it holds the frame, and a handler may wait for minutes."""
+        """`decode` has one function, which is taken out when it is called: it holds the frame, and
+        a handler may wait for minutes."""
         try:
             with uncollected():
                 try:
@@ -315,7 +317,7 @@ class Router:
                 await self._fetches.serve_large(connection, header, request, slot, since)
                 connection.tasks_open -= 1
                 connection.unmute_if_done()
-        except Exception:  # no memory, or no thread: its reply will never come, nor any behind it
+        except Exception:  # no memory or no thread: this reply, and all behind it, cannot be sent
             logger.exception("a request of API %d could not be served", context.api_key)
             connection.close("an unexpected error in the broker")
 
@@ -339,7 +341,7 @@ class Router:
             except Exception as error:
                 answered = self._counted(error, context)
                 frame = await made(is_large, error_frame, context, request, answered)
-        except BaseException as error:  # its reply will never come, nor any behind it
+        except BaseException as error:  # this reply, and all behind it, cannot be sent
             connection.close("an unexpected error in the broker")
             if not isinstance(error, Exception):
                 raise
@@ -362,8 +364,8 @@ class Router:
         header: RequestHeader,
         frame: memoryview,
     ) -> None:
-        """An API or version that is not served. As in Kafka the connection ends: a client asks what
-        is served first, and in an unknown form nothing can be said. Two forms are known."""
+        """Refuses an API or version that is not served by ending the connection, as Kafka does. Two
+        requests get an answer: ApiVersions, and Produce of an old version."""
         if context.api_key == ApiKey.API_VERSIONS:
             # Clients probe with their newest version; the answer is always v0.
             v0 = replace(context, api_version=0)
@@ -374,13 +376,13 @@ class Router:
             connection.end(f"API {context.api_key} version {context.api_version} is not served")
 
     def unreadable(self, error: UnreadableError) -> None:
-        """A file of a log could not be read while a reply was sent: as for any other read, its log
-        directory goes offline. The reply has begun, so only its end can be sent."""
+        """A file of a log could not be read while a reply was sent: as after any other read, its
+        log directory is taken offline. The rest of the reply cannot be sent."""
         self.metrics.errors[FETCH, int(ErrorCode.KAFKA_STORAGE_ERROR)] += 1
         self._on_unreadable(error)
 
     async def finish_tasks(self, timeout_s: float) -> None:
-        """Gives handlers under way a moment to answer, then cancels them."""
+        """Waits for open handlers for a moment, then cancels them."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
         for task in tuple(self._tasks):

@@ -1,4 +1,4 @@
-"""Which parts of a broker its handlers get: the one place that knows all of both.
+"""Makes the handlers, each with the parts of the broker that it needs.
 
 A family of handlers is a frozen dataclass whose fields are the parts that it needs (decision 0015).
 """
@@ -26,7 +26,7 @@ from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.topics import TopicHandlers
-from brokerd.server.fetch.delayed_fetch import FetchHandler
+from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
     from brokerd.server.requests.context import Handler
 
 
 def router(broker: Broker) -> Router:
-    """Produce and Fetch get their bytes directly, all other requests go by the table."""
+    """The router: Produce and Fetch have their own handlers, all other APIs those of `handlers`."""
     config, led, purgatory = broker.settings.config, broker.led, broker.purgatory
     produces = ProduceBatcher(
         led, broker.appends, purgatory, broker.clock, config.brokerd_validate_records
@@ -55,7 +55,7 @@ def router(broker: Broker) -> Router:
 
 
 def handlers(broker: Broker) -> dict[int, Handler]:
-    """What serves each API but Produce and Fetch."""
+    """The handler of each API except Produce and Fetch."""
     return {
         **group_handlers(broker.groups, broker.cluster.image),
         **_partition_handlers(broker),
@@ -67,7 +67,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
 
 
 def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
-    """Groups and their offsets."""
+    """APIs about groups and their offsets."""
     groups, offsets = GroupHandlers(service), GroupOffsetHandlers(service, image)
     return {
         ApiKey.DELETE_GROUPS: groups.delete_groups,
@@ -85,7 +85,7 @@ def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Han
 
 
 def _partition_handlers(broker: Broker) -> dict[int, Handler]:
-    """What a partition's log says, and who may write to it."""
+    """APIs about the log of a partition and its producers."""
     led, pending_reads = broker.led, broker.pending_reads
     offsets = ListOffsetsHandlers(led, broker.clock, pending_reads)
     producers = ProducerHandlers(led, pending_reads, broker.producer_ids)
@@ -100,7 +100,7 @@ def _partition_handlers(broker: Broker) -> dict[int, Handler]:
 
 
 def _topic_handlers(broker: Broker) -> dict[int, Handler]:
-    """Topics, their replicas and leaders, settings of topics and brokers."""
+    """APIs about topics, replicas and leaders, and settings of topics and brokers."""
     cluster, settings = broker.cluster, broker.settings
     configs = ConfigHandlers(cluster.image, cluster.configs, settings)
     creates_topics = settings.config.auto_create_topics_enable
@@ -122,11 +122,11 @@ def _topic_handlers(broker: Broker) -> dict[int, Handler]:
 
 
 def _cluster_handlers(broker: Broker) -> dict[int, Handler]:
-    """Brokers and their disks, quotas, what clients prove who they are with."""
+    """APIs about brokers and their disks, quotas and credentials."""
     cluster = broker.cluster
     brokers = ClusterHandlers(cluster.image, broker.logs)
     credentials = CredentialHandlers(cluster)
-    quotas = QuotaHandlers(cluster.configs, broker.network.lookups)
+    quotas = QuotaHandlers(cluster.configs, broker.network.host_lookups)
     return {
         ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,
         ApiKey.ALTER_REPLICA_LOG_DIRS: brokers.alter_replica_log_dirs,

@@ -1,5 +1,5 @@
-"""Changing what lies under `/config`: the node and its notification in one multi, conditional on
-what was read.
+"""Changes configs under `/config`: the node and its notification in one multi, if the node has the
+version that was read.
 
 Any broker does it. Two who change one config at the same time do not undo each other: the second
 finds another version, reads anew and applies its change to that. Names in paths are percent-encoded
@@ -16,13 +16,13 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.znode_json import (
     NodeFormatError,
     decode_config,
     encode_config,
     encode_config_change,
 )
-from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -38,19 +38,19 @@ ConfigUpdate = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str
 
 
 def sanitized(name: str) -> str:
-    """A user, client id or address as a part of a path, in which no part is `.` or `..`."""
+    """A user, client id or address as a part of a path; never `.` or `..`."""
     if name in (".", ".."):
         return name.replace(".", "%2E")
     return quote(name, safe="").replace("~", "%7E")
 
 
 def unsanitized(part: str) -> str:
-    """What `sanitized` was given."""
+    """The reverse of `sanitized`."""
     return unquote(part)
 
 
 class ConfigAdmin:
-    """Changes of configs. `followed` gives the newest change that this broker has taken over."""
+    """Changes configs. `followed` gives the newest config change that this broker has applied."""
 
     def __init__(
         self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
@@ -82,7 +82,7 @@ class ConfigAdmin:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
 
     async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
-        """The number of the config change; NOTHING where there was none to be made."""
+        """The number of the config change; NOTHING if nothing changed."""
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
         wanted = update(decode_config(path, node[0]) if node else {})
@@ -101,7 +101,7 @@ class ConfigAdmin:
     async def _write(
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
-        """An empty config of a quota's entity goes; those of topics and brokers stay, as in
+        """An empty config of a quota entity is removed; those of topics and brokers stay, as in
         Kafka."""
         data = encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:

@@ -1,4 +1,4 @@
-"""What becomes of the items of a request: each gets its own answer, or the KafkaError for it."""
+"""Results of the items of a request: each gets its own answer, or a KafkaError."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ CONCURRENT_MAX = 32
 
 
 def unreachable(error: Exception) -> KafkaError:
-    """The answer to a client when ZooKeeper was lost in the middle of its request."""
+    """The error for a client when ZooKeeper was lost during its request."""
     logger.debug("ZooKeeper was not reachable during a request: %r", error)
     return KafkaError(
         ErrorCode.REQUEST_TIMED_OUT,
@@ -38,7 +38,7 @@ def as_kafka_error(error: Exception) -> KafkaError:
 async def side_by_side(
     one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
 ) -> list[Answer | KafkaError]:
-    """The answer to each item, in order; CONCURRENT_MAX are under way at a time."""
+    """Calls a function for each item, CONCURRENT_MAX at a time; returns the answers in order."""
 
     async def answer(item: Item) -> Answer | KafkaError:
         try:

@@ -8,7 +8,7 @@ from kazoo.exceptions import BadVersionError
 
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.znode_json import (
     ProducerIdBlock,
     decode_producer_id_block,
     encode_producer_id_block,

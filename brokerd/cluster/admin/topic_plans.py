@@ -13,7 +13,7 @@ from brokerd.cluster.admin.replica_placement import Assignment, check_assignment
 from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
-from brokerd.cluster.zookeeper.codecs import TopicNode
+from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.topic import check_topic_config
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
@@ -180,7 +180,7 @@ def _chosen_growth(
 
 
 def check_partition_count(partitions: int) -> None:
-    """Raises INVALID_PARTITIONS where it is none, or more than one topic may have."""
+    """Raises INVALID_PARTITIONS if it is below 1 or above the limit of a topic."""
     if partitions <= 0:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0."
@@ -209,7 +209,8 @@ def _check_factor(factor: int) -> None:
 
 
 def automatic_topic(name: str, settings: ClusterSettings) -> NewTopic:
-    """What a topic is that nobody created: the broker's defaults, or the offsets topic's own."""
+    """The settings of a topic that is created automatically: the broker's defaults, or those of the
+    offsets topic."""
     if name != OFFSETS_TOPIC:
         return NewTopic(name=name)
     return NewTopic(

@@ -1,8 +1,8 @@
 """Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
 followed.
 
-Writing the topic's node (or the deletion's marker) is all that is done here; states are the
-controller's business, which sees the node by its watch. That is why any broker may create a topic
+Only the topic's node (or the marker of its deletion) is written here. The controller, which watches
+these nodes, writes the states. That is why any broker may create a topic
 by itself (auto creation), while requests of clients are served on the controller only, under its
 fence.
 """
@@ -35,8 +35,13 @@ from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
+from brokerd.cluster.zookeeper.znode_json import (
+    TopicNode,
+    decode_topic,
+    encode_config,
+    encode_topic,
+)
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.state import NO_LEADER
@@ -81,7 +86,7 @@ class TopicAdmin:
     async def create(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
-        """Creates topics; the answer per name. Only on the controller (elsewhere
+        """Creates topics; returns the answer per name. Only on the controller (else
         NOT_CONTROLLER)."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
@@ -124,8 +129,8 @@ class TopicAdmin:
     async def _write_new(
         self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
     ) -> None:
-        """The topic's config and node in one multi. A config that an older topic of this name left
-        behind is overwritten."""
+        """Writes the topic's config and node in one multi. A config left by an older topic of this
+        name is overwritten."""
         path, data = paths.topic_config(plan.name), encode_config(plan.config)
         node = Create(paths.topic(plan.name), encode_topic(plan.node))
         config: Operation = Create(path, data)
@@ -159,8 +164,8 @@ class TopicAdmin:
     async def _all_done(
         self, names: Iterable[str], is_done: Callable[[str], bool], timeout_s: float
     ) -> list[str]:
-        """Waits for all of them; those that are not done in time. What was done once is not looked
-        at again: there is progress for each of thousands."""
+        """Waits for all of them; returns those that are not done in time. An item that is done is
+        not checked again: with thousands of items there is progress for each."""
         left = list(names)
 
         def are_done() -> bool:
@@ -180,8 +185,8 @@ class TopicAdmin:
     async def renew_epochs(
         self, partitions: Collection[TopicPartition], timeout_ms: int
     ) -> dict[TopicPartition, KafkaError]:
-        """Has the leaders of these partitions go on under a new leader epoch; the partitions of
-        which that is not known in time. Only on the controller (elsewhere NOT_CONTROLLER)."""
+        """Gives these partitions' leaders a new leader epoch; returns the partitions for which that
+        is not known in time. Only on the controller (else NOT_CONTROLLER)."""
         before = {key: state for key in partitions if (state := self._image.partition(*key))}
         led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
         if not led:
@@ -199,8 +204,8 @@ class TopicAdmin:
         return {key: _timed_out("The new leader epoch is not known yet.") for key in remaining()}
 
     async def _others_followed(self) -> None:
-        """Lets the other brokers hear of it too, so that what a client does next finds it there. A
-        broker that is slow is not waited for long: its clients get a retriable error."""
+        """Waits for the other brokers to apply the change, so that a client's next request finds it
+        there. Not for long: the clients of a slow broker get a retriable error."""
         service = self._service()
         if service is not None:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
@@ -277,15 +282,15 @@ class TopicAdmin:
         return results
 
     def check_deletion(self) -> None:
-        """Raises what no topic can be deleted for here: NOT_CONTROLLER,
+        """Raises KafkaError if no topic can be deleted here: NOT_CONTROLLER,
         TOPIC_DELETION_DISABLED."""
         self._controller()
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
 
     async def _deletable(self, names: Collection[str]) -> list[str]:
-        """Those of them that exist. What this broker has not heard of may be new: of a few such
-        names each is looked up, of many one read returns all. Raises KafkaError."""
+        """Those of the topics that exist. Topics that are not in the image may be new: a few are
+        looked up one by one, many with one read. Raises KafkaError."""
         self.check_deletion()
         present: set[str] = set()
         unheard: list[str] = []

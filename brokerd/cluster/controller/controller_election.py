@@ -11,12 +11,12 @@ from typing import NamedTuple
 from kazoo.exceptions import BadVersionError, NodeExistsError
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.operations import Check, Create, SetData
+from brokerd.cluster.zookeeper.znode_json import (
     decode_controller,
     decode_controller_epoch,
     encode_controller,
 )
-from brokerd.cluster.zookeeper.operations import Check, Create, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, Watch, ZooKeeper
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,6 @@ from brokerd.cluster.controller.state_machine import Controller
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
-from brokerd.cluster.zookeeper.codecs import TopicNode, encode_feature, encode_topic
 from brokerd.cluster.zookeeper.loaded_state import LoadedState
 from brokerd.cluster.zookeeper.operations import (
     Create,
@@ -38,6 +37,7 @@ from brokerd.cluster.zookeeper.operations import (
     removal_of_partitions,
     write_states,
 )
+from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_feature, encode_topic
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition

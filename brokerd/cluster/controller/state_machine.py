@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
-from brokerd.cluster.zookeeper.codecs import TopicNode
 from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 

@@ -1,15 +1,14 @@
 """How a broker follows the cluster: it loads everything once, then applies the notifications in
 order.
 
-    /brokers/ids        who is live, and where       read anew whenever a child comes, goes, changes
-    /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
-    /config/changes     which config changed         the config named is read anew
-    /brokerd/offline    replicas that are not served read anew whenever a broker writes them
+    /brokers/ids        the live brokers              all are read when one comes, goes or changes
+    /brokerd/changes    partition states, deletions   entry by entry; after a gap all is loaded
+    /config/changes     which config changed          that config is read
+    /brokerd/offline    replicas that are not served  all are read when a broker changes its own
 
-What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
-removes a topic when every broker that had a replica has stopped it. The number acknowledged after
-a load is that of the newest entry when the load began, so all changes of that entry were there to
-be read.
+Each entry that was applied is acknowledged in `/brokerd/applied/<id>`: the controller removes a
+topic when every broker that had a replica has stopped it. After a load the newest entry at the
+load's begin is acknowledged, since all of its changes were read.
 """
 
 import logging
@@ -25,8 +24,8 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
-from brokerd.cluster.zookeeper.codecs import NodeFormatError, decode_config_change
 from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.znode_json import NodeFormatError, decode_config_change
 from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
 
 logger = logging.getLogger(__name__)
@@ -36,8 +35,8 @@ NOTHING = -1
 
 class Feed:
     """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
-    when "brokers", "changes", "configs" or "failures" are to be read, by calling the method of that
-    name."""
+    when "brokers", "changes", "configs" or "offline-replicas" changed in ZooKeeper: then the owner
+    calls `read_brokers`, `apply_changes`, `read_configs` or `read_offline_replicas`."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class Feed:
         self._brokers_watch = partial(on_due, "brokers")
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
-        self._failures_watch = partial(on_due, "failures")
+        self._offline_watch = partial(on_due, "offline-replicas")
 
     @property
     def config_number(self) -> int:
@@ -73,7 +72,7 @@ class Feed:
         config_entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
-        await self.broker_configs()  # topics without a setting of their own take these
+        await self.read_broker_configs()  # topics without a setting of their own take these
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set((await bulk_reads.deletions(self._zookeeper))[1])
         found: set[str] = set()
@@ -84,15 +83,15 @@ class Feed:
             await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
         self.startup_wait.all_read()
-        await self._notify(self._image.remove_topics(await self._gone(found, marked)))
-        await self._stop_what_is_marked(marked)
+        await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
+        await self._stop_marked_for_deletion(marked)
         self._number = max(entries, default=NOTHING)
         self._config_number = max(config_entries, default=NOTHING)
         await self._acknowledge()
 
-    async def _gone(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
-        """The known topics that are no more. One whose node is there but cannot be read is not
-        gone: its records would be deleted for somebody's typing error."""
+    async def _deleted_topics(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
+        """The known topics that were deleted. A topic whose node exists but does not parse is not
+        among them: a mistake in that node must not delete records."""
         unseen = [item for item in self._image.topics.items() if item[0] not in found]
         return [
             (name, info.topic_id)
@@ -100,10 +99,10 @@ class Feed:
             if name in marked or await self._zookeeper.exists(paths.topic(name)) is None
         ]
 
-    async def _stop_what_is_marked(self, marked: set[str]) -> None:
-        """Tells of the partitions of topics whose deletion has begun, which this image never had if
-        the broker was away then: their logs are still here, and once this load is acknowledged the
-        controller removes the topics."""
+    async def _stop_marked_for_deletion(self, marked: set[str]) -> None:
+        """Reports the partitions of topics whose deletion has begun as deleted. The image never had
+        them if this broker was down then; but their logs are still here, and the controller removes
+        the topics once this load is acknowledged."""
         async for run in bulk_reads.topics(self._zookeeper, sorted(marked)):
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
@@ -121,7 +120,7 @@ class Feed:
             if topic.node.topic_id is not None
         }
         for loaded in await bulk_reads.states(self._zookeeper, run):
-            # Whoever reads it now cannot know that it never had a record.
+            # Only the entry of its creation says that a partition never had a record.
             state = replace(loaded.state, is_new=False)
             infos[state.topic].partitions[state.partition] = state
             if self._awaits_new_epoch(loaded):
@@ -138,21 +137,21 @@ class Feed:
             loaded, self._broker_id, me.epoch, was_cleanly_stopped=self._was_cleanly_stopped
         )
 
-    async def brokers(self) -> None:
+    async def read_brokers(self) -> None:
         """Reads the live brokers anew."""
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )
         await self._notify(self._image.replace_brokers(live))
 
-    async def failures(self) -> None:
-        """Reads anew which replicas brokers cannot serve. Nobody learns a leader epoch of those of
-        this broker, and one without a leader stays so: nothing will be written of it."""
-        found = await offline_replicas.read(self._zookeeper, self._failures_watch)
+    async def read_offline_replicas(self) -> None:
+        """Reads which replicas brokers cannot serve. For those of this broker no new state is
+        awaited: the controller writes none for an offline replica."""
+        found = await offline_replicas.read(self._zookeeper, self._offline_watch)
         self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))
         await self._notify(self._image.replace_offline(found))
 
-    async def changes(self) -> None:
+    async def apply_changes(self) -> None:
         """Applies the entries that are new; loads everything where one is missing."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         new = {number: path for number, path in entries.items() if number > self._number}
@@ -192,7 +191,7 @@ class Feed:
         logger.warning("loading the whole cluster again: %s", reason)
         await self.load()
 
-    async def configs(self) -> None:
+    async def read_configs(self) -> None:
         """Reads the configs that changed."""
         entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
@@ -209,10 +208,10 @@ class Feed:
                 configs = await bulk_reads.topic_configs(self._zookeeper, [name])
                 await self._notify(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
-                await self.broker_configs()
+                await self.read_broker_configs()
         self._config_number = max(new, default=self._config_number)
 
-    async def broker_configs(self) -> None:
+    async def read_broker_configs(self) -> None:
         """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
@@ -235,7 +234,7 @@ class Feed:
         try:
             await self._on_change(delta)
         except Exception:
-            # One partition's trouble must not keep this broker from hearing of all others.
+            # An error of one partition must not keep the changes of all others from this broker.
             logger.exception("a change of the cluster could not be applied in full")
 
 

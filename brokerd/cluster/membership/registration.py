@@ -1,4 +1,4 @@
-"""A broker's place in the cluster: the paths all need, the cluster's id, `/brokers/ids/<id>`.
+"""Registers a broker in the cluster: persistent paths, the cluster id, `/brokers/ids/<id>`.
 
 The registration is ephemeral and belongs to one session. A node of another session is never
 deleted: it is waited for, since a dead owner's session ends by itself; an owner that outlives the
@@ -16,8 +16,8 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.broker_info import Endpoint
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.registered_broker import Endpoint
+from brokerd.cluster.zookeeper.znode_json import (
     decode_broker,
     decode_cluster_id,
     encode_broker,
@@ -35,14 +35,14 @@ class ClusterError(Exception):
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    """Makes the persistent nodes that a cluster has."""
+    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
-    """The id of the cluster, drawn by the first broker that asks. Raises ClusterError where it is
-    not the one that is `known` ('': none is)."""
+    """The id of the cluster; the first broker draws it. Raises ClusterError if it is not the
+    `known` one ('': none is known)."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
@@ -63,10 +63,8 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
 
 
 async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
-    """Makes the registration of the current session and returns the broker epoch (its czxid).
-
-    Raises ClusterError where another live broker has the id.
-    """
+    """Creates the registration of the current session; returns the broker epoch (its czxid). Raises
+    ClusterError if another live broker has the id."""
     path = paths.broker(settings.broker_id)
     data = encode_broker(settings.endpoints, settings.rack, now_ms)
     loop = asyncio.get_running_loop()
@@ -114,7 +112,7 @@ class Registration:
         self._advertised: tuple[Endpoint, ...] = ()
 
     def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
-        """Metadata returns these addresses from now on."""
+        """Sets the endpoints, for the registration and Metadata."""
         self._settings = replace(self._settings, endpoints=endpoints)
         if endpoints != self._advertised:
             self._on_due("registration")

@@ -1,11 +1,12 @@
-"""Who may do what to a node in ZooKeeper, as Kafka's brokers say it with `zookeeper.set.acl`:
-whoever made it may do everything, the world may read it. What is sensitive (settings of brokers and
-users, delegation tokens) only its maker reads. `/consumers`, which Kafka leaves open for consumers
-of long ago, is closed here: brokerd knows none of them.
+"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them.
 
-Nodes that were made open, before `zookeeper.set.acl` was set, are closed by the first broker that
-joins with it, which Kafka leaves to its tool zookeeper-security-migration. The root is closed last:
-while it is open, something below it may be.
+The creator of a node may do everything, and the world may read it; but sensitive nodes (settings of
+brokers and users, delegation tokens) are read by their creator alone. `/consumers`, which Kafka
+leaves open for old consumers, gets an ACL, too, since brokerd does not serve them.
+
+The first broker that joins with `zookeeper.set.acl` gives ACLs to the nodes created before; in
+Kafka that takes the tool zookeeper-security-migration. The root is last: as long as it has no ACL,
+nodes below it may have none.
 """
 
 import asyncio
@@ -29,13 +30,13 @@ _ROOTS = (
 
 
 def secure(path: str) -> Acl:
-    """What a node of this path (below the chroot) is given by who sets ACLs."""
+    """The ACL of a node with this path (below the chroot)."""
     owner: Acl = CREATOR_ALL_ACL
     return owner if path.startswith(_SENSITIVE) else [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
 
 
 async def close_what_is_open(zookeeper: ZooKeeper) -> None:
-    """Gives every node of the cluster its ACL, where that was not done to the end before."""
+    """Gives every node of the cluster its ACL, unless that was completed before."""
     if list(await zookeeper.acl("/")) != OPEN_ACL_UNSAFE:
         return
     level = [f"/{name}" for name in await zookeeper.children("/") if name in _ROOTS]

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
-from brokerd.cluster.zookeeper.codecs import (
+from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
+from brokerd.cluster.zookeeper.operations import Delete, Operation
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
+from brokerd.cluster.zookeeper.znode_json import (
     NodeFormatError,
     TopicNode,
     decode_broker,
@@ -19,8 +21,6 @@ from brokerd.cluster.zookeeper.codecs import (
     decode_partition_state,
     decode_topic,
 )
-from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
-from brokerd.cluster.zookeeper.operations import Delete, Operation
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
 from brokerd.config.dynamic import DEFAULT_NAME
 from brokerd.turns import in_turns
@@ -34,7 +34,7 @@ STATES_PER_RUN = 250
 
 
 class ReadTopic(NamedTuple):
-    """A topic node with its version and the zxid of its making."""
+    """A topic node with its version and the zxid of its creation."""
 
     name: str
     node: TopicNode
@@ -44,9 +44,9 @@ class ReadTopic(NamedTuple):
 
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
-) -> dict[int, BrokerInfo]:
+) -> dict[int, RegisteredBroker]:
     """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
-    other listeners."""
+    changed its listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
@@ -64,8 +64,8 @@ async def live_brokers(
 async def deletions(
     zookeeper: ZooKeeper, watch: Watch | None = None
 ) -> tuple[list[str], list[str]]:
-    """The topics marked for deletion, and those of them whose deletion has begun: it was decided,
-    and brokers may have dropped their logs. Of the others the controller has yet to decide."""
+    """The topics marked for deletion, and those of them whose deletion has begun: brokers may have
+    deleted their logs. Whether the others are deleted is still to be decided by the controller."""
     marked = await zookeeper.children(paths.DELETE_TOPICS, watch)
     nodes = await zookeeper.get_many([paths.delete_topic(name) for name in marked])
     found = zip(marked, nodes, strict=True)
@@ -73,7 +73,7 @@ async def deletions(
 
 
 async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
-    """What removes the nodes of a topic's partitions that there are."""
+    """The operations that remove the existing nodes of a topic's partitions."""
     root = paths.partitions(topic)
     if await zookeeper.exists(root) is None:
         return []
@@ -86,7 +86,7 @@ async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
 
 
 async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[list[ReadTopic]]:
-    """The named topics, in runs; those that are gone by now are left out."""
+    """The named topics, in runs; deleted ones are left out."""
     for start in range(0, len(names), TOPICS_PER_RUN):
         run = names[start : start + TOPICS_PER_RUN]
         nodes = await zookeeper.get_many([paths.topic(name) for name in run])
@@ -111,7 +111,7 @@ def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
 
 
 async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:
-    """The states of these topics' partitions; a partition that has none yet is left out."""
+    """The states of these topics' partitions; a partition without a state is left out."""
     wanted = [
         (topic, index)
         for topic in read
@@ -164,8 +164,8 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
 async def broker_configs(
     zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """The dynamic config of a broker and the default of all, by their names; one that cannot be
-    read stays as it is `known`."""
+    """The dynamic config of a broker and the default of all, by name; of one that cannot be read,
+    that in `known`."""
     configs = {}
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)

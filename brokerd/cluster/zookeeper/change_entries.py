@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.codecs import NodeFormatError, dump, parse_topic_id, topic_id_text
+from brokerd.cluster.zookeeper.znode_json import (
+    NodeFormatError,
+    dump,
+    parse_topic_id,
+    topic_id_text,
+)
 from brokerd.replication.state import PartitionState
 
 ENTRY_BYTES_MAX = 512 * 1024
@@ -31,8 +36,8 @@ _TOPIC_BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEntry:
-    """What one entry says: states that changed, and topics (with their ids) whose replicas must
-    stop."""
+    """The content of an entry: changed states, and deleted topics (with their ids) whose replicas
+    must stop."""
 
     number: int
     previous: int
@@ -132,6 +137,6 @@ def batches(
 
 
 def _upper_bytes(state: PartitionState) -> int:
-    """No more than this is what a state takes in an entry, its topic's heading included."""
+    """An upper bound of the size of a state in an entry, with its topic's heading."""
     ids = len(state.replicas) + len(state.adding) + len(state.removing) + len(state.isr)
     return len(state.topic) + _TOPIC_BYTES + _NUMBER_BYTES * (ids + 5) + 16

@@ -1,5 +1,4 @@
-"""kazoo's client, set up as this broker wants it, with the gaps filled that lie in its private
-parts.
+"""kazoo's client with the settings of this broker, and with changes to its private parts:
 
 - A server that is just starting may take a connection and never answer it. kazoo waits for that
   answer as long as the session timeout that was asked for, and the session has ended by then. Here
@@ -29,7 +28,7 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class Client(KazooClient):  # type: ignore[misc]
-    """Connects for ever, quietly: what an operator needs to know is logged by who uses it."""
+    """Connects for ever and logs nothing: its user logs what an operator needs to know."""
 
     def __init__(
         self,
@@ -59,7 +58,8 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connection._invoke = self._invoke_soon
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
-        """kazoo returns two thirds of what was granted to its own loop, and to nobody else."""
+        """Notes the granted session timeout: kazoo's own method returns two thirds of it, and keeps
+        nothing."""
         self._is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
@@ -81,10 +81,9 @@ class Client(KazooClient):  # type: ignore[misc]
             super()._session_callback(state)
 
     def make_chroot_async(self, acl: Any = None) -> Any:
-        """Makes every level of the chroot; the result is of the last one. Not without a chroot.
-
-        The server serves a session's requests in order, so no level waits for the one above.
-        """
+        """Creates every level of the chroot; returns the result of the last one. Not for an empty
+        chroot. The server serves a session's requests in order, so no level waits for the one
+        above."""
         result = None
         level = ""
         for name in self.chroot.split("/")[1:]:
@@ -107,7 +106,8 @@ def _digest(credentials: Credentials) -> dict[str, str]:
 
 
 def why_unreachable(connect: str) -> str:
-    """What the system says of the names in `zookeeper.connect`, for an error message. Blocks."""
+    """What the system resolves of the names in `zookeeper.connect`, for an error message.
+    Blocks."""
     reasons = []
     for host, port in collect_hosts(connect)[0]:
         try:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.codecs import LeaderAndIsr, TopicNode
+from brokerd.cluster.zookeeper.znode_json import LeaderAndIsr, TopicNode
 from brokerd.replication.state import PartitionState
 
 

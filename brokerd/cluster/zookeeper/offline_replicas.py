@@ -2,10 +2,11 @@
 
     /brokerd/offline/<broker>-<n>   ephemeral   {"version": 1, "topics": {"<topic>": [0, 3], …}}
 
-A broker keeps there what it cannot serve, in as many nodes as it takes, then makes a
-`/log_dir_event_notification` as Kafka's does; the controller reads what all brokers keep, decides,
-and removes the notification. Kafka's controller asks the broker instead (LeaderAndIsr), which
-brokerd does not speak. The nodes go with the broker's session: whoever comes back says anew.
+A broker writes the replicas that it cannot serve into as many nodes as necessary, then creates a
+`/log_dir_event_notification` as Kafka does. The controller reads the nodes of all brokers, elects
+leaders, and removes the notification. Kafka's controller asks the broker instead (LeaderAndIsr),
+which brokerd does not serve. The nodes end with the broker's session; a new session writes them
+anew.
 """
 
 import json
@@ -15,7 +16,7 @@ from collections.abc import Collection, Iterable
 from itertools import count
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import dump
+from brokerd.cluster.zookeeper.znode_json import dump
 from brokerd.cluster.zookeeper.zookeeper_client import Watch, ZooKeeper
 from brokerd.topic_partition import TopicPartition
 
@@ -27,7 +28,7 @@ _INDEX_BYTES = 11
 
 
 def encode(replicas: Collection[TopicPartition]) -> list[bytes]:
-    """The data of as many nodes as it takes."""
+    """The data of the nodes."""
     topics: dict[str, list[int]] = {}
     nodes, size_bytes = [], 0
     for topic, index in sorted(replicas):
@@ -54,11 +55,9 @@ def decode(data: bytes) -> list[TopicPartition]:
 async def report(
     zookeeper: ZooKeeper, broker_id: int, replicas: Collection[TopicPartition]
 ) -> None:
-    """Replaces what the broker says it cannot serve, and has the controller look.
-
-    The new nodes are made before the old ones go, so that nobody reads in between that all is
-    served. One transaction would not do: ZooKeeper takes 1 MiB (jute.maxbuffer) and no more.
-    """
+    """Replaces the nodes of the broker, and notifies the controller. The new nodes are created
+    before the old ones are removed, so that at no time all replicas seem to be served. One
+    transaction is not possible: ZooKeeper takes at most 1 MiB (jute.maxbuffer)."""
     old = [name for name in await zookeeper.children(paths.OFFLINE) if _broker(name) == broker_id]
     taken = {f"{paths.OFFLINE}/{name}" for name in old}
     places = (paths.offline(broker_id, number) for number in count())
@@ -74,27 +73,27 @@ async def report(
 async def read(
     zookeeper: ZooKeeper, watch: Watch | None = None
 ) -> dict[int, frozenset[TopicPartition]]:
-    """What every broker says; `watch` is called when one says something else."""
+    """The offline replicas of every broker; `watch` is called when they change."""
     while True:
         listed = await zookeeper.children(paths.OFFLINE, watch)
         names = [name for name in listed if _broker(name) is not None]
         nodes = await zookeeper.get_many([f"{paths.OFFLINE}/{name}" for name in names])
         if None not in nodes:
-            return _said(names, [node[0] for node in nodes if node is not None])
-        # Replaced after they were listed: what replaced them was not.
+            return _merged(names, [node[0] for node in nodes if node is not None])
+        # Some were replaced after they were listed: list again.
 
 
 def _broker(name: str) -> int | None:
-    """Whose node it is; None for what no broker made."""
+    """The broker of a node; None if no broker created it."""
     head = name.partition("-")[0]
     return int(head) if head.isdigit() else None
 
 
-def _said(names: Iterable[str], nodes: Iterable[bytes]) -> dict[int, frozenset[TopicPartition]]:
+def _merged(names: Iterable[str], nodes: Iterable[bytes]) -> dict[int, frozenset[TopicPartition]]:
     found: dict[int, set[TopicPartition]] = defaultdict(set)
     for name, data in zip(names, nodes, strict=True):
         try:
             found[int(name.partition("-")[0])].update(decode(data))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            logger.error("%s/%s is passed over: %r", paths.OFFLINE, name, error)
+            logger.error("%s/%s is skipped: %r", paths.OFFLINE, name, error)
     return {broker_id: frozenset(replicas) for broker_id, replicas in found.items()}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.codecs import encode_partition_state
+from brokerd.cluster.zookeeper.znode_json import encode_partition_state
 from brokerd.replication.state import PartitionState
 
 ANY_VERSION = -1

@@ -1,4 +1,4 @@
-"""Where everything lies in ZooKeeper: Kafka's paths, and our own under /brokerd.
+"""All paths in ZooKeeper: Kafka's, and brokerd's own under /brokerd.
 
 All paths are relative to the chroot of `zookeeper.connect`. Numbers of sequential nodes have ten
 digits.
@@ -76,12 +76,12 @@ def topic_config(name: str) -> str:
 
 
 def config(entity: str) -> str:
-    """`entity` is what a config change names: `topics/T`, `users/ada/clients/reader`."""
+    """`entity` as in config changes: `topics/T`, `users/ada/clients/reader`."""
     return f"/config/{entity}"
 
 
 def keeps_empty_config(path: str) -> bool:
-    """Whether a config's node stays when there is nothing left in it."""
+    """Whether the node of a config stays when it is empty."""
     return path.startswith(("/config/topics/", "/config/brokers/"))
 
 
@@ -91,7 +91,7 @@ def broker_config(name: str) -> str:
 
 
 def delete_topic(name: str) -> str:
-    """The marker by which a topic is asked to be deleted."""
+    """The marker that requests the deletion of a topic."""
     return f"{DELETE_TOPICS}/{name}"
 
 
@@ -106,12 +106,12 @@ def applied(broker_id: int) -> str:
 
 
 def offline(broker_id: int, number: int) -> str:
-    """One of the nodes in which a broker keeps what it cannot serve (ephemeral)."""
+    """A node with replicas that a broker cannot serve (ephemeral)."""
     return f"{OFFLINE}/{broker_id}-{number}"
 
 
 def sequence_number(node_name: str) -> int | None:
-    """The number at the end of a sequential node's name (`config_change_0000000007` → 7), or None
-    where somebody else's node has no such end."""
+    """The number at the end of a sequential node's name (`config_change_0000000007` → 7); None for
+    a name without one."""
     digits = node_name.rpartition("_")[2]
     return int(digits) if len(digits) == 10 and digits.isdigit() else None

@@ -42,7 +42,7 @@ def save(path: Path, session: SavedSession) -> None:
 
 
 def load(path: Path) -> SavedSession | None:
-    """None where there is no file or it cannot be read: then the old session must time out."""
+    """None if the file is missing or cannot be read: then the old session must time out."""
     try:
         value = json.loads(path.read_text())
         return SavedSession(int(value["id"]), bytes.fromhex(value["password"]))
@@ -65,11 +65,8 @@ def end(
     session_timeout_ms: int,
     credentials: Credentials | None = None,
 ) -> bool:
-    """Takes over a session and closes it, and its ephemeral nodes go. Blocks.
-
-    False where that was not to be had: the session ended before (then all is well too) or ZooKeeper
-    did not answer in time.
-    """
+    """Takes over a session and closes it, so that its ephemeral nodes are removed. Blocks. False if
+    that failed: the session had ended before, or ZooKeeper did not answer in time."""
     hosts = connect.partition("/")[0]
     client = Client(hosts, session_timeout_ms, (session.id, session.password), credentials)
     try:
@@ -83,7 +80,7 @@ def end(
 def end_saved(
     path: Path, connect: str, session_timeout_ms: int, credentials: Credentials | None = None
 ) -> None:
-    """Ends the session that an earlier process saved there, if there is one. Blocks."""
+    """Ends the session that an earlier process saved, if there is one. Blocks."""
     earlier = load(path)
     if earlier is None:
         return

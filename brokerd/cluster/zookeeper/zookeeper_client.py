@@ -73,12 +73,9 @@ class MultiError(Exception):
 
 
 class ZooKeeper:
-    """One session after another with a ZooKeeper ensemble.
-
-    `on_connected(session_id)` is called on the loop for every new connection, `on_lost` when the
-    session is known to have ended (its ephemeral nodes are gone). `acl_of` says what a node that is
-    made is given.
-    """
+    """Sessions with a ZooKeeper ensemble, one after another. `on_connected(session_id)` is called
+    on the loop for every new connection, `on_lost` when the session has ended (its ephemeral nodes
+    are gone). `acl_of` gives the ACL of nodes that are created."""
 
     def __init__(
         self,
@@ -115,17 +112,17 @@ class ZooKeeper:
 
     @property
     def session_timeout_ms(self) -> int:
-        """As the server granted it: it may cut what was asked for."""
+        """The timeout that the server granted, which may differ from the requested one."""
         return self._client.granted_timeout_ms
 
     async def why_unreachable(self) -> str:
-        """Why there is no connection, in brackets, where anything is known of it."""
+        """Why there is no connection, in brackets, if that is known."""
         if self._client.refusal:
             return f" ({self._client.refusal})"
         return await asyncio.to_thread(why_unreachable, self._connect)
 
     def start(self) -> None:
-        """Begins to connect; goes on trying for ever."""
+        """Begins to connect, and tries again for ever."""
         self._client.start_async()
 
     async def stop(self) -> None:
@@ -145,9 +142,8 @@ class ZooKeeper:
                 logger.debug("closing the ZooKeeper session: %r", error)
 
     def give_session_up(self) -> None:
-        """Ends the session and begins another: `on_lost`, then `on_connected`. For a thread other
-        than the loop's; blocks. Without a connection nothing is done: the session ends by itself.
-        """
+        """Ends the session and begins another: `on_lost`, then `on_connected`. For other threads
+        than the loop's; blocks. Without a connection nothing is done: the session will time out."""
         with self._ending:
             if self._ended or not self._connected.is_set():
                 return
@@ -192,7 +188,7 @@ class ZooKeeper:
         return _Watcher(self._post, watch) if watch is not None else None
 
     async def get(self, path: str, watch: Watch | None = None) -> Node | None:
-        """Data and stat, None where there is no such node (then nothing is watched)."""
+        """Data and stat; None if the node does not exist (then nothing is watched)."""
         try:
             node: Node = await self._result(
                 lambda: self._client.get_async(path, self._watcher(watch))
@@ -202,14 +198,14 @@ class ZooKeeper:
         return node
 
     async def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
-        """The stat; with a watch, also a node that does not exist yet is watched."""
+        """The stat; a watch is also set for a node that does not exist yet."""
         stat: ZnodeStat | None = await self._result(
             lambda: self._client.exists_async(path, self._watcher(watch))
         )
         return stat
 
     async def children(self, path: str, watch: Watch | None = None) -> list[str]:
-        """Names of the children; none where there is no such node."""
+        """Names of the children; none if the node does not exist."""
         try:
             names: list[str] = await self._result(
                 lambda: self._client.get_children_async(path, self._watcher(watch))
@@ -250,7 +246,7 @@ class ZooKeeper:
     async def create(
         self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequence: bool = False
     ) -> str:
-        """The path that was made. Raises NodeExistsError, NoNodeError (no parent)."""
+        """The path of the new node. Raises NodeExistsError, NoNodeError (no parent)."""
         created: str = await self._result(
             lambda: self._client.create_async(
                 path, data, self._acl_of(path), ephemeral=ephemeral, sequence=sequence
@@ -259,7 +255,7 @@ class ZooKeeper:
         return created
 
     async def ensure(self, path: str) -> None:
-        """Makes an empty node and those above it where they are missing."""
+        """Creates an empty node and those above it, if they do not exist."""
         if await self.exists(path) is not None:
             return
         level = ""
@@ -271,7 +267,7 @@ class ZooKeeper:
                 pass
 
     async def make_chroot(self) -> None:
-        """Makes the nodes of the chroot in `zookeeper.connect` where they are missing."""
+        """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
         if not self._client.chroot:
             return
         try:
@@ -285,7 +281,7 @@ class ZooKeeper:
         return stat
 
     async def acl(self, path: str) -> Acl:
-        """Who may do what to a node. Raises NoNodeError."""
+        """The ACL of a node. Raises NoNodeError."""
         acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
         return acl
 
@@ -294,14 +290,15 @@ class ZooKeeper:
         await self._result(lambda: self._client.set_acls_async(path, acl))
 
     async def delete(self, path: str) -> None:
-        """A node that is gone already is passed over."""
+        """Deletes a node; a missing node is no error."""
         try:
             await self._result(lambda: self._client.delete_async(path))
         except NoNodeError:
             pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
-        """All or none; a result for each. Raises MultiError naming the operation at fault."""
+        """Does all operations or none; returns their results. Raises MultiError with the operation
+        that failed."""
         transaction = self._client.transaction()
         for operation in operations:
             _add(transaction, operation, self._acl_of)
@@ -313,8 +310,8 @@ class ZooKeeper:
 
 
 class _Watcher:
-    """A watch as kazoo calls it. Equal for the same function, so that kazoo's sets hold one of a
-    function that is set again before it was called."""
+    """A watch as kazoo calls it. Watches of the same function are equal, so that kazoo's sets have
+    it once."""
 
     __slots__ = ("_post", "_watch")
 

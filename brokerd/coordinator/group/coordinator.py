@@ -4,9 +4,9 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
 
     requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
     time       tick, due at `next_deadline_ms`
-    log        write_done / write_failed / write_late, for each `Write` asked for, in their order
-    loading    `store` takes over every record of the partition, then loaded
-    the end    resign: requests that wait are answered NOT_COORDINATOR
+    log        write_done / write_failed / write_late, for each `Write` of the effects, in order
+    loading    every record of the partition is replayed into `store`; then loaded
+    leadership resign: requests that wait are answered NOT_COORDINATOR
 
 Joins, heartbeats and timers change memory only. A record is written by a leader's sync, the
 replacement of a static member, a group that became empty, commits, removals and expiry; it is
@@ -23,10 +23,11 @@ from brokerd.coordinator.group import (
     leave_group,
     offsets,
     rebalance,
+    sessions,
     sync_group,
 )
-from brokerd.coordinator.group.deadlines import Deadline, Timer
-from brokerd.coordinator.group.event_context import EventContext, Groups, ignore_outcome
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
@@ -50,124 +51,124 @@ from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
 DUE_MAX = 200
-"""Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""
+"""DeadlineHeap that one tick handles, so that no tick takes long; the next tick is due at once."""
 
 
 class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
-    __slots__ = ("_shard",)
+    __slots__ = ("_state",)
 
     def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
         """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
-        self._shard = Groups(config, MemberMemory(held_by_all))
+        self._state = PartitionGroups(config, MemberMemory(held_by_all))
 
     @property
     def held_bytes(self) -> int:
-        """What the members of its groups hold in memory."""
-        return self._shard.member_memory.size_bytes
+        """The memory that the members of its groups take."""
+        return self._state.member_memory.size_bytes
 
     # Loading
 
     @property
     def store(self) -> GroupStore:
-        """What takes over the log's records, in their order, before `loaded`."""
-        return self._shard.store
+        """The durable state; while loading, the caller replays the partition's records into it."""
+        return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records are in: the groups come to life, every member's session starts anew."""
-        shard, context = self._shard, EventContext(self._shard, now_ms)
-        for group_id in shard.store.group_ids():
+        """All records were replayed: makes the groups of them, and starts every member's session
+        anew."""
+        state, context = self._state, EventContext(self._state, now_ms)
+        for group_id in state.store.group_ids():
             group = Group.from_stored(
-                group_id, shard.store.groups.get(group_id), shard.member_memory
+                group_id, state.store.groups.get(group_id), state.member_memory
             )
-            shard.groups[group_id] = group
+            state.groups[group_id] = group
             for member in group.members.values():
-                context.renew_session(group, member)
-            if len(group.members) > shard.config.size_max:
+                sessions.renew(context, group, member)
+            if len(group.members) > state.config.size_max:
                 rebalance.prepare(context, group)
-        check_ms = shard.config.offsets_retention_check_ms
-        shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), now_ms + check_ms)
+        check_ms = state.config.offsets_retention_check_ms
+        state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), now_ms + check_ms)
         return context.effects
 
     # Requests
 
     def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         join_group.join(context, ticket, request)
         return context.effects
 
     def sync(self, ticket: Ticket, request: SyncRequest, now_ms: int) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         sync_group.sync(context, ticket, request)
         return context.effects
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
         """Answered at once and without effects."""
-        return heartbeat.heartbeat(EventContext(self._shard, now_ms), request)
+        return heartbeat.heartbeat(EventContext(self._state, now_ms), request)
 
     def leave(
         self, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         leave_group.leave(context, ticket, group_id, leaving)
         return context.effects
 
     def commit(self, ticket: Ticket, request: CommitRequest, now_ms: int) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         offsets.commit(context, ticket, request)
         return context.effects
 
     def delete_group(self, ticket: Ticket, group_id: str, now_ms: int) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         offsets.delete_group(context, ticket, group_id)
         return context.effects
 
     def delete_offsets(
         self, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._shard, now_ms)
+        context = EventContext(self._state, now_ms)
         offsets.delete_offsets(context, ticket, group_id, partitions)
         return context.effects
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
-        """The topics were deleted, and with them every offset in them. All groups are gone through
-        once, however many topics it are."""
-        context = EventContext(self._shard, now_ms)
+        """The topics were deleted: removes their offsets, in one pass over all groups."""
+        context = EventContext(self._state, now_ms)
         offsets.forget_topics(context, topics)
         return context.effects
 
-    # The log's answers
+    # What became of writes
 
     def write_done(self, write_id: int, now_ms: int) -> Effects:
-        """The high watermark has passed the write."""
-        context = EventContext(self._shard, now_ms)
-        write, done = self._shard.inflight.pop(write_id)
+        """The high watermark has passed the records of the write: they count now."""
+        context = EventContext(self._state, now_ms)
+        write, done = self._state.inflight.pop(write_id)
         for record in write.records:
-            self._shard.store.replay(record)
+            self._state.store.replay(record)
         self._no_longer_pending(write.records)
         done(context, ErrorCode.NONE)
         return context.effects
 
     def write_failed(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The write never reached the log."""
-        context = EventContext(self._shard, now_ms)
-        write, done = self._shard.inflight.pop(write_id)
+        """The records of the write were not appended."""
+        context = EventContext(self._state, now_ms)
+        write, done = self._state.inflight.pop(write_id)
         self._no_longer_pending(write.records)
         done(context, error)
         return context.effects
 
     def write_late(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The write is in the log but not safe yet: its requester gets `error` and waits no more;
-        the records count once `write_done` comes."""
-        context = EventContext(self._shard, now_ms)
-        write, done = self._shard.inflight[write_id]
-        self._shard.inflight[write_id] = (write, ignore_outcome)
+        """The records of the write are appended, but the high watermark did not pass them in time:
+        the request is answered with `error`. The records count once `write_done` is called."""
+        context = EventContext(self._state, now_ms)
+        write, done = self._state.inflight[write_id]
+        self._state.inflight[write_id] = (write, ignore_outcome)
         done(context, error)
         return context.effects
 
     def _no_longer_pending(self, records: tuple[GroupsRecord, ...]) -> None:
-        pending = self._shard.pending_offsets
+        pending = self._state.pending_offsets
         for record in records:
             if not isinstance(record, OffsetRecord) or record.value is None:
                 continue
@@ -182,87 +183,87 @@ class GroupCoordinator:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When `tick` has something to do, None = not without another event."""
-        return self._shard.deadlines.next_ms()
+        """When `tick` must be called, None if there is no deadline."""
+        return self._state.deadlines.next_ms()
 
     def tick(self, now_ms: int) -> Effects:
-        """Work off what is due, up to DUE_MAX deadlines."""
-        context = EventContext(self._shard, now_ms)
+        """Handles the deadlines that have come, up to DUE_MAX of them."""
+        context = EventContext(self._state, now_ms)
         for _ in range(DUE_MAX):
-            due = self._shard.deadlines.pop_due(now_ms)
+            due = self._state.deadlines.pop_due(now_ms)
             if due is None:
                 break
-            self._fall_due(context, due)
+            self._on_deadline(context, due)
             if due.timer is Timer.OFFSETS_SWEEP:
                 break
         return context.effects
 
-    def _fall_due(self, context: EventContext, due: Deadline) -> None:
+    def _on_deadline(self, context: EventContext, due: Deadline) -> None:
         if due.timer is Timer.OFFSETS_SWEEP:
             offsets.sweep(context)
             return
-        group = self._shard.groups.get(due.group_id)
+        group = self._state.groups.get(due.group_id)
         if group is None:
             return
         if due.timer is Timer.JOIN:
             if group.state is GroupState.PREPARING_REBALANCE:
-                rebalance.joining_is_over(context, group)
+                rebalance.end_joins(context, group)
         elif due.timer is Timer.SYNC:
-            rebalance.syncing_is_over(context, group)
+            rebalance.end_syncs(context, group)
         elif due.timer is Timer.PENDING_MEMBER:
             rebalance.remove_pending(context, group, due.member_id)
         else:
-            member = group.members.get(due.member_id)
-            # A member that waits for an answer of ours is alive for all we know; only in its first
-            # join it may be one that gave up.
-            if member is not None and (member.is_new or not member.waits):
+            member = sessions.expired_member(group, due.member_id)
+            if member is not None:
                 rebalance.remove_member(context, group, member)
 
-    # The end
+    # Loss of leadership
 
     def resign(self, now_ms: int) -> Effects:
-        """This broker no longer leads the partition: nothing here holds any more."""
-        context = EventContext(self._shard, now_ms)
+        """This broker no longer leads the partition: every waiting request is answered
+        NOT_COORDINATOR."""
+        context = EventContext(self._state, now_ms)
         error = ErrorCode.NOT_COORDINATOR
-        for group in self._shard.groups.values():
+        for group in self._state.groups.values():
             group.move(Event.REMOVED, now_ms)
             for member in group.members.values():
                 context.answer_join(member, JoinReply(error=error, member_id=member.member_id))
                 context.answer_sync(member, SyncReply(error=error))
-        self._shard.groups.clear()
-        for _, done in list(self._shard.inflight.values()):
+        self._state.groups.clear()
+        for _, done in list(self._state.inflight.values()):
             done(context, error)
-        self._shard.inflight.clear()
+        self._state.inflight.clear()
         context.effects.writes.clear()
         return context.effects
 
-    # Questions
+    # Read only
 
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """Committed offsets that the high watermark has passed; `wanted` None = all there are."""
-        known = self._shard.store.offsets.get(group_id, {})
+        """Committed offsets that the high watermark has passed; of all partitions if `wanted` is
+        None."""
+        known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those whose offset a transaction that has not ended may change."""
-        return self._shard.store.unstable(group_id, of)
+        """Those of the partitions for which an open transaction has an offset."""
+        return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:
-        for group in self._shard.groups.values():
+        for group in self._state.groups.values():
             yield GroupListing(group.group_id, group.protocol_type or "", group.state.value)
 
     def counts(self) -> tuple[Counter[str], int]:
         """How many groups are in which state (Kafka's words), and how many offsets are kept."""
-        states = Counter(group.state.value for group in self._shard.groups.values())
-        return states, sum(map(len, self._shard.store.offsets.values()))
+        states = Counter(group.state.value for group in self._state.groups.values())
+        return states, sum(map(len, self._state.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """It has protocol, subscriptions and assignments only if the group is stable."""
-        group = self._shard.groups.get(group_id)
+        """Protocol, subscriptions and assignments are only in the description of a stable group."""
+        group = self._state.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)
         stable = group.state is GroupState.STABLE

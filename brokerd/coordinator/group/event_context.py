@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group.deadlines import Deadline, Deadlines, Timer
+from brokerd.coordinator.group.deadline_heap import DeadlineHeap
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
@@ -22,7 +22,7 @@ from brokerd.topic_partition import TopicPartition
 Done = Callable[["EventContext", ErrorCode], None]
 
 
-class Groups:
+class PartitionGroups:
     """The groups of one partition, with their deadlines and writes."""
 
     __slots__ = (
@@ -35,45 +35,45 @@ class Groups:
         self.member_memory = member_memory
         self.store = GroupStore()
         self.groups: dict[str, Group] = {}
-        self.deadlines = Deadlines()
+        self.deadlines = DeadlineHeap()
         self.inflight: dict[int, tuple[Write, Done]] = {}
         self.pending_offsets: dict[str, Counter[TopicPartition]] = {}
-        """Offsets in writes under way: not visible yet, but no longer to be expired."""
+        """Offsets in writes under way, by group: not visible, but they keep it from expiring."""
         self.sweep: list[str] = []
-        """Groups still to be looked at by the sweep of expired offsets under way."""
+        """Groups that the current sweep for expired offsets has still to check."""
         self.writes_made = 0
 
 
 class EventContext:
-    """One event: its time, and its effects."""
+    """One event: its time, the groups, and the effects that handlers add."""
 
-    __slots__ = ("effects", "now_ms", "shard")
+    __slots__ = ("effects", "now_ms", "state")
 
-    def __init__(self, shard: Groups, now_ms: int) -> None:
-        self.shard = shard
+    def __init__(self, state: PartitionGroups, now_ms: int) -> None:
+        self.state = state
         self.now_ms = now_ms
         self.effects = Effects()
 
     @property
     def config(self) -> GroupConfig:
-        return self.shard.config
+        return self.state.config
 
     def reply(self, ticket: Ticket, reply: Reply) -> None:
         self.effects.replies.append((ticket, reply))
 
     def write(self, records: Iterable[GroupsRecord], done: Done) -> None:
-        """Have `records` appended together; `done` runs when the log has them for good: at once
-        where there are none, as for a group of which nothing was ever stored."""
-        shard = self.shard
-        write = Write(shard.writes_made + 1, tuple(records))
+        """Has `records` appended together; `done` is called when the high watermark has passed
+        them, or with an error. Without records it is called at once."""
+        state = self.state
+        write = Write(state.writes_made + 1, tuple(records))
         if not write.records:
             done(self, ErrorCode.NONE)
             return
-        shard.writes_made += 1
-        shard.inflight[write.write_id] = (write, done)
+        state.writes_made += 1
+        state.inflight[write.write_id] = (write, done)
         for record in write.records:
             if isinstance(record, OffsetRecord) and record.value is not None:
-                pending = shard.pending_offsets.setdefault(record.group_id, Counter())
+                pending = state.pending_offsets.setdefault(record.group_id, Counter())
                 pending[record.topic, record.partition] += 1
         self.effects.writes.append(write)
 
@@ -91,16 +91,6 @@ class EventContext:
             self.reply(member.sync_ticket, reply)
             member.sync_ticket = None
 
-    # Sessions
 
-    def renew_session(self, group: Group, member: Member) -> None:
-        """The member was heard of."""
-        key = Deadline(Timer.SESSION, group.group_id, member.member_id)
-        self.shard.deadlines.set(key, self.now_ms + member.session_timeout_ms)
-
-    def end_session(self, group: Group, member_id: str) -> None:
-        self.shard.deadlines.cancel(Deadline(Timer.SESSION, group.group_id, member_id))
-
-
-def ignore_outcome(_turn: EventContext, _error: ErrorCode) -> None:
-    """For a write whose loss changes nothing that was promised."""
+def ignore_outcome(_context: EventContext, _error: ErrorCode) -> None:
+    """For a write without a waiting request: if it fails, nothing has to be done."""

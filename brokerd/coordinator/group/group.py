@@ -1,4 +1,4 @@
-"""A group as its coordinator holds it in memory: state, generation, members and who waits.
+"""A group in its coordinator's memory: state, generation, members and their waiting requests.
 
 Durable is only what `store.py` replays from records; a group is rebuilt from that by
 `Group.from_stored`. Everything here changes through the handlers and is lost with leadership,
@@ -39,7 +39,7 @@ class Member:
 
     @property
     def size_bytes(self) -> int:
-        """What it holds in memory, roughly."""
+        """About how much memory it takes."""
         brought = size_of(self.protocols, self.client_id, self.instance_id)
         return MEMBER_BYTES + brought + len(self.assignment)
 
@@ -77,7 +77,7 @@ class Group:
 
     @classmethod
     def founded(cls, group_id: str, member_memory: MemberMemory) -> "Group":
-        """A new one, whose first member joins."""
+        """A new group, whose first member is about to join."""
         member_memory.size_bytes += len(group_id)
         return cls(group_id, member_memory, is_name_held=True)
 
@@ -85,7 +85,7 @@ class Group:
     def from_stored(
         cls, group_id: str, value: GroupValue | None, member_memory: MemberMemory
     ) -> "Group":
-        """The group behind its last record: Stable with members, Empty without."""
+        """The group as of its last record: Stable with members, else Empty."""
         group = cls(group_id, member_memory)
         if value is None:
             return group
@@ -119,7 +119,7 @@ class Group:
             self.is_name_held = False
 
     def move(self, event: Event, now_ms: int) -> None:
-        """Follow the table."""
+        """Changes the state as `transitions` says."""
         self.state = next_state(self.state, event)
         self.state_since_ms = now_ms
 
@@ -140,30 +140,30 @@ class Group:
             self.statics[member.instance_id] = member.member_id
 
     def expect(self, member_id: str) -> None:
-        """The id is handed out; `add` will come with it, or `expect_no_more`."""
+        """A member id was given out; the member is to join with it."""
         self.pending.add(member_id)
         self.member_memory.size_bytes += MEMBER_BYTES
 
     def expect_no_more(self, member_id: str) -> None:
-        """The id was used, or never will be."""
+        """The member id was used, or its time is over."""
         if member_id in self.pending:
             self.pending.discard(member_id)
             self.member_memory.size_bytes -= MEMBER_BYTES
 
     @contextmanager
     def changing(self, member: Member) -> Iterator[None]:
-        """For what changes what it has brought or was given."""
+        """Context in which a member's subscriptions or assignment change: counts its bytes anew."""
         self.member_memory.size_bytes -= member.size_bytes
         yield
         self.member_memory.size_bytes += member.size_bytes
 
     def assign(self, member: Member, assignment: bytes) -> None:
-        """What the member is to read."""
+        """Sets the member's assignment."""
         with self.changing(member):
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
-        """Whether the members may be given these."""
+        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -180,7 +180,7 @@ class Group:
             self.leader = next(iter(self.members), None)
 
     def rename(self, old_id: str, new_id: str) -> Member:
-        """Give a static member its new id, in its old place."""
+        """Gives a static member a new id; its place in the order stays."""
         member = self.members[old_id]
         member.member_id = new_id
         self.members = {
@@ -197,12 +197,12 @@ class Group:
 
     @property
     def all_joined(self) -> bool:
-        """Every member waits in a join, and every id handed out was used."""
+        """Whether every member has a waiting join, and no member id given out is unused."""
         return not self.pending and all(m.join_ticket is not None for m in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest that a member grants."""
+        """The longest rebalance timeout of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:
@@ -220,7 +220,7 @@ class Group:
     # Protocols
 
     def supports(self, protocol_type: str, protocols: tuple[tuple[str, bytes], ...]) -> bool:
-        """Whether a member with these may join those that are here."""
+        """Whether a member with these protocols may join the others."""
         if not protocol_type or not protocols:
             return False
         if self.state is GroupState.EMPTY or not self.members:
@@ -233,7 +233,8 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def select_protocol(self) -> str:
-        """The protocol that all support and most prefer; the earliest member's choice on a tie."""
+        """The protocol that all support and most members prefer; on a tie the choice of the member
+        that joined first."""
         common = self._common_protocols()
         votes: Counter[str] = Counter()
         for member in self.members.values():
@@ -249,7 +250,7 @@ class Group:
         )
 
     def to_value(self, assignments: dict[str, bytes] | None = None) -> GroupValue:
-        """What the group's record says; `assignments` where they are not in force yet."""
+        """The value of the group's record; `assignments` are those that are not set yet."""
         return GroupValue(
             protocol_type=self.protocol_type or "",
             generation=self.generation,
@@ -274,10 +275,8 @@ class Group:
         )
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """Topics that a group of consumers reads; None where that cannot be known.
-
-        Every version of a consumer's subscription starts: version int16, topics array of string.
-        """
+        """The topics that a group of consumers subscribes to; None if they cannot be known. A
+        subscription starts in every version with: version int16, topics array of string."""
         if self.protocol_type != "consumer" or self.protocol is None:
             return None
         topics: set[str] = set()

@@ -1,5 +1,6 @@
 """Heartbeat: keeps the session of a member alive."""
 
+from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.member_checks import check_generation
 from brokerd.coordinator.group.messages import HeartbeatRequest
@@ -9,12 +10,12 @@ from brokerd.errors import ErrorCode
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
     """Keep the session of a member alive. Returns REBALANCE_IN_PROGRESS during a rebalance."""
-    group = context.shard.groups.get(request.group_id)
+    group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     error = check_generation(group, request.member_id, request.instance_id, request.generation)
     if error is not ErrorCode.NONE:
         return error
     answer = ANSWERS[Request.HEARTBEAT][group.state]
-    context.renew_session(group, group.members[request.member_id])
+    sessions.renew(context, group, group.members[request.member_id])
     return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE

@@ -1,10 +1,10 @@
-"""JoinGroup: new members (with an id of their own or not), members again, static members back."""
+"""JoinGroup: new members, with a member id or not; known members; static members that return."""
 
 from functools import partial
 
 from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
-from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group import rebalance, sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_checks import check_member
@@ -16,7 +16,7 @@ from brokerd.errors import ErrorCode
 
 
 def join(context: EventContext, ticket: Ticket, request: JoinRequest) -> None:
-    """Admit, delay or refuse a member; the reply comes when the rebalance has come together."""
+    """Adds, delays or refuses a member; the reply comes when the rebalance is complete."""
     error = _join(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, JoinReply(error=error, member_id=request.member_id))
@@ -27,7 +27,7 @@ def _join(context: EventContext, ticket: Ticket, request: JoinRequest) -> ErrorC
     shortest_ms, longest_ms = config.session_timeout_ms_min, config.session_timeout_ms_max
     if not shortest_ms <= request.session_timeout_ms <= longest_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
-    group = context.shard.groups.get(request.group_id)
+    group = context.state.groups.get(request.group_id)
     if not _has_memory(context, group, request):
         return ErrorCode.GROUP_MAX_SIZE_REACHED
     if group is None:
@@ -35,8 +35,8 @@ def _join(context: EventContext, ticket: Ticket, request: JoinRequest) -> ErrorC
             return ErrorCode.UNKNOWN_MEMBER_ID
         if not (request.protocol_type and request.protocols):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        group = Group.founded(request.group_id, context.shard.member_memory)
-        context.shard.groups[request.group_id] = group
+        group = Group.founded(request.group_id, context.state.member_memory)
+        context.state.groups[request.group_id] = group
     if not _has_room(context, group, request.member_id):
         rebalance.remove_pending(context, group, request.member_id)
         return ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -48,7 +48,7 @@ def _join(context: EventContext, ticket: Ticket, request: JoinRequest) -> ErrorC
 
 
 def _has_memory(context: EventContext, group: Group | None, request: JoinRequest) -> bool:
-    """Whether there is room for what the member brings beyond what it has brought before."""
+    """Whether there is memory for what the request has beyond the member's earlier request."""
     known = None
     if group is not None:
         member_id = request.member_id or group.statics.get(request.instance_id or "", "")
@@ -57,7 +57,7 @@ def _has_memory(context: EventContext, group: Group | None, request: JoinRequest
     if group is None:
         brought += len(request.group_id)
     before = 0 if known is None else known.size_bytes - len(known.assignment)
-    return context.shard.member_memory.has_room(brought - before)
+    return context.state.member_memory.has_room(brought - before)
 
 
 def _has_room(context: EventContext, group: Group, member_id: str) -> bool:
@@ -85,7 +85,7 @@ def _join_new(
         return ErrorCode.GROUP_MAX_SIZE_REACHED
     group.expect(request.new_member_id)
     deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.new_member_id)
-    context.shard.deadlines.set(deadline, context.now_ms + request.session_timeout_ms)
+    context.state.deadlines.set(deadline, context.now_ms + request.session_timeout_ms)
     error = ErrorCode.MEMBER_ID_REQUIRED
     context.reply(ticket, JoinReply(error=error, member_id=request.new_member_id))
     return ErrorCode.NONE
@@ -96,7 +96,7 @@ def _join_known(
 ) -> ErrorCode:
     if request.member_id in group.pending and request.instance_id is None:
         deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.member_id)
-        context.shard.deadlines.cancel(deadline)
+        context.state.deadlines.cancel(deadline)
         return _add(context, ticket, group, request, request.member_id)
     error = check_member(group, request.member_id, request.instance_id)
     if error is not ErrorCode.NONE:
@@ -107,7 +107,7 @@ def _join_known(
     member = group.members[request.member_id]
     if _may_only_repeat(group, member, request, answer):
         context.reply(ticket, rebalance.join_reply(group, member))
-        context.renew_session(group, member)
+        sessions.renew(context, group, member)
         return ErrorCode.NONE
     _update(context, group, member, request, ticket)
     if answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
@@ -142,7 +142,7 @@ def _add(
     # Only the very first rebalance is put off for each new member, as in Kafka.
     group.new_member_added = group.generation == 0
     deadline = Deadline(Timer.SESSION, group.group_id, member_id)
-    context.shard.deadlines.set(deadline, context.now_ms + NEW_MEMBER_JOIN_TIMEOUT_MS)
+    context.state.deadlines.set(deadline, context.now_ms + NEW_MEMBER_JOIN_TIMEOUT_MS)
     rebalance.carry_out(context, group, ANSWERS[Request.JOIN_NEW][group.state])
     return ErrorCode.NONE
 
@@ -171,7 +171,7 @@ def _replace_static(
     old_leader, old_protocols = group.leader or "", group.members[old_id].protocols
     member = _take_over(context, group, old_id, request.new_member_id)
     _update(context, group, member, request, ticket)
-    context.renew_session(group, member)
+    sessions.renew(context, group, member)
     if answer is not Action.REBALANCE_IF_PROTOCOL_CHANGES:
         rebalance.carry_out(context, group, answer)
     elif group.select_protocol() != group.protocol:
@@ -185,20 +185,21 @@ def _replace_static(
 
 
 def _take_over(context: EventContext, group: Group, old_id: str, new_id: str) -> Member:
-    """Give the member its new id; whoever still waits under the old one is fenced."""
+    """Gives the static member its new id; requests that wait under the old id are fenced."""
     member = group.members[old_id]
     fenced = ErrorCode.FENCED_INSTANCE_ID
     context.answer_join(member, JoinReply(error=fenced, member_id=old_id))
     context.answer_sync(member, SyncReply(error=fenced))
-    context.end_session(group, old_id)
+    sessions.end(context, group, old_id)
     return group.rename(old_id, new_id)
 
 
 def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
-    """The generation goes on. A leader must not assign anew: a client that knows it is asked to
-    skip that, an older one gets its former id as the leader."""
+    """The reply of a static member that came back in the state Stable; the generation stays. A new
+    client that leads gets skip_assignment; an older one gets its former id as leader's,
+    so that it does not assign."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(
@@ -221,16 +222,16 @@ def _replaced(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record of a replacement in Stable is in the log, or never will be."""
+    """The record of a replacement was appended, or failed."""
     if member.join_ticket != ticket or group.state is not GroupState.STABLE:
         return  # answered or overtaken: a rebalance has begun, or the member was replaced again
     if error is ErrorCode.NONE:
         context.answer_join(member, reply)
-        context.renew_session(group, member)
+        sessions.renew(context, group, member)
         return
     context.answer_join(member, JoinReply(error=error, member_id=""))
     with group.changing(member):
         old_id, member.protocols = undo
-    context.end_session(group, member.member_id)
+    sessions.end(context, group, member.member_id)
     group.rename(member.member_id, old_id)
-    context.renew_session(group, member)
+    sessions.renew(context, group, member)

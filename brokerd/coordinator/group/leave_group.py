@@ -11,8 +11,8 @@ from brokerd.errors import ErrorCode
 def leave(
     context: EventContext, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...]
 ) -> None:
-    """Drop members at their own wish, or static ones at an administrator's."""
-    group = context.shard.groups.get(group_id)
+    """Removes members that leave, or static members that an administrator removes."""
+    group = context.state.groups.get(group_id)
     if group is None:
         errors = tuple(ErrorCode.UNKNOWN_MEMBER_ID for _ in leaving)
     else:

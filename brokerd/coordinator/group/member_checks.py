@@ -1,11 +1,11 @@
-"""Who may speak for a member: the one check that every request of a member passes."""
+"""The checks that every request of a member passes: member id, instance id, generation."""
 
 from brokerd.coordinator.group.group import Group
 from brokerd.errors import ErrorCode
 
 
 def check_member(group: Group, member_id: str, instance_id: str | None) -> ErrorCode:
-    """NONE for a member; FENCED_INSTANCE_ID where another process has taken over its instance."""
+    """NONE for a member; FENCED_INSTANCE_ID if another member has its instance id now."""
     if instance_id is not None:
         owner = group.statics.get(instance_id)
         if owner is None:
@@ -18,7 +18,7 @@ def check_member(group: Group, member_id: str, instance_id: str | None) -> Error
 def check_generation(
     group: Group, member_id: str, instance_id: str | None, generation: int
 ) -> ErrorCode:
-    """As `check_member`, and ILLEGAL_GENERATION for one of another generation."""
+    """As `check_member`; and ILLEGAL_GENERATION if the member names another generation."""
     error = check_member(group, member_id, instance_id)
     if error is not ErrorCode.NONE:
         return error

@@ -1,4 +1,4 @@
-"""What goes into the coordinator and what comes out of it; no wire format here.
+"""Requests, replies and effects of the group coordinator, as plain values without wire format.
 
 A request that may wait (join, sync) or needs a record written (commit, delete …) comes with a
 ticket, any hashable the caller likes; its reply names the same ticket, at once or much later.
@@ -16,8 +16,8 @@ Ticket = Hashable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinRequest:
-    """`new_member_id` is what the member shall be called if it needs an id: made by the caller,
-    since no random source is in here. `protocols`: (name, subscription), the preferred first."""
+    """`new_member_id` is the member's id if it needs one: the caller draws it. `protocols`: (name,
+    subscription), the preferred first."""
 
     group_id: str
     member_id: str
@@ -75,7 +75,8 @@ class OffsetToCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
-    """A commit by a member, or with generation -1 and no member id by an outsider."""
+    """A commit of a member, or with generation -1 and no member id of a client outside the
+    group."""
 
     group_id: str
     member_id: str = ""
@@ -88,7 +89,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, slots=True)
 class JoinedMember:
-    """What the leader learns of each member from the JoinGroup response."""
+    """What the leader gets of each member in its JoinGroup response."""
 
     member_id: str
     instance_id: str | None
@@ -117,14 +118,14 @@ class SyncReply:
 
 @dataclass(frozen=True, slots=True)
 class LeaveReply:
-    """One error a member, in the order asked."""
+    """One error for each member, in the order of the request."""
 
     errors: tuple[ErrorCode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetsReply:
-    """The outcome per partition of a commit or of a removal of offsets."""
+    """The error of each partition of a commit or of a removal of offsets."""
 
     errors: dict[TopicPartition, ErrorCode]
     error: ErrorCode = ErrorCode.NONE
@@ -149,7 +150,7 @@ class Write:
 
 @dataclass(slots=True)
 class Effects:
-    """What an event asks of the adapter: replies to send, writes to append, in this order."""
+    """What the adapter has to do after an event: replies to send, writes to append, in order."""
 
     replies: list[tuple[Ticket, Reply]] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
@@ -174,7 +175,7 @@ class MemberDescription:
 
 @dataclass(frozen=True, slots=True)
 class GroupDescription:
-    """A group that is not known is described as Dead, as Kafka does."""
+    """A group that does not exist is described as Dead, as in Kafka."""
 
     group_id: str
     state: str

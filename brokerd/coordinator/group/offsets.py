@@ -1,11 +1,10 @@
-"""Commits, and the offsets' end: by request, by retention, with their topic.
+"""Commits of offsets, and their removal: by request, by retention, or with their topic.
 
 A commit is a record per partition; it becomes visible when the high watermark has passed it.
-Retention, as Kafka's: an empty group's offsets go `offsets.retention` after it became empty; those
-of topics that a stable group of consumers no longer reads, and those of a group that never had
-members, that long after their commit; a commit that named its own retention, when that is over.
-A group that is empty and has no offsets left goes with them; so it does with those that were asked
-to go and with those of a deleted topic.
+Retention is as in Kafka. `offsets.retention.minutes` counts from when the group became empty; from
+the commit for a group that never had members, and for topics that a stable group of consumers no
+longer subscribes to. A commit may name its own retention.
+An empty group is removed with its last offset, whatever removed that.
 """
 
 from collections import Counter
@@ -13,8 +12,9 @@ from collections.abc import Collection, Iterable, Set
 from functools import partial
 from itertools import islice
 
-from brokerd.coordinator.group.deadlines import Deadline, Timer
-from brokerd.coordinator.group.event_context import EventContext, Groups, ignore_outcome
+from brokerd.coordinator.group import sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group import Group
 from brokerd.coordinator.group.member_checks import check_generation
 from brokerd.coordinator.group.messages import (
@@ -44,8 +44,8 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Write the offsets of a member of this generation, or of an outsider to an empty group."""
-    group = context.shard.groups.get(request.group_id)
+    """Writes the offsets of a member of this generation, or of a client outside an empty group."""
+    group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:
         partitions = [(o.topic, o.partition) for o in request.offsets]
@@ -53,8 +53,8 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
         context.reply(ticket, OffsetsReply(errors, error))
         return
     if group is None:
-        context.shard.groups[request.group_id] = Group(
-            request.group_id, context.shard.member_memory
+        context.state.groups[request.group_id] = Group(
+            request.group_id, context.state.member_memory
         )
     length_max = context.config.offset_metadata_length_max
     outcome: dict[TopicPartition, ErrorCode] = {}
@@ -72,7 +72,8 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
 
 
 def _fits(metadata: str, length_max: int) -> bool:
-    """Kafka counts as Java does, in units of UTF-16; a record holds so many bytes of UTF-8."""
+    """Kafka limits the length as Java counts it, in units of UTF-16; the record has a limit in
+    bytes of UTF-8."""
     if metadata.isascii():
         return len(metadata) <= length_max
     units = len(metadata.encode("utf-16-le")) // 2
@@ -94,7 +95,7 @@ def _check_commit(context: EventContext, group: Group | None, request: CommitReq
     answer = ANSWERS[Request.COMMIT][group.state]
     if isinstance(answer, ErrorCode):
         return answer
-    context.renew_session(group, group.members[request.member_id])
+    sessions.renew(context, group, group.members[request.member_id])
     return ErrorCode.NONE
 
 
@@ -125,7 +126,7 @@ def _answer_offsets(
 
 def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
     """Remove an empty group with its offsets."""
-    group = context.shard.groups.get(group_id)
+    group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
         answer = ANSWERS[Request.DELETE_GROUP][group.state]
@@ -133,27 +134,27 @@ def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
         context.reply(ticket, DeleteReply(answer))
         return
     assert group is not None
-    records = _drop_group(context, group, _all_offsets(context.shard, group_id))
+    records = _drop_group(context, group, _all_offsets(context.state, group_id))
     context.write(records, partial(_group_dropped, group_id, ticket))
 
 
-def _all_offsets(shard: Groups, group_id: str) -> set[TopicPartition]:
-    """Every partition with an offset, one in a write under way included."""
-    committed = shard.store.offsets.get(group_id, {})
-    return committed.keys() | shard.pending_offsets.get(group_id, {}).keys()
+def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
+    """All partitions with an offset, also with one in a write under way."""
+    committed = state.store.offsets.get(group_id, {})
+    return committed.keys() | state.pending_offsets.get(group_id, {}).keys()
 
 
 def _drop_group(
     context: EventContext, group: Group, offsets: Iterable[TopicPartition]
 ) -> list[GroupsRecord]:
-    """Forget the group; returns the tombstones that say so. Whoever joins now founds a new one,
-    whose records come later in the log."""
+    """Removes the group from memory; returns the tombstones for the log. A member that joins now
+    founds a new group, whose records come later in the log."""
     group.move(Event.REMOVED, context.now_ms)
-    del context.shard.groups[group.group_id]
+    del context.state.groups[group.group_id]
     group.forget_name()
     for member_id in tuple(group.pending):
         key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
-        context.shard.deadlines.cancel(key)
+        context.state.deadlines.cancel(key)
         group.expect_no_more(member_id)
     records = _tombstones(group.group_id, offsets)
     if group.generation > 0:  # without one the group never had a record of its own
@@ -168,11 +169,11 @@ def _tombstones(group_id: str, offsets: Iterable[TopicPartition]) -> list[Groups
 def _group_dropped(
     group_id: str, ticket: Ticket | None, context: EventContext, error: ErrorCode
 ) -> None:
-    shard = context.shard
-    if error is not ErrorCode.NONE and group_id not in shard.groups:
+    state = context.state
+    if error is not ErrorCode.NONE and group_id not in state.groups:
         # The log still has it, so it still is.
-        stored = shard.store.groups.get(group_id)
-        shard.groups[group_id] = Group.from_stored(group_id, stored, shard.member_memory)
+        stored = state.store.groups.get(group_id)
+        state.groups[group_id] = Group.from_stored(group_id, stored, state.member_memory)
     if ticket is not None:
         context.reply(ticket, DeleteReply(error))
 
@@ -180,8 +181,8 @@ def _group_dropped(
 def delete_offsets(
     context: EventContext, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...]
 ) -> None:
-    """Remove offsets, but of topics that the group reads just now."""
-    group = context.shard.groups.get(group_id)
+    """Removes offsets, except those of topics that the group subscribes to."""
+    group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
         answer = ANSWERS[Request.DELETE_OFFSETS][group.state]
@@ -200,25 +201,25 @@ def delete_offsets(
         else ErrorCode.NONE
         for key in partitions
     }
-    known = _all_offsets(context.shard, group_id)
+    known = _all_offsets(context.state, group_id)
     removed = {k for k, error in outcome.items() if error is ErrorCode.NONE and k in known}
     records = _remove(context, group, removed)
     if not records:
         context.reply(ticket, OffsetsReply(outcome))
         return
-    gone = {group_id} - context.shard.groups.keys()
+    gone = {group_id} - context.state.groups.keys()
     context.write(records, partial(_offsets_removed, gone, ticket, outcome))
 
 
 def _remove(
     context: EventContext, group: Group, offsets: Collection[TopicPartition]
 ) -> list[GroupsRecord]:
-    """The tombstones of these offsets, and the group's own where it is empty and keeps none."""
-    shard, group_id = context.shard, group.group_id
-    keeps = len(shard.store.offsets.get(group_id, ())) > len(offsets)
-    if keeps or group.state is not GroupState.EMPTY or shard.pending_offsets.get(group_id):
+    """The tombstones of these offsets; and of the group, if it is empty and keeps no offset."""
+    state, group_id = context.state, group.group_id
+    keeps = len(state.store.offsets.get(group_id, ())) > len(offsets)
+    if keeps or group.state is not GroupState.EMPTY or state.pending_offsets.get(group_id):
         return _tombstones(group_id, offsets)
-    if group.pending or shard.store.awaits(group_id):  # someone is just about to join, or to commit
+    if group.pending or state.store.awaits(group_id):  # someone is just about to join, or to commit
         return _tombstones(group_id, offsets)
     return _drop_group(context, group, offsets)
 
@@ -233,13 +234,13 @@ def _offsets_removed(
 
 def forget_topics(context: EventContext, topics: Set[str]) -> None:
     """Remove every offset of topics that were deleted."""
-    shard = context.shard
+    state = context.state
     records: list[GroupsRecord] = []
-    for group in list(shard.groups.values()):
-        offsets = shard.store.offsets.get(group.group_id, {})
+    for group in list(state.groups.values()):
+        offsets = state.store.offsets.get(group.group_id, {})
         records += _remove(context, group, [key for key in offsets if key[0] in topics])
     if records:
-        gone = {each.group_id for each in records} - shard.groups.keys()
+        gone = {each.group_id for each in records} - state.groups.keys()
         context.write(records, partial(_groups_dropped, gone))
 
 
@@ -252,24 +253,24 @@ def _groups_dropped(gone: set[str], context: EventContext, error: ErrorCode) -> 
 
 
 def sweep(context: EventContext) -> None:
-    """Look at some groups for offsets whose time is over, and come back for the rest."""
-    shard = context.shard
-    if not shard.sweep:
-        shard.sweep = list(shard.groups)
+    """Removes the expired offsets of some groups, and schedules the sweep of the others."""
+    state = context.state
+    if not state.sweep:
+        state.sweep = list(state.groups)
     left = SWEEP_OFFSETS_MAX
-    while shard.sweep and left > 0:
-        group = shard.groups.get(shard.sweep.pop())
+    while state.sweep and left > 0:
+        group = state.groups.get(state.sweep.pop())
         if group is not None:
-            left -= GROUP_OFFSETS + len(shard.store.offsets.get(group.group_id, ()))
+            left -= GROUP_OFFSETS + len(state.store.offsets.get(group.group_id, ()))
             _expire(context, group)
-    pause_ms = 0 if shard.sweep else context.config.offsets_retention_check_ms
-    shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms + pause_ms)
+    pause_ms = 0 if state.sweep else context.config.offsets_retention_check_ms
+    state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms + pause_ms)
 
 
 def _expire(context: EventContext, group: Group) -> None:
-    shard, group_id = context.shard, group.group_id
-    pending = shard.pending_offsets.get(group_id) or Counter()
-    offsets = shard.store.offsets.get(group_id, {})
+    state, group_id = context.state, group.group_id
+    pending = state.pending_offsets.get(group_id) or Counter()
+    offsets = state.store.offsets.get(group_id, {})
     read_now = group.subscribed_topics() if group.state is GroupState.STABLE else frozenset()
     if read_now is None:
         return
@@ -282,7 +283,7 @@ def _expire(context: EventContext, group: Group) -> None:
     if len(expired) == SWEEP_OFFSETS_MAX < len(offsets):
         context.write(_tombstones(group_id, expired), partial(_expire_more, group_id))
     elif group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
-        if group.pending or shard.store.awaits(group_id):
+        if group.pending or state.store.awaits(group_id):
             return  # someone is just about to join, or to commit
         records = _drop_group(context, group, expired)
         if records:
@@ -294,12 +295,12 @@ def _expire(context: EventContext, group: Group) -> None:
 def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None:
     """Some offsets of a group were removed: schedule the next part of its sweep at once."""
     if error is ErrorCode.NONE:
-        context.shard.sweep.append(group_id)
-        context.shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)
+        context.state.sweep.append(group_id)
+        context.state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)
 
 
 def _is_expired(context: EventContext, group: Group, value: OffsetValue) -> bool:
-    """Of an offset in a topic that the group does not read just now."""
+    """Whether an offset is expired, of a topic that the group does not subscribe to."""
     if group.protocol_type is None:
         since_ms = value.committed_at_ms
     elif group.state is GroupState.EMPTY:

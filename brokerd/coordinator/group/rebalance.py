@@ -3,14 +3,15 @@
     prepare ─▶ joins wait ─▶ complete: new generation, joins answered ─▶ syncs wait
     ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
 
-- The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for company, again
-  after each new member, up to the longest rebalance timeout.
+- The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for more members,
+  again after each new member, at most for the longest rebalance timeout.
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
-  timeout; then members that did not come are dropped, but for static ones, whose session decides.
-- A member that does not sync within the longest rebalance timeout is dropped too.
+  timeout; then members that did not join are removed, static ones only when their session is over.
+- A member that does not sync within the longest rebalance timeout is removed, too.
 """
 
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group import sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
@@ -27,8 +28,8 @@ from brokerd.errors import ErrorCode
 
 
 def prepare(context: EventContext, group: Group) -> None:
-    """Start over: whoever waits for an assignment is sent back to join."""
-    deadlines = context.shard.deadlines
+    """Starts a rebalance: delayed syncs are answered, and all members must join again."""
+    deadlines = context.state.deadlines
     fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
     deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
     delay_ms = context.config.initial_rebalance_delay_ms
@@ -44,7 +45,7 @@ def prepare(context: EventContext, group: Group) -> None:
 
 
 def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
-    """The two actions that change of membership leads to."""
+    """Does what `transitions` says after a change of membership."""
     if answer is Action.REBALANCE:
         prepare(context, group)
     elif answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
@@ -52,53 +53,53 @@ def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
 
 
 def remove_member(context: EventContext, group: Group, member: Member) -> None:
-    """Drop a member that left or was not heard of; the others rebalance."""
+    """Removes a member that left or whose session is over; the others rebalance."""
     # A delayed join gets an error that makes a client still alive come back as a new member.
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
     context.answer_sync(member, SyncReply(error=unknown))
-    context.end_session(group, member.member_id)
+    sessions.end(context, group, member.member_id)
     group.remove(member.member_id)
     carry_out(context, group, ANSWERS[Request.MEMBER_GONE][group.state])
 
 
 def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
-    """Take back an id that was handed out and not used."""
+    """Takes back a member id that was given out and not used."""
     group.expect_no_more(member_id)
-    context.shard.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
+    context.state.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
     if group.state is GroupState.PREPARING_REBALANCE:
         complete_if_all_joined(context, group)
 
 
 def complete_if_all_joined(context: EventContext, group: Group) -> None:
-    """End the joining early where nobody is missing (never the initial delay)."""
+    """Ends the joining early if all members joined (never the initial delay)."""
     if not group.initial_delay and group.all_joined:
         complete(context, group)
 
 
-def joining_is_over(context: EventContext, group: Group) -> None:
-    """The joining's deadline has come."""
+def end_joins(context: EventContext, group: Group) -> None:
+    """The deadline of the joining has come."""
     if group.initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms
         group.new_member_added = False
         deadline = Deadline(Timer.JOIN, group.group_id)
-        context.shard.deadlines.set(deadline, context.now_ms + delay_ms)
+        context.state.deadlines.set(deadline, context.now_ms + delay_ms)
         return
     complete(context, group)
 
 
 def complete(context: EventContext, group: Group) -> None:
-    """Begin a new generation of those who joined."""
+    """Begins a new generation with the members that joined."""
     absent = [m for m in group.members.values() if m.join_ticket is None and m.instance_id is None]
     for member in absent:
-        context.end_session(group, member.member_id)
+        sessions.end(context, group, member.member_id)
         group.remove(member.member_id)
     if group.members and not group.elect_joined_leader():
         _await_joins(context, group)  # only static members left, none here: their sessions decide
         return
     group.initial_delay = False
-    context.shard.deadlines.cancel(Deadline(Timer.JOIN, group.group_id))
+    context.state.deadlines.cancel(Deadline(Timer.JOIN, group.group_id))
     group.generation += 1
     group.unsynced.clear()
     if group.members:
@@ -112,7 +113,7 @@ def complete(context: EventContext, group: Group) -> None:
 
 
 def join_reply(group: Group, member: Member) -> JoinReply:
-    """What a member learns of the generation; only the leader learns of the members."""
+    """The reply of a joined member; only the leader gets the list of members."""
     leads = member.member_id == group.leader
     return JoinReply(
         member_id=member.member_id,
@@ -128,34 +129,34 @@ def _answer_joins(context: EventContext, group: Group) -> None:
     for member in group.members.values():
         if member.join_ticket is not None:
             context.answer_join(member, join_reply(group, member))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)
         member.is_new = False
         group.unsynced.add(member.member_id)
     deadline = Deadline(Timer.SYNC, group.group_id)
-    context.shard.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
 
 
 def _await_joins(context: EventContext, group: Group) -> None:
     deadline = Deadline(Timer.JOIN, group.group_id)
-    context.shard.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
 
 
-def syncing_is_over(context: EventContext, group: Group) -> None:
-    """The deadline for syncs has come: members that never asked are dropped."""
+def end_syncs(context: EventContext, group: Group) -> None:
+    """The deadline for syncs has come: removes members that have not sent one."""
     late = [group.members[member_id] for member_id in sorted(group.unsynced)]
     if not late or group.state is GroupState.PREPARING_REBALANCE:
         return
     for member in late:
-        context.end_session(group, member.member_id)
+        sessions.end(context, group, member.member_id)
         group.remove(member.member_id)
     prepare(context, group)
 
 
 def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
-    """Answer every delayed sync with `error`; no assignment holds any longer."""
+    """Answers every delayed sync with `error`, and drops the assignments."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
             group.assign(member, b"")
         if member.sync_ticket is not None:
             context.answer_sync(member, SyncReply(error=error))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)

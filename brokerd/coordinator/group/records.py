@@ -1,4 +1,4 @@
-"""What a group leaves in `__consumer_offsets`: typed records, and Kafka's exact bytes for them.
+"""The records of `__consumer_offsets`, as values and in Kafka's exact format.
 
 Every key and value starts with an int16 version; strings carry an int16 length (-1 = null), bytes
 an int32 length (-1 = null), arrays an int32 count. A null value is a tombstone.
@@ -151,10 +151,8 @@ def _encode_group(value: GroupValue) -> bytes:
 
 
 def decode(key: bytes | None, value: bytes | None) -> GroupsRecord | None:
-    """The record behind a key and a value, None for a kind that this broker does not keep.
-
-    Raises ValueError on bytes that are not what their version says.
-    """
+    """The record of a key and a value, None for a kind that this broker does not know. Raises
+    ValueError if the bytes do not have the format of their version."""
     if key is None:
         raise ValueError("a record of __consumer_offsets has no key")
     reader = ValueReader(key)

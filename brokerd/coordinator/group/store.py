@@ -1,4 +1,4 @@
-"""The durable state of the groups of one partition: what its records, replayed in order, say.
+"""The durable state of the groups of one partition, as its records, replayed in order, give it.
 
 `replay` and what transactions brought are the only things that change it. On a leader a record is
 replayed once the high watermark has passed it, on load (and on a follower) as it is read; either
@@ -45,7 +45,7 @@ class GroupStore:
         self._sent_count = 0
 
     def replay(self, record: GroupsRecord) -> None:
-        """Take over one record, the newest so far."""
+        """Applies one record, the newest so far."""
         if isinstance(record, GroupRecord):
             if record.value is None:
                 self.groups.pop(record.group_id, None)
@@ -57,7 +57,7 @@ class GroupStore:
             self._supersede(record, self._sent_count)
 
     def replay_sent(self, producer_id: int, record: OffsetRecord) -> None:
-        """Take over an offset that a producer sent within its transaction, the newest so far."""
+        """Takes an offset that a producer sent within its transaction, the newest so far."""
         self._sent_count += 1
         sent = self._sent.setdefault(producer_id, {})
         key = (record.group_id, record.topic, record.partition)
@@ -67,14 +67,14 @@ class GroupStore:
             sent[key] = _Sent(self._sent_count, record)
 
     def end_transaction(self, producer_id: int, *, commits: bool) -> None:
-        """What the producer sent counts now, or never."""
+        """Applies or drops the offsets that the producer sent."""
         sent = self._sent.pop(producer_id, {})
         for number, record in sent.values() if commits else ():
             self._take(record)
             self._supersede(record, number)
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those for which a transaction that has not ended has an offset."""
+        """Those of the partitions for which an open transaction has an offset."""
         if not self._sent:
             return frozenset()
         keys = {(topic, index) for sent in self._sent.values()
@@ -82,7 +82,7 @@ class GroupStore:
         return keys.intersection(of)
 
     def _supersede(self, record: OffsetRecord, number: int) -> None:
-        """What was sent before does not count any more."""
+        """A newer offset was committed: those sent before it do not count any more."""
         key = (record.group_id, record.topic, record.partition)
         for sent in self._sent.values():
             if key in sent and sent[key].number <= number:
@@ -100,10 +100,10 @@ class GroupStore:
                 del self.offsets[record.group_id]
 
     def awaits(self, group_id: str) -> bool:
-        """Whether a transaction that has not ended has an offset of the group."""
+        """Whether an open transaction has an offset of the group."""
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 
     def group_ids(self) -> set[str]:
-        """Every group that has a record or an offset, or may have one when a transaction ends."""
+        """Every group that has a record or an offset, or an offset in an open transaction."""
         awaiting = {group for sent in self._sent.values() for group, _, _ in sent}
         return self.groups.keys() | self.offsets.keys() | awaiting

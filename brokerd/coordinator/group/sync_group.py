@@ -1,9 +1,9 @@
-"""SyncGroup: the leader brings the assignment, every member gets its part of it."""
+"""SyncGroup: the leader sends all assignments, and each member gets its own."""
 
 from functools import partial
 
-from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group import rebalance, sessions
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_checks import check_generation
@@ -14,14 +14,14 @@ from brokerd.errors import ErrorCode
 
 
 def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
-    """Give a member its assignment, or delay it until the leader has brought all of them."""
+    """Gives a member its assignment, or delays it until the leader has sent the assignments."""
     error = _sync(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, SyncReply(error=error))
 
 
 def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorCode:
-    group = context.shard.groups.get(request.group_id)
+    group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     error = check_generation(group, request.member_id, request.instance_id, request.generation)
@@ -41,7 +41,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
     _synced(context, group, member)
     if answer is Action.GIVE_ASSIGNMENT:
         context.reply(ticket, _sync_reply(group, member))
-        context.renew_session(group, member)
+        sessions.renew(context, group, member)
         return ErrorCode.NONE
     # A sync of the same member that still waits is from a connection given up.
     context.answer_sync(member, SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS))
@@ -56,7 +56,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
 def _synced(context: EventContext, group: Group, member: Member) -> None:
     group.unsynced.discard(member.member_id)
     if not group.unsynced:
-        context.shard.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+        context.state.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
 
 
 def _assigned(
@@ -66,7 +66,7 @@ def _assigned(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The leader's assignment is in the log, or never will be."""
+    """The record with the assignments was appended, or failed."""
     overtaken = group.state is not GroupState.COMPLETING_REBALANCE or group.generation != generation
     if overtaken:
         return
@@ -79,7 +79,7 @@ def _assigned(
         group.assign(member, assignments.get(member.member_id, b""))
         if member.sync_ticket is not None:
             context.answer_sync(member, _sync_reply(group, member))
-            context.renew_session(group, member)
+            sessions.renew(context, group, member)
 
 
 def _sync_reply(group: Group, member: Member) -> SyncReply:

@@ -1,6 +1,6 @@
 """The state machine of a consumer group, as two tables.
 
-`TRANSITIONS` says which state follows an event; a pair that is not in it is a bug of ours.
+`TRANSITIONS` says which state follows an event; a pair that is not in it is a bug.
 `ANSWERS` says what a request gets in each state, once the member and its generation were checked:
 an error code, or the `Action` that carries it out.
 
@@ -43,7 +43,7 @@ class Event(Enum):
 
 
 class Request(Enum):
-    """A request of a member, or about a group, whose answer hangs on the state."""
+    """A request of a member, or about a group, whose answer depends on the state."""
 
     JOIN_NEW = auto()
     JOIN_AGAIN = auto()
@@ -57,7 +57,7 @@ class Request(Enum):
 
 
 class Action(Enum):
-    """What a handler does where the answer is no bare error code."""
+    """What a handler does if the answer is not just an error code."""
 
     ACCEPT = auto()
     NOTHING = auto()
@@ -168,7 +168,7 @@ ANSWERS: dict[Request, dict[GroupState, Answer]] = {
 
 
 def next_state(state: GroupState, event: Event) -> GroupState:
-    """The state after `event`; a pair outside the table raises, being a bug of ours."""
+    """The state after `event`. A pair that is not in the table is a bug: AssertionError."""
     try:
         return TRANSITIONS[state, event]
     except KeyError:

@@ -6,7 +6,7 @@ of 2^63. An id is therefore never given out twice.
 
 
 class ProducerIds:
-    """The ids this broker still has. Pure: who fetches blocks is somebody else."""
+    """The ids left of this broker's block. Pure: the caller claims blocks."""
 
     __slots__ = ("_last", "_next")
 

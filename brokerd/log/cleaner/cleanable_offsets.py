@@ -1,4 +1,4 @@
-"""What a look at one log finds: its closed segments, and how much of it is dirty."""
+"""What can be cleaned of one log: its closed segments, and how much of it is dirty."""
 
 from brokerd.errors import KafkaError
 from brokerd.log.cleaner import plan
@@ -13,12 +13,12 @@ def closed_segments(log: UnifiedLog) -> list[Segment]:
 
 
 def end_of(log: UnifiedLog, segment: Segment) -> int:
-    """The offset at which one of the segments ends."""
+    """The offset after the last one of a segment."""
     return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
 
 
 def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
-    """The aborted transactions that began before a segment's end and ended behind it. Raises
+    """The aborted transactions that began before a segment's end and ended after it. Raises
     OSError, KafkaError."""
     log.local.mend_aborted(log.log_start_offset)  # the cleaner reads the files of all segments
     return log.local.segments.aborted_across(offset)
@@ -44,7 +44,7 @@ def dirty_part(
 
 
 def dirty_bytes(log: UnifiedLog, checkpoint: int, now_ms: int) -> int:
-    """How much of a log is dirty; all of one that cannot be read."""
+    """How much of a log is dirty; all of a log that cannot be read."""
     try:
         return dirty_part(log, checkpoint, log.high_watermark, now_ms).dirty_bytes
     except (OSError, KafkaError):

@@ -1,4 +1,4 @@
-"""A cleaned segment on its way: data, both indexes and, if need be, the transaction index.
+"""Writes a cleaned segment: data, both indexes and, if necessary, the transaction index.
 
 The files have the suffix `.cleaned` until the broker renames them. `finish` syncs them, so that
 what the broker swaps in is durable before what it replaces goes.
@@ -44,7 +44,7 @@ class CleanedSegment(NewlyIndexed):
         super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
-        """Append batches; of each header only last offset and largest timestamp are used."""
+        """Appends batches; of each header, only last offset and largest timestamp are used."""
         for start in range(0, len(batches), BUFFERS_MAX):
             self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
         if not batches:

@@ -1,4 +1,4 @@
-"""What cleaning must know of transactions: which batches are aborted, which markers may go.
+"""Transactions while a log is cleaned: which batches are aborted, which markers may be removed.
 
 Records of aborted transactions go at once. The marker that ends a transaction may go once a
 cleaning has met none of its batches; it then waits for its delete horizon as a tombstone does.
@@ -26,7 +26,7 @@ class Transactions:
         self.kept: list[AbortedTxn] = []
 
     def may_discard(self, batch: StoredBatch) -> bool:
-        """Whether a batch's records may go because of how their transaction ended."""
+        """Whether a batch's records may be removed because of the end of their transaction."""
         header = batch.header
         if not header.is_transactional:
             return False

@@ -35,17 +35,18 @@ StillWanted = Callable[[], bool]
 
 
 class CleaningError(Exception):
-    """A log that cannot be cleaned; the text says where and why."""
+    """A log cannot be cleaned; the message says where and why."""
 
 
 class GivenUpError(Exception):
-    """Nobody wants the round any more."""
+    """The broker has cancelled the round."""
 
 
 def clean(
     job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
 ) -> RoundDone:
-    """Do a round. Never raises: `failed` says what went wrong, empty with offset -1: given up."""
+    """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
+    -1, the round was cancelled."""
     end_offset, failed, is_transient = -1, "", False
     cleaning = None
     try:
@@ -87,7 +88,7 @@ class _Cleaning:
         self.damaged: dict[int, str] = {}
 
     def run(self) -> int:
-        """Returns the offset up to which the log is clean now."""
+        """Cleans; returns the offset up to which the log is clean now."""
         files = [self._files_of(*segment) for segment in self._job.segments]
         aborted = self._aborted(files)
         latest = self._fill_map([each for each in files if each.next_offset > self._start], aborted)
@@ -146,7 +147,8 @@ class _Cleaning:
         return latest
 
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
-        """Put the keys of a table; the last offset put if not all had room, else -1."""
+        """Puts the keys of a table; returns the last offset put if there was not enough room, else
+        -1."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
         rows = np.flatnonzero(chosen & (table.offsets >= self._start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
@@ -234,8 +236,8 @@ class _Cleaning:
         kept: list[Buffer | None],
         walked: list[int],
     ) -> bool:
-        """Write what stays; whether that is anything else than what was read. `walked` is how many
-        records were found in each batch."""
+        """Writes the records that are kept; returns whether they differ from what was read.
+        `walked` is the number of records of each batch."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
         for (header, view), data, count in zip(batches, kept, walked, strict=True):
@@ -299,7 +301,7 @@ class _Cleaning:
 
 
 class _OpenFile:
-    """A data file, read in pieces that live as long as somebody looks at them."""
+    """A data file that is read in pieces; each stays in memory as long as it is referred to."""
 
     def __init__(self, path: str) -> None:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -1,12 +1,12 @@
-"""The broker's side of compaction: which log is cleaned next, and taking in what a worker made.
+"""Compaction in the broker: which log is cleaned next, and how cleaned segments replace old ones.
 
-`tick` looks at the compacted logs, so many at a time, and gives the dirtiest to workers; between
-looks that find nothing lie log.cleaner.backoff.ms. A worker only writes `.cleaned` files. Whether
-they are still wanted (the log may have been cut, deleted or lost segments meanwhile) is decided
-here, where the log is used; so are the renames and the checkpoint made.
+`tick` checks the compacted logs, some at a time, and gives the dirtiest to workers; after a check
+without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The thread
+that uses the log decides here whether they are still valid (the log may have been cut, deleted or
+lost segments meanwhile), renames them and writes the checkpoint.
 
-A log whose cleaning fails is uncleanable until it is cut or made anew, or the broker restarts. What
-the process or the machine has run out of may come back: then it is tried again some times first.
+A log whose cleaning failed is uncleanable until it is cut or created anew, or the broker restarts.
+After a transient error, such as a lack of memory, it is first tried again some times.
 """
 
 import logging
@@ -35,7 +35,7 @@ TRANSIENT_FAILURES_MAX: Final = 20
 
 
 class Listener(Protocol):
-    """Who hears what becomes of a job."""
+    """Is called with the results of a job."""
 
     def group_done(self, group: GroupDone) -> bool: ...
 
@@ -45,7 +45,7 @@ class Listener(Protocol):
 
 
 class Workers(Protocol):
-    """Who does the jobs. Calls the listener where the logs are used."""
+    """Does jobs, and calls the listener in the thread that uses the logs."""
 
     @property
     def free(self) -> int: ...
@@ -53,12 +53,12 @@ class Workers(Protocol):
     def run(self, job: Job, listener: Listener) -> None: ...
 
     def rest(self) -> None:
-        """There is nothing to do for now."""
+        """There is no job for now."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of one log; void when the log is another one, or was cut."""
+    """What is known of one log; invalid once the log was replaced or cut."""
 
     log: UnifiedLog
     checkpoint: int
@@ -106,8 +106,8 @@ class LogCleanerManager:
 
     @property
     def held(self) -> dict[TopicPartition, int]:
-        """The logs that would be cleaned further if it were not for an open transaction, with the
-        offset at which the first one begins."""
+        """The logs that an open transaction keeps from being cleaned further, with its first
+        offset."""
         return {
             key: known.held_at
             for key, known in self._known.items()
@@ -116,7 +116,7 @@ class LogCleanerManager:
 
     @property
     def uncleanable_bytes(self) -> int:
-        """What is dirty of uncleanable logs; all of one of which that cannot be read."""
+        """The dirty bytes of uncleanable logs; all bytes of those that cannot be read."""
         now_ms = self.now_ms()
         return sum(
             cleanable_offsets.dirty_bytes(known.log, known.checkpoint, now_ms)
@@ -132,8 +132,8 @@ class LogCleanerManager:
     # -- choosing ----------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> bool:
-        """Look at some logs; at the end of a look have the dirtiest cleaned. Whether the look goes
-        on: then the next tick is due at once."""
+        """Checks some logs; after the last one, has the dirtiest cleaned. Returns whether there are
+        more to check now."""
         if self._look is None:
             if now_ms < self._due_ms or not self.workers.free:
                 return False
@@ -149,7 +149,7 @@ class LogCleanerManager:
         return False
 
     def _steps(self, now_ms: int) -> Iterator[None]:
-        """A look, one log at a time; first at those that were lost."""
+        """A check of all logs, one at a time; first those with lost jobs."""
         has_lost = False
         for key, known in list(self._known.items()):
             if not known.is_busy and not self.is_unchanged(known):
@@ -211,8 +211,8 @@ class LogCleanerManager:
                 self.workers.rest()
 
     def _start(self, known: _Known, whole: plan.Dirty, now_ms: int) -> bool:
-        """Have a log cleaned, or made durable first; whether there was anything to do. `whole` is
-        what would be cleaned if no transaction were open."""
+        """Has a log cleaned, or first made durable; returns whether there was anything to do.
+        `whole` is what could be cleaned without open transactions."""
         log = known.log
         if not self.is_unchanged(known):
             return False
@@ -243,7 +243,8 @@ class LogCleanerManager:
         return True
 
     def _read(self, known: _Known, pending: PendingRead) -> None:
-        """Have read by another thread what a look at a log lacks; a later look finds it."""
+        """Has another thread read what the check of a log needs; a later check finds it in
+        memory."""
         known.reads += 1
         self.logs.read(pending, lambda: None)
 
@@ -282,7 +283,7 @@ class LogCleanerManager:
         )
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
-        """Note what a round came to."""
+        """Notes the result of a round."""
         log = known.log
         self.metrics.round_ms = self.now_ms() - began_ms
         self.metrics.round_kept = done.written_bytes / done.read_bytes if done.read_bytes else 0.0
@@ -309,7 +310,7 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Write down up to where each log is clean."""
+        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
@@ -320,8 +321,8 @@ class LogCleanerManager:
         crash_points.reached("after-cleaner-checkpoint")
 
     def failed(self, known: _Known, reason: str, *, is_transient: bool = False) -> None:
-        """A log could not be cleaned: no wonder where it has changed, else it is uncleanable; where
-        that may pass, only after a while."""
+        """A log could not be cleaned. If it has changed this means nothing; else it is uncleanable,
+        after a transient error only if it fails again."""
         if not self.is_unchanged(known):
             return
         known.transient_failures = known.transient_failures + 1 if is_transient else 0
@@ -369,7 +370,7 @@ class _Round:
         return True
 
     def _is_wanted(self, group: GroupDone) -> bool:
-        """Whether the segments that a group was made of are still there as they were."""
+        """Whether the segments from which a group was made still exist unchanged."""
         if not self._cleaner.is_unchanged(self._known):
             return False
         sizes = {base: size for base, _, size in self._job.segments}
@@ -383,7 +384,7 @@ class _Round:
             self._cleaner.failed(self._known, done.failed, is_transient=done.is_transient)
 
     def _has_lost_segments(self) -> bool:
-        """Whether retention took segments from under the worker."""
+        """Whether retention deleted segments while the worker read them."""
         closed = cleanable_offsets.closed_segments(self._known.log)
         return not closed or closed[0].base_offset > self._first
 

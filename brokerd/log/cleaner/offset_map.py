@@ -1,4 +1,4 @@
-"""The last offset of each key, in memory that is given beforehand.
+"""The last offset of each key, in a table of fixed size.
 
 A key is known by a 128-bit hash of it, in a table of 24 bytes a slot (as Kafka's): two halves of
 the hash and the offset, open addressing with double hashing, filled to a load factor at most. All
@@ -78,7 +78,7 @@ class KeyHash:
 
 
 class OffsetMap:
-    """See the module. Offsets must be put in rising order: the last one put for a key stands."""
+    """See the module. Offsets must be put in rising order: of equal keys the last one counts."""
 
     __slots__ = ("_first", "_held", "_second", "_size", "_slots", "capacity")
 
@@ -105,11 +105,11 @@ class OffsetMap:
 
     @property
     def room(self) -> int:
-        """How many keys more are sure to fit."""
+        """How many more keys are sure to fit."""
         return self.capacity - self._size
 
     def put(self, first: Words, second: Words, offsets: Ints) -> None:
-        """Note the offsets of keys, rising, at most `room` of them."""
+        """Puts the offsets of keys, in rising order, at most `room` of them."""
         if len(offsets) > self.room:
             raise ValueError(f"{len(offsets)} keys for a map with room for {self.room}")
         slots, steps = self._probes(first, second)

@@ -1,4 +1,4 @@
-"""What of a log is dirty, which log is the dirtiest, and which segments are written into one.
+"""Plans a cleaning: the dirty part of a log, how dirty it is, and which segments are joined.
 
 A log has three parts: what was cleaned before (up to the cleaner's checkpoint), the dirty part, and
 what may not be cleaned yet: the active segment, what is not below the last stable offset or not
@@ -88,14 +88,14 @@ def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
 
 
 def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
-    """Whether it is dirty enough, or too long."""
+    """Whether it is dirty enough, or has been dirty for too long."""
     if dirty.end_offset <= dirty.start_offset or dirty.dirty_bytes == 0:
         return False
     return dirty.late_ms > 0 or dirty.ratio > config.min_cleanable_dirty_ratio
 
 
 class SegmentFiles(NamedTuple):
-    """A segment that takes part in a cleaning, with the sizes of its files."""
+    """A segment to be cleaned, with the sizes of its files."""
 
     base_offset: int
     next_offset: int
@@ -107,7 +107,7 @@ class SegmentFiles(NamedTuple):
 def groups(
     segments: Iterable[SegmentFiles], *, segment_bytes: int, index_bytes: int
 ) -> list[list[SegmentFiles]]:
-    """Neighbours that fit one segment together, whatever is kept of them."""
+    """Groups of neighbouring segments that fit into one segment, whatever is kept of them."""
     made: list[list[SegmentFiles]] = []
     size = index = time_index = 0
     for segment in segments:

@@ -1,13 +1,13 @@
-"""What becomes of each batch: it stays as it is, is written anew, stays empty, or goes.
+"""Decides for each batch whether it is kept, rewritten, emptied or removed (Kafka's Cleaner).
 
-A record stays if it lies behind what the offset map knows of, or if it is the last one of its key
-and has a value, or has none (a tombstone) and the delete horizon of its batch is not reached. A
-record without a key goes. A batch keeps its offsets, its producer's sequence numbers, its leader
-epoch and its codec, whatever goes of it; records that stay are copied as they are. The first time a
-batch with a tombstone (or a marker that may go) is cleaned, its delete horizon is set: attribute
-bit 6, the base timestamp is then the horizon and the timestamps count from it.
+A record is kept if its offset is above those in the offset map; or if it is the last one of its key
+and has a value, or is a tombstone whose batch has not reached its delete horizon. A record without
+a key is removed. A batch keeps its offsets, its producer's sequence numbers, its leader epoch and
+its codec; kept records are copied unchanged. The first time a batch with a tombstone (or a marker
+that may be removed) is cleaned, its delete horizon is set: attribute bit 6 means that the base
+timestamp is the horizon, and the timestamps count from it.
 
-A batch that does not hold together stays as it is.
+A damaged batch is kept unchanged.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ Batch = memoryview | bytearray | None
 
 
 class Rules(NamedTuple):
-    """What holds for one cleaning. Offsets above `latest_offset` are not in the offset map."""
+    """The rules of one cleaning. Offsets above `latest_offset` are not in the offset map."""
 
     latest_offset: int
     now_ms: int
@@ -41,14 +41,15 @@ class Rules(NamedTuple):
 
 
 class BatchRules(NamedTuple):
-    """For each batch: whether its transaction lets it go; whether it is its producer's last."""
+    """Of each batch: whether its transaction allows its removal; whether it is its producer's
+    last."""
 
     may_discard: Sequence[bool]
     last_of_producer: Sequence[bool]
 
 
 def horizon_of(header: BatchHeader) -> int | None:
-    """When a batch's tombstones may go; None where that was not set yet."""
+    """The delete horizon of a batch's tombstones; None if it is not set yet."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON else None
 
 
@@ -59,10 +60,8 @@ def filter_batches(
     rules: Rules,
     special: BatchRules,
 ) -> list[Batch]:
-    """For each batch the bytes that stay: `batch.view` itself, others, or None.
-
-    `last_offsets` has the offset map's answer for the key of each row of the table (-1: unknown).
-    """
+    """The bytes that are kept of each batch: `batch.view` itself, others, or None. `last_offsets`
+    is the offset map's answer for the key of each row of the table (-1: unknown)."""
     kept = _kept(batches, table, last_offsets, rules, special)
     size = len(batches)
     counts = np.bincount(table.batch_of[kept], minlength=size).tolist()
@@ -119,7 +118,7 @@ def _kept(
 
 
 def _empty(batch: StoredBatch) -> Batch:
-    """A batch without records that still says what its producer wrote last."""
+    """A batch without records that keeps its producer's last sequence number."""
     header = batch.header
     if header.count == 0:
         return batch.view

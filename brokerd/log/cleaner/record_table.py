@@ -1,7 +1,7 @@
 """The records of many batches at once, as columns: where each lies, its offset, key and value.
 
 Only the first varint of a record (its length) is read one by one, for that is how the next one is
-found; all other fields are read for all records together. A batch that does not hold together (a
+found; all other fields are read for all records together. A damaged batch (a
 wrong CRC, a payload that cannot be decompressed, records that are not where they should be) has no
 records here: it is in `damaged`, with the reason.
 """

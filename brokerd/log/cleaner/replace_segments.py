@@ -1,5 +1,5 @@
-"""Putting a cleaned segment in the place of those it was made of, so that a stop at any point is
-finished or undone at the next start (`loader.tidy`).
+"""Replaces segments by the cleaned segment that was made of them. If the broker stops at any point,
+the next start finishes or undoes this (`loader.tidy`).
 
 1. indexes `.cleaned` → `.swap`, then the data: from here on the set is complete;
 2. the files of the old segments → `.deleted` (open ranges of them stay readable);
@@ -26,8 +26,8 @@ _sync = crash_points.around("swap-sync")(sync_path)
 
 @raises_storage_error
 def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, now_ms: int) -> None:
-    """Put what a job made of closed neighbours in their place. Raises KafkaError: then they are
-    what they were, unless the disk has failed."""
+    """Replaces closed neighbouring segments by what a job made of them. Raises KafkaError: then
+    nothing has changed, unless the disk has failed."""
     local = log.local
     old = local.segments.closed_run(bases)
     if old is None:
@@ -79,7 +79,7 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
 
 
 class SwapSyncJob:
-    """Step 4. `done` is called where logs are used, or `failed` with what went wrong."""
+    """Step 4. `done` is called in the thread that uses the logs, or `failed` with the error."""
 
     __slots__ = ("_directory", "_done", "_error", "_failed")
 
@@ -110,7 +110,7 @@ class SwapSyncJob:
 
 
 def discard(directory: str, base_offset: int, job: str) -> None:
-    """Remove what a job made and nobody wants any more."""
+    """Removes the files of a job that was cancelled."""
     for suffix in _FILES:
         try:
             os.unlink(names.cleaned_file(directory, base_offset, suffix, job))

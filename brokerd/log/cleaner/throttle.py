@@ -1,4 +1,4 @@
-"""Not faster than so many bytes a second (log.cleaner.io.max.bytes.per.second)."""
+"""Limits reads and writes of the cleaner (log.cleaner.io.max.bytes.per.second)."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ PAUSE_MIN_S: Final = 0.05
 
 
 class Throttle:
-    """Sleeps off what was done too early, in pauses long enough to be worth it."""
+    """Sleeps when the work is ahead of the limit, in pauses that are not too short."""
 
     __slots__ = ("_free_at_s", "_now_s", "_rate", "_sleep")
 

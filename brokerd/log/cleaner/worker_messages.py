@@ -1,4 +1,4 @@
-"""What the broker and a compaction worker send each other: one JSON object a line.
+"""Messages between the broker and a compaction worker: one JSON object a line.
 
 broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
 worker → broker   any number of GroupDone, then one RoundDone
@@ -65,12 +65,9 @@ class GroupDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundDone:
-    """The round is over: cleaned up to `end_offset`, or `failed` says why not, and `is_transient`
-    whether it was for the lack of something that may come back.
-
-    `damaged` names batches that do not hold together, by offset; there may be more of them.
-    `map_used` is the share of the map's memory that the keys took.
-    """
+    """The round is over: cleaned up to `end_offset`, or `failed` has the error and `is_transient`
+    says whether it may pass. `damaged` names some damaged batches, by offset. `map_used` is the
+    share of the map's memory that the keys took."""
 
     end_offset: int = -1
     failed: str = ""
@@ -98,7 +95,7 @@ def decode_job(line: bytes) -> Job:
 
 
 def decode_message(line: bytes) -> GroupDone | RoundDone:
-    """What a worker said. Raises ValueError for anything else."""
+    """A worker's message. Raises ValueError for anything else."""
     try:
         fields = json.loads(line)
         made: type[GroupDone | RoundDone] = _MESSAGES[fields.pop("kind")]

@@ -1,9 +1,9 @@
-"""The log directories of a broker together: which of them serve, and where a new log goes.
+"""All log directories of a broker: which of them are online, and where a new log is created.
 
-One that cannot be read or written, at the start or later, is *offline* until the broker starts
-again: what lies in it is not served, and its checkpoints are left alone. The others go on. Without
-any there is no broker. A partition that is not in one of the others may lie there, so while one is
-offline only partitions that never had a record get a new log (Kafka: LogManager.getOrCreateLog).
+A directory that cannot be read or written, at the start or later, is *offline* until the broker
+restarts: its logs are not served, and its checkpoints are not written. If all are offline, the
+broker ends. A log that is in no online directory may be in an offline one: so while one is offline,
+a new log is created only for a partition that never had a record (LogManager.getOrCreateLog).
 """
 
 import logging
@@ -28,7 +28,7 @@ ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start ag
 
 
 class FailedDir(NamedTuple):
-    """A log directory taken offline, why, and the partitions that were served from it."""
+    """A log directory that was taken offline, the reason, and its partitions."""
 
     path: str
     reason: str
@@ -36,12 +36,12 @@ class FailedDir(NamedTuple):
 
 
 class LogDirs:
-    """See the module. `paths` are all of them, `live` those that serve, `offline` why others do
-    not, `lost` why partitions known to lie there are not served. `of` has the one of each log.
-    """
+    """See the module. `paths` are all directories, `live` those online, `offline` the reasons of
+    the others, `lost` the reasons of partitions in them that are not served. `of` has the directory
+    of each log."""
 
     def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
-        """Lock them. Raises LogDirError."""
+        """Locks the directories. Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
         self.offline: dict[str, str] = {}
@@ -58,7 +58,7 @@ class LogDirs:
             raise
 
     def _refuse_twice(self) -> None:
-        """One directory by two names would be locked, and loaded, twice."""
+        """Refuses one directory under two names: it would be locked and loaded twice."""
         real: dict[str, str] = {}
         for path in self.paths:
             other = real.setdefault(os.path.realpath(path), path)
@@ -72,7 +72,7 @@ class LogDirs:
             self._offline(os.path.abspath(path), str(error), 0)
 
     def require_one(self) -> None:
-        """Raises LogDirError where none serves."""
+        """Raises LogDirError if none is online."""
         if not self.live:
             raise LogDirError(f"{ALL_FAILED} ({'; '.join(self.offline.values())})")
 
@@ -85,7 +85,7 @@ class LogDirs:
         )  # fmt: skip
 
     def fail(self, path: str, reason: str) -> list[TopicPartition]:
-        """Take one offline; returns the partitions that were served from it."""
+        """Takes a directory offline; returns its partitions."""
         log_dir = self.at(path)
         if log_dir is None:
             return []
@@ -100,39 +100,39 @@ class LogDirs:
 
     @property
     def were_clean(self) -> bool:
-        """Whether a clean stop left those that serve as they were found."""
+        """Whether the last stop of all online directories was clean."""
         return all(log_dir.was_clean for log_dir in self.live)
 
     def at(self, path: str) -> LogDir | None:
-        """The one that serves at `path`, or that `path` lies in."""
+        """The online directory at `path`, or in which `path` is."""
         for log_dir in self.live:
             if path == log_dir.path or path.startswith(f"{log_dir.path}/"):
                 return log_dir
         return None
 
     def by_load(self) -> list[LogDir]:
-        """Those that serve, the ones with the fewest logs first."""
+        """The online directories, those with the fewest logs first."""
         return sorted(self.live, key=lambda log_dir: log_dir.partitions)
 
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
-        """A log lies there now."""
+        """A log is in the directory now."""
         self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
     def remove(self, key: TopicPartition) -> None:
-        """A log is no more."""
+        """A log was deleted."""
         self.of.pop(key).partitions -= 1
         if len(self._gone) < GONE_MAX:
             self._gone.add(key)
 
     def may_hold_unseen(self, key: TopicPartition) -> bool:
-        """Whether the log of a partition may lie in one that is offline."""
+        """Whether the log of a partition may be in an offline directory."""
         return bool(self.offline) and key not in self.of
 
     def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
-        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be
-        seen now, or may lie there if it is not new."""
+        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log is in an offline
+        directory, or may be if it is not new."""
         if key in self.lost:
             reason = self.lost[key]
         elif self.offline and not is_new:
@@ -142,15 +142,15 @@ class LogDirs:
             return
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
 
-    # -- what they say together --------------------------------------------------------------------
+    # -- checkpoints and cluster ------------------------------------------------------------------
 
     @property
     def cluster_id(self) -> str:
-        """The cluster that they were used in; empty while they were in none."""
+        """The id of the cluster that the directories belong to; '' if they are new."""
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
     def read(self, name: str) -> dict[TopicPartition, int]:
-        """What the checkpoints of that name say of the logs in use, each in its own directory."""
+        """The entries that checkpoints of that name have of the logs, each in its own directory."""
         return {
             key: offset
             for log_dir in self.live
@@ -159,8 +159,8 @@ class LogDirs:
         }
 
     def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
-        """A log is about to be made: have no checkpoint say anything of an older one of its name,
-        nor of others that went with it. Returns the files to be synced. Raises OSError."""
+        """A log is about to be created: clears the entries that checkpoints have of an older log
+        with its name. Returns the files to sync, which makes this durable. Raises OSError."""
         files = [
             file
             for log_dir in self.live
@@ -179,7 +179,7 @@ class LogDirs:
         offsets: Mapping[TopicPartition, int],
         failed: Callable[[OSError], None] = no_failure,
     ) -> list[CheckpointJob]:
-        """One job for each directory, with the offsets of the logs in it."""
+        """A job for each directory, with the offsets of the logs in it."""
         there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
         for key, offset in offsets.items():
             if key in self.of:
@@ -190,7 +190,7 @@ class LogDirs:
         ]
 
     def unlock(self) -> None:
-        """Let others have them."""
+        """Unlocks the directories."""
         for log_dir in self.live:
             log_dir.unlock()
 

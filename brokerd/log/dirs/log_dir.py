@@ -1,4 +1,4 @@
-"""One log directory: whose it is, whether it was left cleanly, and the partitions in it.
+"""One log directory: its owner, whether its last stop was clean, and the logs in it.
 
 Files beside the partitions' directories, as Kafka has them:
 - `.lock`: held (POSIX lock) while a broker uses the directory;
@@ -7,11 +7,12 @@ Files beside the partitions' directories, as Kafka has them:
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
 - the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
-`meta.properties` must be sound, or records might be taken for another broker's. The others are
-taken as missing where they are not, with a warning.
+`meta.properties` must be valid, or records of another broker might be served. Other files that are
+damaged count as missing, with a warning.
 
-What is wrong with a directory comes in two kinds, as in Kafka: one that its disk cannot read or
-write is offline and the others serve; one that is in use or another's must be put right first.
+As in Kafka there are two kinds of errors. A directory that cannot be read or written is offline,
+and the others are served. For a directory that is in use, or belongs to another broker, the broker
+does not start.
 """
 
 import fcntl
@@ -44,24 +45,22 @@ _make = crash_points.around("directory-make")(os.mkdir)
 
 
 class LogDirError(Exception):
-    """Log directories that cannot be used; the text says why and what to do."""
+    """Log directories that keep the broker from starting; the message says why and what to do."""
 
 
 class LogDirFailedError(LogDirError):
-    """One that the disk does not let us use: it is offline, the others serve."""
+    """A directory that cannot be read or written: it is offline, the others are served."""
 
 
 class LogDir:
-    """A locked log directory; `partitions` counts the logs in use in it, `checkpoints` has its
-    files by name."""
+    """A locked log directory; `partitions` is the number of its logs, `checkpoints` has its files
+    by name."""
 
     __slots__ = ("_lock_fd", "checkpoints", "partitions", "path", "was_clean")
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
-        """Lock the directory (made if missing) and check whose it is.
-
-        Raises LogDirFailedError, or LogDirError for one that no other can make up for.
-        """
+        """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
+        LogDirError if the broker must not start."""
         self.path = os.path.abspath(path)
         self.partitions = 0
         self.checkpoints = {name: CheckpointFile(f"{self.path}/{name}") for name in checkpoints.ALL}
@@ -100,14 +99,12 @@ class LogDir:
 
     @property
     def cluster_id(self) -> str:
-        """The cluster that the directory was used in; empty while it was in none."""
+        """The id of the cluster that the directory belongs to; '' if it is new."""
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
-        """Note the cluster that the directory belongs to.
-
-        Raises LogDirError for another one, OSError where that cannot be written down.
-        """
+        """Writes the cluster id into the directory. Raises LogDirError if it has another one,
+        OSError if it cannot be written."""
         path = Path(self.path, META_PROPERTIES)
         known = self.cluster_id
         if known and known != cluster_id:
@@ -125,7 +122,7 @@ class LogDir:
     def create(
         self, context: LogContext, topic: str, partition: int, topic_id: UUID, now_ms: int
     ) -> LoadedLog:
-        """Make an empty log. Raises OSError; FileExistsError if something is in its place."""
+        """Creates an empty log. Raises OSError; FileExistsError if the directory exists."""
         path = self.partition_path(topic, partition)
         _make(path)
         try:
@@ -138,15 +135,15 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        """From now on it is not as a clean stop left it. Raises OSError."""
+        """Removes the mark of a clean stop. Raises OSError."""
         _remove_mark(Path(self.path, CLEAN_SHUTDOWN))
 
     def entries(self) -> list[str]:
-        """The names of the directories in it."""
+        """The names of its subdirectories."""
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
-        """A checkpoint's offsets; none, with a warning, where the file does not hold together."""
+        """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
         try:
             return self.checkpoints[name].read()
         except KafkaError as error:
@@ -154,12 +151,12 @@ class LogDir:
             return {}
 
     def mark_clean(self, broker_epoch: int) -> None:
-        """Write the mark of a clean stop. Raises OSError."""
+        """Writes the mark of a clean stop. Raises OSError."""
         text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 
     def unlock(self) -> None:
-        """Let others have the directory. A second call does nothing."""
+        """Unlocks the directory. A second call does nothing."""
         fd, self._lock_fd = self._lock_fd, -1
         if fd >= 0:
             os.close(fd)
@@ -189,7 +186,7 @@ def _lock(path: str) -> int:
 
 @crash_points.around("mark-remove")
 def _remove_mark(marker: Path) -> None:
-    """Durably: after a power cut it would vouch for what was written since."""
+    """Removes the mark of a clean stop, durably: after a power failure it must not be back."""
     try:
         marker.unlink()
     except FileNotFoundError:
@@ -198,7 +195,7 @@ def _remove_mark(marker: Path) -> None:
 
 
 def _is_clean(marker: Path) -> bool:
-    """Whether the mark of a clean stop is there; an empty one is that of a Kafka before 3.6."""
+    """Whether the mark of a clean stop exists; that of Kafka before 3.6 is an empty file."""
     try:
         text = marker.read_text(encoding="utf-8")
         if not text or isinstance(json.loads(text), dict):

@@ -30,7 +30,7 @@ truncate = crash_points.around("index-cut")(os.truncate)
 
 
 class CorruptIndexError(Exception):
-    """An index file that does not hold together; its segment's data can rebuild it."""
+    """A damaged index file; its segment's data can rebuild it."""
 
 
 class OffsetIndex:

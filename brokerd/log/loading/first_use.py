@@ -1,5 +1,4 @@
-"""What a log reads at its first use: whether it ends where it is said to end, its idempotent
-producers and its leader epochs.
+"""What a log reads at its first use: its end, its idempotent producers and its leader epochs.
 
 A log opened after a clean stop reads nothing until its first use; then the batches behind the last
 index entry are walked, and if they do not end where the log should end, it is recovered as after
@@ -28,8 +27,8 @@ T = TypeVar("T")
 
 
 class FirstUse:
-    """See the module. `producers` and `epochs` are None until they are read. All methods raise
-    OSError, and NotInPageCache if not may_block and they would wait for the disk."""
+    """See the module. `producers` and `epochs` are None until they were read. All methods raise
+    OSError; NotInPageCache if not may_block and they would wait for the disk."""
 
     __slots__ = ("_expired_until_ms", "epochs", "is_end_checked", "producers")
 
@@ -40,7 +39,7 @@ class FirstUse:
         self._expired_until_ms = -1
 
     def check_end(self, log: "UnifiedLog", *, may_block: bool) -> None:
-        """See whether the log ends where it is said to end; else it is recovered."""
+        """Checks that the log ends where the checkpoint says; else it is recovered."""
         if self.is_end_checked:
             return
         active = log.local.segments.active
@@ -55,7 +54,7 @@ class FirstUse:
         _read(log, check, partial(self._take_tail, log), may_block=may_block)
 
     def _take_tail(self, log: "UnifiedLog", tail: recovery.CheckedTail) -> None:
-        """The log does not end where it is said to: have it end where its last segment does."""
+        """The log does not end where the checkpoint says: it ends where its last segment does."""
         local = log.local
         self.close_epochs()
         self.epochs = self.producers = None
@@ -74,7 +73,7 @@ class FirstUse:
         log.on_truncated()
 
     def load_producers(self, log: "UnifiedLog", *, may_block: bool) -> ProducerState:
-        """The idempotent producers, from the last snapshot on."""
+        """Reads the idempotent producers, from the last snapshot on."""
         if self.producers is None:
             offset, entries = snapshot = producer_snapshot.load_latest(
                 log.directory, log.log_start_offset, log.log_end_offset
@@ -96,14 +95,14 @@ class FirstUse:
         producers.expire(self._expired_until_ms)
 
     def expire_producers(self, until_ms: int) -> None:
-        """Forget producers whose last batch is of `until_ms` or earlier, now or when they are
+        """Forgets producers whose last batch is from `until_ms` or earlier, now or once they are
         read."""
         self._expired_until_ms = until_ms
         if self.producers is not None:
             self.producers.expire(until_ms)
 
     def load_epochs(self, log: "UnifiedLog", *, may_block: bool) -> LeaderEpochFileCache:
-        """The leader epochs, from the batches where their file is damaged or missing."""
+        """Reads the leader epochs, from the batches if their file is damaged or missing."""
         if self.epochs is None:
             start = log.log_start_offset
             context = log.local.context
@@ -122,7 +121,7 @@ class FirstUse:
         self.epochs = epochs
 
     def close_epochs(self) -> None:
-        """Nothing is written any more to the file of the leader epochs."""
+        """From now on the file of the leader epochs is not written."""
         if self.epochs is not None:
             self.epochs.close()
 

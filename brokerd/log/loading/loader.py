@@ -1,8 +1,8 @@
-"""Opening a partition's directory: what is there, and mending it after an unclean stop.
+"""Opens a log: after a clean stop as it is, else with recovery (Kafka's LogLoader).
 
-After a clean stop nothing but the names and sizes of files is read, and the last segment where the
-checkpoint does not say where the log ends. Otherwise half-done deletions and compactions are
-finished or undone (`tidy`), orphaned indexes removed, and the log is recovered (`recovery`).
+After a clean stop only the names and sizes of files are read, and the last segment if the
+checkpoint has no log end. Otherwise interrupted deletions and compactions are finished or undone
+(`tidy`), indexes without data are removed, and the log is recovered (`recovery`).
 """
 
 import logging
@@ -35,11 +35,8 @@ def load(
     now_ms: int,
     config: LogConfig = DEFAULTS,
 ) -> LoadedLog:
-    """Open the log in `directory`, whose topic has these settings.
-
-    `recovery_point` is what the checkpoint says: after a clean stop it is the log end; None = the
-    checkpoint does not know this log. Raises OSError.
-    """
+    """Opens the log in `directory`. `recovery_point` is that of the checkpoint: after a clean stop
+    it is the log end; None = the checkpoint has no entry. Raises OSError."""
     entries = list(os.scandir(directory))
     if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
         tidy(directory)
@@ -78,7 +75,7 @@ def _segments_of(
     now_ms: int,
     index_interval_bytes: int,
 ) -> list[Segment]:
-    """The segments of the data files there are; an index without one is removed."""
+    """The segments of the data files; an index without data is removed."""
     segments = []
     found = set()
     indexes = []
@@ -103,12 +100,10 @@ def _segments_of(
 
 
 def tidy(directory: str) -> None:
-    """Finish or undo deletions and compactions that a stop interrupted. Raises OSError.
-
-    `.deleted` and `.cleaned` files go. A `.swap` is complete: it takes the place of the segments
-    that it covers, unless a `.cleaned` at or before it shows that its set is not complete: so that
-    one goes after it (KAFKA-6264).
-    """
+    """Finishes or undoes deletions and compactions that a stop interrupted. Raises OSError.
+    `.deleted` and `.cleaned` files are removed. A `.swap` file is complete: it replaces the
+    segments that it covers; but if a `.cleaned` file at or before it shows that its set is not
+    complete, it is removed with that (KAFKA-6264)."""
     present = set(os.listdir(directory))
     cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
@@ -132,8 +127,9 @@ def _base_of(name: str) -> int:
 
 
 def _remove_covered(directory: str, swap_name: str) -> None:
-    """Remove the segments whose offsets a complete swap file holds already. It was synced before it
-    got its name, and compaction leaves batches whose CRC is wrong as they are: headers suffice."""
+    """Removes the segments whose offsets a complete swap file has. Reading headers suffices: the
+    file was synced before it was renamed, and compaction keeps batches with a wrong CRC as they
+    are."""
     base_offset = _base_of(swap_name)
     path = f"{directory}/{swap_name}"
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

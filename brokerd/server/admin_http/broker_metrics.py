@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brokerd.metrics import BrokerMetrics
     from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator.group_shard import GroupShard
+    from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
     from brokerd.server.fetch.sessions import FetchSessions
     from brokerd.server.live_settings import LiveSettings
     from brokerd.server.network.network import Network
@@ -46,21 +46,22 @@ _GROUP_STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Empty",
 
 
 class GroupCounts:
-    """The groups of all shards."""
+    """The groups of all runtimes."""
 
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.offsets = 0
 
-    def take(self, shard: GroupShard) -> None:
-        """Adds the groups and the committed offsets of one shard."""
-        states, offsets = shard.core.counts()
+    def take(self, runtime: GroupRuntime) -> None:
+        """Adds the groups and the committed offsets of one runtime."""
+        states, offsets = runtime.core.counts()
         self.states += states
         self.offsets += offsets
 
 
 def open_files() -> int:
-    """The descriptors of this process. For a thread: there may be tens of thousands."""
+    """The number of open descriptors of this process. To be called in a thread: there may be tens
+    of thousands."""
     return len(os.listdir("/proc/self/fd"))
 
 
@@ -71,7 +72,7 @@ def resident_bytes() -> int:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFigures:
-    """What the figures are read from."""
+    """The parts of the broker from which metrics are read."""
 
     metrics: BrokerMetrics
     cluster: ClusterClient
@@ -89,7 +90,7 @@ class BrokerFigures:
     def lines(
         self, counts: PartitionCounts, cluster: ClusterCounts, groups: GroupCounts, files: int
     ) -> Iterator[str]:
-        """Everything that is not by topic."""
+        """All metrics that are not by topic."""
         yield from self._requests()
         yield from self._process(files)
         yield from self._loop()
@@ -333,7 +334,7 @@ def _groups(groups: GroupCounts) -> Iterator[str]:
 
 
 class DiskSpace(NamedTuple):
-    """Without what is reserved for root, as `df` counts: the rest is used or free."""
+    """Disk space as `df` counts it, without what is reserved for root."""
 
     path: str
     total_bytes: int
@@ -341,9 +342,9 @@ class DiskSpace(NamedTuple):
 
 
 def disk_spaces(logs: LogManager) -> Iterator[DiskSpace]:
-    """Of each log directory that is not offline."""
+    """The space of each online log directory."""
     for log_dir in logs.dirs.live:
-        with suppress(OSError):  # it is gone, which the broker has yet to notice
+        with suppress(OSError):  # it has failed, and the broker has not noticed yet
             found = os.statvfs(log_dir.path)
             total = found.f_blocks - found.f_bfree + found.f_bavail
             yield DiskSpace(log_dir.path, total * found.f_frsize, found.f_bavail * found.f_frsize)

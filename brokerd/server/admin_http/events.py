@@ -1,4 +1,4 @@
-"""The last things that happened in a broker, for whoever asks: rolls, retention, leaders, recovery.
+"""The last events of a broker, for the admin port: rolls, retention, leaders, recovery.
 
 A ring: when it is full the oldest event goes. Ids only grow, so a reader that asks for what came
 after the last id it saw learns of a gap by the ids.
@@ -13,7 +13,7 @@ KEPT = 1000
 
 
 class Event(NamedTuple):
-    """One event; topic None and partition -1 where it is not about a partition."""
+    """One event; topic None and partition -1 if it is not about a partition."""
 
     id: int
     at_ms: int
@@ -34,7 +34,7 @@ class EventRing:
         self._next_id = 1
 
     def add(self, kind: str, detail: dict[str, Any]) -> None:
-        """Takes an event in; `topic` and `partition` in the detail become fields of their own."""
+        """Adds an event; `topic` and `partition` in the detail become fields of their own."""
         rest = dict(detail)
         topic = rest.pop("topic", None)
         partition = rest.pop("partition", -1)

@@ -1,4 +1,4 @@
-"""The text format of Prometheus (0.0.4): heads, samples, histograms; nothing of the broker."""
+"""The text format of Prometheus (0.0.4): heads, samples, histograms."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,7 +11,7 @@ Row = tuple[Labels, float]
 
 
 def family(name: str, kind: str, text: str, rows: Iterable[Row]) -> Iterator[str]:
-    """The lines of one metric with all its samples; nothing where there are none."""
+    """The lines of one metric with all its samples; none without samples."""
     begun = False
     for labels, value in rows:
         if not begun:
@@ -35,7 +35,7 @@ def head(name: str, kind: str, text: str) -> str:
 
 
 def label_text(labels: Labels) -> str:
-    """Labels as they follow a name; empty where there are none."""
+    """Labels as they follow a metric's name; empty without labels."""
     if not labels:
         return ""
     return "{" + ",".join(f'{name}="{escape(value)}"' for name, value in labels.items()) + "}"
@@ -47,7 +47,7 @@ def escape(value: object) -> str:
 
 
 def number(value: float) -> str:
-    """Whole numbers without a point; infinities and NaN as the format has them."""
+    """Whole numbers without a point; infinities and NaN in Prometheus' form."""
     if isinstance(value, int):
         return str(int(value))
     if value != value:

@@ -1,14 +1,14 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
-Everything is bounded: head size, connections, the time a client may take. Bodies are refused, and a
-connection ends after an answer that the client did not wait for: requests that are sent ahead would
-hold the event loop one after the other. Who has not shown the token waits for a turn, so that
-however many ask, and however fast, the broker's own clients are served.
+Everything has limits: size of the head, connections, the time a client may take. Bodies are
+refused. If a client sends a request before it got the last answer, the connection ends: pipelined
+requests would hold the event loop. Requests without the token wait for turns, so that they cannot
+slow down the broker's own clients.
 
-Where as many connections are open as may be, the next one ends another that waits for its client,
-or for a turn once more: of those that have not shown the token, if there are any, the one that has
-waited longest. So nobody keeps others out by holding connections open. While there is none it waits
-itself, in the order in which connections came.
+If no more connections may be open, a new one makes another end: one that waits for its client, or
+again for a turn; if possible one that has not shown the token, and of these the one that has waited
+longest. So nobody keeps others out by holding connections open. If there is none, the new
+connection waits, in the order in which connections came.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The parameters of a request."""
+    """The query parameters of a request."""
 
     values: dict[str, list[str]]
 
     def text(self, name: str) -> str:
-        """A parameter that must be there."""
+        """A required parameter."""
         if name not in self.values:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"the parameter {name} is missing")
         return self.values[name][-1]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """A whole number; without a default it must be there."""
+        """A whole number; required without a default."""
         if default is not None and name not in self.values:
             return default
         text = self.text(name)
@@ -89,19 +89,19 @@ def json_answer(value: object, status: int = 200) -> Answer:
 
 
 def problem(status: int, message: str) -> Answer:
-    """An error response: what is wrong, in a sentence."""
+    """An error response: one sentence that says what is wrong."""
     return json_answer({"error": message}, status)
 
 
 class _Turns:
-    """When the next request is begun of those that wait for a turn: in the order they came."""
+    """Lets requests without the token begin one after another, in the order in which they came."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
         self._next_s = 0.0
 
     async def next(self, is_gone: Callable[[], bool]) -> None:
-        """Waits until it is this one's turn; ConnectionAbortedError if it `is_gone` by then."""
+        """Waits for the turn of a connection; ConnectionAbortedError if it `is_gone` by then."""
         now_s = asyncio.get_running_loop().time
         async with self._lock:
             if not is_gone():
@@ -112,7 +112,7 @@ class _Turns:
 
 
 class _Connection:
-    """One client, and since when it keeps us waiting: None while it is served."""
+    """One client, and since when the server waits for it: None while it is being served."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -126,7 +126,7 @@ class _Connection:
         self.waits_since_s: float | None = None
 
     def drop(self) -> None:
-        """Ends it in the middle of whatever it does."""
+        """Ends the connection at once."""
         self._writer.transport.abort()
 
     async def head(self) -> bytes:
@@ -152,17 +152,18 @@ class _Connection:
         return before + more
 
     async def turn(self, turns: _Turns) -> None:
-        """Waits for it; who was answered before may have to end for another client."""
+        """Waits for its turn; a connection that was answered before may have to end for another
+        client."""
         with self._waiting() if self._was_answered else nullcontext():
             await turns.next(self.is_gone)
 
     def is_gone(self) -> bool:
-        """Whether it was dropped, or the client broke it off."""
+        """Whether it was dropped, or the client closed it."""
         return self._writer.is_closing()
 
     async def send(self, answer: Answer, keep: bool) -> None:
-        """The whole answer. Where pieces of it fail the connection ends in the middle, which a
-        client can tell from the end."""
+        """Sends the whole answer. If a piece of it fails, the connection ends in the middle, which
+        the client can detect."""
         self._was_answered = True
         if isinstance(answer.body, str):
             body = answer.body.encode()
@@ -178,7 +179,7 @@ class _Connection:
             raise ConnectionAbortedError from error
 
     async def _stream(self, answer: Answer, pieces: AsyncIterator[str], keep: bool) -> None:
-        """Chunked while the connection stays; else its end is the end."""
+        """Sends in chunks if the connection stays open; else its end is the end of the body."""
         await self._write(_head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
         async for piece in pieces:
             data = piece.encode()
@@ -241,7 +242,7 @@ class AdminServer:
             writer.close()
 
     async def _enter(self, connection: _Connection) -> None:
-        """Waits for a place. ConnectionAbortedError if it is gone by then."""
+        """Waits for room for the connection. ConnectionAbortedError if it is gone by then."""
         self._waiting += 1
         try:
             async with self._door:
@@ -254,7 +255,7 @@ class AdminServer:
             self._waiting -= 1
 
     def _make_room(self) -> bool:
-        """Whether there is a place for one more, which another may have to end for."""
+        """Whether there is room for one more connection, if necessary by ending another."""
         if len(self._open) < CONNECTIONS_MAX:
             return True
         waiting = [each for each in self._open if each.waits_since_s is not None]
@@ -280,7 +281,7 @@ class AdminServer:
             await connection.send(answer, keep)
 
     async def _answer(self, connection: _Connection, head: str) -> tuple[bool, Answer]:
-        """Whether the connection may go on, and the answer to one request head."""
+        """The answer to a request, and whether the connection stays open."""
         lines = head.split("\r\n")
         parts = lines[0].split(" ")
         if len(parts) != 3 or not parts[2].startswith("HTTP/1."):

@@ -1,4 +1,4 @@
-"""The pages of the admin port: health, the broker's figures, its partitions, their files, events.
+"""The pages of the admin port: health, metrics, partitions and their files, events, compaction.
 
 Answers about all partitions are built a slice per iteration of the loop; counters are since
 the start.
@@ -127,7 +127,7 @@ class AdminPages:
         number_of = {path: number for number, path in enumerate(dirs.paths)}
 
         def log_dir(partition: Partition) -> int:
-            """An index into `log_dirs`; −1 = in none of them now."""
+            """An index into `log_dirs`; −1 if the partition is in none of them now."""
             held_in = dirs.of.get((partition.topic, partition.index))
             return -1 if held_in is None else number_of.get(held_in.path, -1)
 
@@ -172,7 +172,7 @@ class AdminPages:
         )
 
     async def _read(self, look: Callable[..., Result]) -> Result:
-        """What `look(may_block=…)` gives; where that takes long, threads read first."""
+        """Calls `look(may_block=…)`; if that would take long, threads read first."""
         for _ in range(READS_MAX):
             try:
                 return look(may_block=False)
@@ -209,7 +209,7 @@ class AdminPages:
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
 
     async def compression(self, query: Query) -> Answer:
-        """Samples of the newest segments, the newest first: as many as there is time for."""
+        """Samples of the newest segments, the newest first, until the time is over."""
         log = self._log(query)
         end_s = time.monotonic() + SAMPLES_S
         samples = []
@@ -277,7 +277,7 @@ class AdminPages:
 async def _in_thread(
     log: UnifiedLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
 ) -> Result:
-    """What `look` finds in the data of a segment from a position on; a thread reads them."""
+    """Calls `look` in a thread with the data of a segment from a position on."""
     data = inspection.data_from(log, base_offset, position)
     try:
         return await asyncio.to_thread(look, data)

@@ -1,4 +1,4 @@
-"""`/metrics`: the broker's figures under the names that Kafka's have behind a JMX exporter.
+"""`/metrics`: the broker's metrics, with the names that a JMX exporter gives to Kafka's.
 
 The rule, and what each is, stands in docs/metrics.md. The text is made in pieces, none of which
 holds the loop for longer than a turn; by partition only where that is asked for.
@@ -23,7 +23,7 @@ from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
     from brokerd.replication.replicas import ReplicaManager
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 PIECE_CHARS = 1 << 16
 
@@ -71,13 +71,13 @@ class PrometheusPage:
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:
-        """All of it, in pieces."""
+        """All metrics, in pieces."""
         counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
         await in_turns(counts.everything, counts.take)
         if self.figures.cluster.is_controller:
             await in_turns(list(self.figures.cluster.image.topics.values()), cluster.take)
         groups = GroupCounts()
-        await in_turns(list(self.groups.shards()), groups.take)
+        await in_turns(list(self.groups.runtimes()), groups.take)
         files = await asyncio.to_thread(open_files)
         parts = [
             self.figures.lines(counts, cluster, groups, files),
@@ -110,7 +110,7 @@ class PrometheusPage:
 
 
 async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
-    """The lines joined, a piece an iteration of the loop."""
+    """The lines joined to pieces, one for each iteration of the loop."""
     now_s = asyncio.get_running_loop().time
     piece: list[str] = []
     size = 0

@@ -1,5 +1,5 @@
-"""DescribeCluster, DescribeLogDirs, AlterReplicaLogDirs: what this broker knows of the others and
-of its own disks."""
+"""DescribeCluster, DescribeLogDirs, AlterReplicaLogDirs: the live brokers, and the log directories
+of this one."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class ClusterHandlers:
         }
 
     async def alter_replica_log_dirs(self, context: RequestContext, request: Any) -> Fields:
-        """A replica is where it is asked to be, or an error: none is moved between disks yet. Of
-        one that is named twice the last path counts."""
+        """Succeeds if the replica is already in the named directory; no replica is moved between
+        directories yet. If a replica is named twice, the last path counts."""
         paths: dict[TopicPartition, str] = {}
         by_topic: dict[str, list[Fields]] = {}
 

@@ -1,9 +1,9 @@
 """Settings of topics and brokers as DescribeConfigs returns them: value, source, synonyms, type,
-words.
+documentation.
 
-As Kafka's ConfigHelper: the synonyms of a setting are the places that it may come from, those in
-force first; what lies before the first of its own name is passed over, so that log.retention.ms,
-which nobody set, has none although log.retention.hours has a default.
+As in Kafka's ConfigHelper, the synonyms of a setting are the settings from which its value may
+come, the one in force first. Those before the first synonym with the setting's own name are left
+out: so log.retention.ms has none if it was not set, although log.retention.hours has a default.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ NAMES_MAX = 1024
 
 
 class Source(IntEnum):
-    """Where a value comes from."""
+    """Where the value of a setting comes from."""
 
     DYNAMIC_TOPIC = 1
     DYNAMIC_BROKER = 2
@@ -139,7 +139,7 @@ def _type(key: TopicKey) -> ConfigType:
 
 
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    """Every setting that a broker acts on, and what else somebody gave it dynamically."""
+    """Every setting that has an effect, and dynamic settings that were set without one."""
     dynamic = (settings.defaults.keys() | settings.own.keys()) - DYNAMIC_ONLY
     names = known_keys().keys() - INTERNAL | _DEFAULTS.keys() | settings.static.raw.keys() | dynamic
     return [
@@ -150,7 +150,7 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
 
 
 def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    """What somebody set as the default of all brokers."""
+    """The settings of the default of all brokers."""
     source = Source.DYNAMIC_DEFAULT_BROKER
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])
@@ -196,7 +196,7 @@ def _broker_type(name: str) -> ConfigType:
 
 
 def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
-    """Each place that sets `name` or another name of the same setting, those in force first."""
+    """Each source that sets `name` or another name of the same setting, those in force first."""
     is_secret = _is_secret(_broker_type(name))
     names = _names(name)
     places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
@@ -217,7 +217,7 @@ def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
 
 
 def _names(name: str) -> Sequence[str]:
-    """The names of one setting; for one listener goes before for all."""
+    """The names of one setting; the name for one listener takes precedence."""
     if not name.startswith(PREFIX):
         return _SYNONYMS.get(name, (name,))
     _, _, of_all = name.removeprefix(PREFIX).partition(".")
@@ -248,7 +248,7 @@ def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]
 
 
 def _is_secret(kind: ConfigType) -> bool:
-    """What has no type may be anything, a password too."""
+    """A setting of unknown type may be a password, too."""
     return kind in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
@@ -257,7 +257,7 @@ def _synonym(name: str, value: str | None, source: Source) -> Entry:
 
 
 def _normal(kind: ConfigType, text: str) -> str:
-    """The text that Java would write for the value that `text` means."""
+    """The text that Java would write for the value of `text`."""
     text = text.strip()
     try:
         if kind is ConfigType.BOOLEAN:

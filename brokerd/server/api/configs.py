@@ -1,4 +1,4 @@
-"""DescribeConfigs, IncrementalAlterConfigs, AlterConfigs: one answer per resource, whatever it is.
+"""DescribeConfigs, IncrementalAlterConfigs, AlterConfigs: settings of topics, brokers and loggers.
 
 Topics and the default of all brokers are described and changed on any broker, a broker and its
 loggers by itself. Every other kind of resource is answered with INVALID_REQUEST for that resource
@@ -51,8 +51,8 @@ class ConfigHandlers:
     settings: LiveSettings
 
     async def describe_configs(self, context: RequestContext, request: Any) -> Fields:
-        """The settings of each resource; synonyms and words only where they are asked for. A
-        resource takes half a millisecond, so many are described, and encoded, in turns."""
+        """The settings of each resource, with synonyms and documentation if requested. A resource
+        takes half a millisecond, so many are described, and encoded, in turns."""
         results: list[bytes] = []
         encode = item_encoder(context.api_key, context.api_version, ("results",))
         await in_turns(
@@ -120,7 +120,8 @@ class ConfigHandlers:
         return await self._alter_each(request, alter)
 
     async def alter_configs(self, context: RequestContext, request: Any) -> Fields:
-        """Each resource's config as a whole; what is not named goes back to its default."""
+        """Replaces the whole config of each resource; settings that are not named get their
+        defaults."""
 
         async def alter(resource: Any) -> None:
             name = resource.resource_name
@@ -138,7 +139,7 @@ class ConfigHandlers:
     async def _write_broker(
         self, request: Any, resource: Any, update: Callable[[Held], dict[str, str]]
     ) -> None:
-        """Of this broker, or of all."""
+        """Writes the config of this broker, or of the default of all."""
         name = str(self.settings.config.broker_id) if resource.resource_name else ""
         named = {each.name for each in resource.configs} if name else None
 
@@ -190,7 +191,7 @@ class ConfigHandlers:
             raise _unsupported(kind)
 
     def _check_own(self, name: str, or_else: str = "") -> None:
-        """It is this broker's id as Java reads a number: with a sign, or zeros before it."""
+        """Checks that it is this broker's id; as in Java it may have a sign or leading zeros."""
         own = self.settings.config.broker_id
         found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
         if found is None or int(found[1]) != own:
@@ -212,7 +213,7 @@ def _list_default(name: str) -> str | None:
 
 
 def _check_settings(configs: Sequence[Any]) -> None:
-    """Raises INVALID_REQUEST for a name that stands there twice and a value that is missing."""
+    """Raises INVALID_REQUEST for a name that is given twice or a missing value."""
     if len({config.name for config in configs}) != len(configs):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     missing = [

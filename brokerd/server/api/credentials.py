@@ -1,6 +1,6 @@
 """DescribeUserScramCredentials, AlterUserScramCredentials: no user has credentials yet.
 
-What Kafka refuses (ZkAdminManager) is refused with its error and words; what it would do is not.
+Requests that Kafka refuses (ZkAdminManager) get its error and message; others get an error, too.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CredentialHandlers:
         return {"error_code": 0, "error_message": None, "results": results}
 
     async def alter_user_scram_credentials(self, context: RequestContext, request: Any) -> Fields:
-        """There is nothing to delete, and nothing can be set: a user gets the first error."""
+        """No credential can be set, and there is none to delete: each user gets an error."""
         changes = (*request.deletions, *request.upsertions)
         errors: dict[str, KafkaError] = {}
         try:
@@ -72,7 +72,7 @@ class CredentialHandlers:
 async def _find_errors(
     errors: dict[str, KafkaError], changes: Sequence[Any], deletions: Sequence[Any]
 ) -> None:
-    """By user; what comes first counts."""
+    """The first error of each user."""
 
     def note_malformed(change: Any) -> None:
         malformed = _malformed(change)
@@ -94,7 +94,7 @@ async def _find_errors(
 
 
 def _malformed(change: Any) -> KafkaError | None:
-    """What is wrong with one deletion or upsertion by itself."""
+    """What is wrong with one deletion or upsertion itself."""
     if not change.name:
         return KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, _NO_NAME)
     if change.mechanism not in _MECHANISMS:

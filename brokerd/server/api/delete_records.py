@@ -1,4 +1,4 @@
-"""DeleteRecords: the log starts of partitions moved up, for good once it is answered.
+"""DeleteRecords: moves the log starts of partitions, durably before it is answered.
 
 The low watermark that is answered is this leader's log start: followers hold no records yet that
 would have to be waited for.
@@ -34,7 +34,7 @@ class DeleteRecordsHandler:
     pending_reads: PendingReads
 
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
-        """Each partition for itself; one write to disk, or two, serves them all."""
+        """Each partition has a result of its own; one or two writes to disk serve them all."""
         deletions = _Deletions(self.led, self.log_starts)
         await in_turns(_asked(request), deletions.note)
         await self.pending_reads.load_logs(deletions.logs)
@@ -51,7 +51,7 @@ def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
 
 
 class _Deletions:
-    """One request: what is wanted of each partition, and what became of it."""
+    """One request: the offsets of each partition, and the results so far."""
 
     def __init__(self, led: LedPartitions, log_starts: LogStartSaves) -> None:
         self._led = led

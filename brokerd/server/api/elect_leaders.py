@@ -1,8 +1,9 @@
-"""ElectLeaders: the first assigned replica made leader again, or any live one where none is.
+"""ElectLeaders: preferred-leader and unclean elections by request; none can change a leader yet.
 
-The controller elects by itself whatever there is to elect, and a leader moved back to its preferred
-replica waits for replication. So this answers what Kafka answers where no election is needed or
-none is possible, and says PREFERRED_LEADER_NOT_AVAILABLE where Kafka could have moved it.
+The controller already elects a leader wherever that is possible, and to move a leader to the
+preferred replica needs replication, which comes later. So the answers are Kafka's for partitions
+without a need or a candidate for an election, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could
+move the leader. For the same reason no timer rebalances leaders (auto.leader.rebalance.enable).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class ElectLeadersHandler:
     cluster: ClusterClient
 
     def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One answer per partition asked for; of all partitions, only where one was needed."""
+        """One answer per requested partition; if all are requested, only those where an election
+        was needed."""
         self.cluster.require_controller()
         election = getattr(request, "election_type", PREFERRED)
         if election not in (PREFERRED, UNCLEAN):

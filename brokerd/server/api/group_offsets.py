@@ -17,7 +17,7 @@ from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -40,8 +40,8 @@ class GroupOffsetHandlers:
     image: MetadataImage
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
-        """One write has all offsets; what comes before and after it is done in turns where they are
-        many."""
+        """All offsets are written together; checks before and the answer after are done in turns if
+        they are many."""
         answer = _ByPartition(self.groups, self.image)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
@@ -56,15 +56,17 @@ class GroupOffsetHandlers:
 
     async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         try:
-            shard = self.groups.shard(commit.group_id, may_be_empty=True)
-            reply = await shard.ask(OffsetsReply, lambda core, t, now: core.commit(t, commit, now))
+            runtime = self.groups.runtime(commit.group_id, may_be_empty=True)
+            reply = await runtime.ask(
+                OffsetsReply, lambda core, t, now: core.commit(t, commit, now)
+            )
         except KafkaError as error:
             return {(each.topic, each.partition): error.code for each in commit.offsets}
         return reply.errors
 
     def offset_fetch(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """Offsets as they are committed; where only stable ones are wanted, those that a
-        transaction may change yet are refused."""
+        """Committed offsets; with require_stable, those that an open transaction may change get an
+        error."""
         is_batched = context.api_version >= FETCH_MANY_FROM
         wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
         answer = _OffsetsAnswer(self.groups, context.api_version, wants_stable)
@@ -83,8 +85,8 @@ class GroupOffsetHandlers:
         await in_turns(_asked(request.topics), answer.note)
         partitions = tuple(answer.known)
         try:
-            shard = self.groups.shard(group_id)
-            reply = await shard.ask(
+            runtime = self.groups.runtime(group_id)
+            reply = await runtime.ask(
                 OffsetsReply,
                 lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
             )
@@ -97,7 +99,7 @@ class GroupOffsetHandlers:
 
 
 def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Each topic with each of its partitions, or with None where it has none."""
+    """Each topic with each of its partitions, or with None if it has none."""
     for topic in topics:
         for each in topic.partitions or (None,):
             yield topic.name, each
@@ -110,9 +112,8 @@ def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetTo
 
 
 class _ByPartition:
-    """An answer in the making: the partitions that exist, each once with the last that is said of
-    it, and what is answered by topic. What does not exist is in it as often as it is named, as in
-    Kafka."""
+    """An answer in the making. Existing partitions occur once, with the last result; partitions
+    that do not exist as often as they are named, as in Kafka."""
 
     def __init__(self, groups: GroupService, image: MetadataImage) -> None:
         self._groups = groups
@@ -188,10 +189,10 @@ class _OffsetsAnswer:
         offsets: dict[TopicPartition, OffsetValue | None] = {}
         unstable: Set[TopicPartition] = frozenset()
         try:
-            shard = self._coordinator.shard(group_id, may_be_empty=True)
-            offsets = shard.core.offsets(group_id, wanted)
+            runtime = self._coordinator.runtime(group_id, may_be_empty=True)
+            offsets = runtime.core.offsets(group_id, wanted)
             if self._wants_stable:
-                unstable = shard.core.unstable(group_id, offsets)
+                unstable = runtime.core.unstable(group_id, offsets)
         except KafkaError as refusal:
             error = refusal.code
             if errors_inside:

@@ -1,9 +1,9 @@
 """Members and groups: FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups,
 DescribeGroups, DeleteGroups.
 
-A handler only translates: the request into the coordinator's words, the reply into the protocol's.
-What is refused before a coordinator is found (loading, not here, a bad name) is answered in the
-same shape as the coordinator's own errors.
+A handler only translates: the request to the coordinator's types, the reply to the protocol's.
+Errors before a coordinator is found (it loads, it is elsewhere, the group id is invalid) are
+answered in the same form as the coordinator's own errors.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
-from brokerd.server.coordinator.group_service import NAME_BYTES_MAX
+from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX
 from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
-    from brokerd.server.coordinator.group_service import GroupService
+    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
@@ -90,8 +90,8 @@ class GroupHandlers:
     async def join_group(self, context: RequestContext, request: Any) -> Fields:
         try:
             join = _join_request(context, request)
-            shard = self.groups.shard(request.group_id)
-            reply = await shard.ask(JoinReply, lambda core, t, now: core.join(t, join, now))
+            runtime = self.groups.runtime(request.group_id)
+            reply = await runtime.ask(JoinReply, lambda core, t, now: core.join(t, join, now))
         except KafkaError as error:
             reply = JoinReply(error=error.code, member_id=request.member_id)
         protocol = reply.protocol
@@ -129,8 +129,8 @@ class GroupHandlers:
             assignments=tuple((a.member_id, bytes(a.assignment)) for a in request.assignments),
         )
         try:
-            shard = self.groups.shard(request.group_id)
-            reply = await shard.ask(SyncReply, lambda core, t, now: core.sync(t, sync, now))
+            runtime = self.groups.runtime(request.group_id)
+            reply = await runtime.ask(SyncReply, lambda core, t, now: core.sync(t, sync, now))
         except KafkaError as error:
             # A coordinator that loads has lost the rebalance under way: it starts over with a join.
             loading = error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -150,7 +150,7 @@ class GroupHandlers:
             instance_id=request.group_instance_id if context.api_version >= 3 else None,
         )
         try:
-            error = self.groups.shard(request.group_id).heartbeat(beat)
+            error = self.groups.runtime(request.group_id).heartbeat(beat)
         except KafkaError as refusal:
             # Sessions start anew when loading is over, so there is nothing to worry a member with.
             loading = refusal.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -167,8 +167,8 @@ class GroupHandlers:
             leaving = (LeavingMember(request.member_id),)
         group_id = request.group_id
         try:
-            shard = self.groups.shard(group_id)
-            reply = await shard.ask(
+            runtime = self.groups.runtime(group_id)
+            reply = await runtime.ask(
                 LeaveReply, lambda core, t, now: core.leave(t, group_id, leaving, now)
             )
         except KafkaError as error:
@@ -186,14 +186,14 @@ class GroupHandlers:
         wanted = request.states_filter if context.api_version >= 4 else ()
         states = {state.lower() for state in wanted}
         types = {kind.lower() for kind in getattr(request, "types_filter", ())}
-        shards = list(self.groups.shards())
+        runtimes = list(self.groups.runtimes())
         listings = [
             group
-            for shard in shards
-            if not shard.loading and (not types or CLASSIC in types)
-            for group in shard.core.listings()
+            for runtime in runtimes
+            if not runtime.loading and (not types or CLASSIC in types)
+            for group in runtime.core.listings()
         ]
-        loading = any(shard.loading for shard in shards)
+        loading = any(runtime.loading for runtime in runtimes)
         error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
         rows: list[bytes] = []
 
@@ -219,7 +219,7 @@ class GroupHandlers:
     def _described(self, group_id: str, allowed: int) -> Fields:
         error = ErrorCode.NONE
         try:
-            group = self.groups.shard(group_id, may_be_empty=True).core.describe(group_id)
+            group = self.groups.runtime(group_id, may_be_empty=True).core.describe(group_id)
         except KafkaError as refusal:
             error, group = refusal.code, GroupDescription(group_id, GroupState.DEAD.value)
         return {
@@ -254,8 +254,8 @@ class GroupHandlers:
 
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
-            shard = self.groups.shard(group_id, may_be_empty=True)
-            reply = await shard.ask(
+            runtime = self.groups.runtime(group_id, may_be_empty=True)
+            reply = await runtime.ask(
                 DeleteReply, lambda core, t, now: core.delete_group(t, group_id, now)
             )
         except KafkaError as error:

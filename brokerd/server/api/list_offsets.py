@@ -1,4 +1,4 @@
-"""ListOffsets and OffsetForLeaderEpoch: where a partition's log begins and ends, and at what time.
+"""ListOffsets and OffsetForLeaderEpoch: offsets of a log by timestamp, its start and end, by epoch.
 
 Clients see up to the high watermark, or the last stable offset where they read committed records:
 a timestamp's offset at or above it is not known yet. A look-up by time, and the first use of a log,
@@ -46,7 +46,7 @@ class ListOffsetsHandlers:
     pending_reads: PendingReads
 
     def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One offset per partition asked for, in v0 several; errors are per partition."""
+        """One offset per partition, in v0 several; errors are per partition."""
         if context.api_version == 0:
             return answer_partitions(
                 self.pending_reads, context, request, self._segment_offsets,
@@ -96,7 +96,7 @@ class ListOffsetsHandlers:
         }
 
     def _segment_offsets(self, topic: str, asked: RequestedPartition, *, may_block: bool) -> Fields:
-        """Where the segments begin that were last written by a time, newest first (Kafka's
+        """The base offsets of segments last written before a time, newest first (Kafka's
         UnifiedLog.legacyFetchOffsetsBefore)."""
         try:
             if asked.timestamp < EARLIEST:
@@ -162,7 +162,7 @@ def _refused(asked: Any, code: ErrorCode) -> Fields:
 def _offset_at(
     partition: Partition, timestamp_ms: int, committed: bool, *, may_block: bool
 ) -> tuple[int, int, int]:
-    """(offset, timestamp, leader epoch); all -1 where there is no such record."""
+    """(offset, timestamp, leader epoch); all -1 if there is no such record."""
     log = partition.log
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
         log.check_epochs(may_block=may_block)

@@ -25,7 +25,7 @@ _LEVELS = {
 
 
 def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
-    """Every logger there is with the level in force."""
+    """Every logger with its effective level."""
     return [
         {
             "name": name,
@@ -43,7 +43,7 @@ def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
 
 
 def change_levels(changes: Sequence[ConfigChange], *, validate_only: bool) -> None:
-    """Sets and drops levels, all or none. Raises KafkaError."""
+    """Sets and removes levels, all or none. Raises KafkaError."""
     for change in changes:
         _check(change)
     if validate_only:
@@ -86,5 +86,5 @@ def _logger(name: str) -> logging.Logger:
 
 
 def _level_name(level: int) -> str:
-    """The most talkative of the known levels that is not below `level`."""
+    """The lowest known level that is not below `level`."""
     return next((name for name, number in _LEVELS.items() if level <= number), "FATAL")

@@ -1,4 +1,4 @@
-"""ApiVersions and Metadata: what this broker speaks, and who leads what in the cluster."""
+"""ApiVersions and Metadata: the APIs of this broker; brokers, topics and leaders of the cluster."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FEATURES_EPOCH = 0
 
 
 def api_versions(context: RequestContext, request: Any) -> Fields:
-    """What is offered; the same for everyone."""
+    """The APIs with their versions; the same for every client."""
     if context.api_version >= SOFTWARE_FROM and not (
         _SOFTWARE.fullmatch(request.client_software_name)
         and _SOFTWARE.fullmatch(request.client_software_version)
@@ -55,7 +55,7 @@ def api_versions(context: RequestContext, request: Any) -> Fields:
 
 
 def refused_api_versions() -> Fields:
-    """The answer to a client of a newer Kafka, in version 0: which version to ask in (KIP-511)."""
+    """The answer, in version 0, to a client with a newer version than any served (KIP-511)."""
     own = [each for each in _API_KEYS if each["api_key"] == ApiKey.API_VERSIONS]
     return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
 
@@ -128,7 +128,7 @@ class _Answer:
         return topics is None or (self._version == 0 and not topics)
 
     def topics_to_create(self) -> list[str]:
-        """Names asked for that do not exist, where both sides let them be created."""
+        """Requested names that do not exist, if client and broker allow creation."""
         if self._is_for_all or not self._creates_topics:
             return []
         if not getattr(self._request, "allow_auto_topic_creation", True):
@@ -176,7 +176,7 @@ class _Answer:
         return View(self._version, self._operations, frozenset(unseen))
 
     def is_slow(self) -> bool:
-        """Whether so many partitions, or names that no topic has, must be encoded that it takes
+        """Whether so many partitions, or names of unknown topics, must be encoded that it takes
         several iterations of the loop."""
         asked = len(self._names) + len(self._ids)
         if (
@@ -248,7 +248,7 @@ class _Answer:
 
 
 def _id_of(topic: Any) -> UUID | None:
-    """The id a topic is asked for by; None for none, which is zero on the wire."""
+    """The id by which a topic is requested; None without one, which is zero on the wire."""
     return getattr(topic, "topic_id", None)
 
 

@@ -1,4 +1,4 @@
-"""The encoded topics of Metadata responses, dropped when what they say changes."""
+"""Encoded topics of Metadata responses, dropped when the topic changes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LISTENER_NOT_FOUND_FROM = 6
 
 
 class View(NamedTuple):
-    """What the bytes of a topic depend on. `unseen` are the live brokers that do not have the
-    listener on which the client asked."""
+    """What the bytes of a topic depend on besides the image. `unseen` are live brokers without the
+    client's listener."""
 
     version: int
     operations: bool = False
@@ -33,14 +33,14 @@ class View(NamedTuple):
 
 
 class MetadataCache:
-    """Bytes by what was asked, and topic; an image change drops the topics it names."""
+    """Encoded topics by view and topic; a change of the image drops the topics that it names."""
 
     def __init__(self, image: MetadataImage) -> None:
         self._image = image
         self._encoded: dict[View, dict[str, bytes]] = {}
 
     def changed(self, delta: ImageDelta) -> None:
-        """The image has changed; a broker that came or went touches every topic."""
+        """The image changed; when a broker came or went, all topics are dropped."""
         if delta.brokers_changed:
             self._encoded.clear()
             return
@@ -64,7 +64,7 @@ class MetadataCache:
         return False
 
     def topic(self, view: View, info: TopicInfo) -> bytes:
-        """One existing topic's bytes."""
+        """The encoded form of an existing topic."""
         encoded = self._encoded.setdefault(view, {})
         data = encoded.get(info.name)
         if data is None:

@@ -1,4 +1,4 @@
-"""The answers of requests that name partitions by topic, where each may have to read files."""
+"""Answers of requests about partitions by topic, of which each may have to read files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Answer(Protocol[AskedOf]):
 
 
 class _Late(NamedTuple):
-    """Who waits for something to be read; its place among the answers is kept."""
+    """A partition that waits for a read; its place among the answers is kept."""
 
     rows: list[bytes]
     number: int
@@ -61,7 +61,7 @@ def answer_partitions(
 
 
 class _Answers(Generic[Asked]):
-    """The answers so far, and who is late."""
+    """The answers so far, and the partitions that wait."""
 
     def __init__(
         self, answer: Answer[Asked], encode: Callable[[Fields], bytes], name_field: str
@@ -111,7 +111,7 @@ async def _when_read(
 async def _try_again(
     late: list[_Late], answer: Callable[..., bytes], *, may_block: bool
 ) -> tuple[list[_Late], list[PendingRead]]:
-    """Those that lack something yet, and what that is."""
+    """Those that still need a read, and which read."""
     left: list[_Late] = []
     pending: list[PendingRead] = []
 

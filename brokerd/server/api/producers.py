@@ -1,4 +1,4 @@
-"""InitProducerId: an id of its own for each idempotent producer. DescribeProducers: who wrote.
+"""InitProducerId: an id for each idempotent producer. DescribeProducers: the producers of a log.
 
 Transactions are not served yet. A producer that wants them gets an error
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it asks for their coordinator: it is the one
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator.producer_id_source import ProducerIdSource
+    from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
     from brokerd.server.requests.led_partitions import LedPartitions
 
 
@@ -54,7 +54,7 @@ class ProducerHandlers:
     def describe_producers(
         self, context: RequestContext, request: Any
     ) -> Fields | Awaitable[Fields]:
-        """The producers that the log of each partition still knows."""
+        """The producers that the log of each partition knows."""
         return answer_partitions(
             self.pending_reads,
             context,

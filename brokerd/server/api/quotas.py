@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brokerd.cluster.admin.configs import ConfigAdmin
-    from brokerd.server.network.lookups import Lookups
+    from brokerd.server.network.host_lookups import HostLookups
 
 KINDS = ("users", "clients", "ips")
 
@@ -34,10 +34,10 @@ KINDS = ("users", "clients", "ips")
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
     configs: ConfigAdmin
-    lookups: Lookups
+    host_lookups: HostLookups
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
-        """What the filter wants of all quotas in ZooKeeper."""
+        """The quotas in ZooKeeper that match the filter."""
         components = [
             Component(each.entity_type, each.match_type, each.match) for each in request.components
         ]
@@ -58,9 +58,8 @@ class QuotaHandlers:
         return {"error_code": 0, "error_message": "", "entries": entries}
 
     async def alter_client_quotas(self, context: RequestContext, request: Any) -> Fields:
-        """Each entry's changes, all of them or none. An entity that stands there more than once is
-        changed by each of its entries and answered once, with what came of the last, as in
-        Kafka."""
+        """Applies each entry's changes, all of them or none. An entity with several entries is
+        changed by each, and answered once with the result of the last, as in Kafka."""
         outcomes: dict[frozenset[tuple[str, str | None]], Fields] = {}
 
         async def alter(entry: Any) -> None:
@@ -84,14 +83,15 @@ class QuotaHandlers:
         await self.configs.alter(path, wanted, validate_only=validate_only)
 
     async def _check_address(self, name: str | None) -> None:
-        """An address, or a name that the system knows; None is the default of all."""
+        """Checks that it is an address or a name that can be resolved; None is the default of
+        all."""
         if name is None:
             return
         try:
             ipaddress.ip_address(name)
         except ValueError:
             try:
-                await self.lookups.run(socket.getaddrinfo, name, None)
+                await self.host_lookups.run(socket.getaddrinfo, name, None)
             except (OSError, UnicodeError):
                 message = f"{name} is not a valid IP or resolvable host."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

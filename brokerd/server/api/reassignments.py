@@ -1,9 +1,8 @@
-"""AlterPartitionReassignments, ListPartitionReassignments: which replicas are on their way.
+"""AlterPartitionReassignments, ListPartitionReassignments: replicas are not moved yet.
 
-Replicas are not moved yet. What is wrong with a request is said as Kafka says it, the assignment
-that holds already is accepted (the leader goes on under a new epoch, as after any reassignment),
-and any other is refused with INVALID_REPLICA_ASSIGNMENT. A reassignment that a controller of
-Kafka's left in ZooKeeper is listed.
+An invalid request gets Kafka's error. The current assignment is accepted (the leader gets a new
+epoch, as after any reassignment); any other is refused with INVALID_REPLICA_ASSIGNMENT. A
+reassignment that Kafka's controller left in ZooKeeper is listed.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class ReassignmentHandlers:
     cluster: ClusterClient
 
     async def alter_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
-        """One answer per partition; of one that is named twice the last replicas count."""
+        """One answer per partition; if a partition is named twice, the last replicas count."""
         self.cluster.require_controller()
         image = self.cluster.image
         outcomes: dict[TopicPartition, KafkaError | None] = {}
@@ -54,7 +53,8 @@ class ReassignmentHandlers:
         }
 
     async def list_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
-        """The partitions with replicas that are added or removed; all, or those asked for."""
+        """The partitions with replicas that are being added or removed; all, or the requested
+        ones."""
         self.cluster.require_controller()
         image = self.cluster.image
         if request.topics is None:
@@ -98,7 +98,7 @@ def _refusal(
 def _check(
     image: MetadataImage, state: PartitionState | None, replicas: tuple[int, ...] | None
 ) -> None:
-    """Raises KafkaError unless the partition has just these replicas already."""
+    """Raises KafkaError unless the partition already has exactly these replicas."""
     if state is None and replicas is not None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
     if state is None or replicas is None:

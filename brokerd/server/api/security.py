@@ -14,7 +14,7 @@ from brokerd.server.requests.context import Fields, Handler, RequestContext
 
 
 def acls(context: RequestContext, request: Any) -> Fields:
-    """There is no authorizer that could have any."""
+    """Without an authorizer there are no ACLs."""
     raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
 
 
@@ -32,12 +32,12 @@ NO_TOKEN: Fields = {
 
 
 def create_delegation_token(context: RequestContext, request: Any) -> Fields:
-    """Tokens are for users that have proved who they are."""
+    """Only authenticated users may have tokens."""
     return NO_TOKEN
 
 
 def change_delegation_token(context: RequestContext, request: Any) -> Fields:
-    """RenewDelegationToken, ExpireDelegationToken: there is none."""
+    """RenewDelegationToken, ExpireDelegationToken: there are no tokens."""
     return {name: NO_TOKEN[name] for name in ("error_code", "expiry_timestamp")}
 
 
@@ -46,7 +46,7 @@ def describe_delegation_token(context: RequestContext, request: Any) -> Fields:
 
 
 def sasl(context: RequestContext, request: Any) -> Fields:
-    """A connection to a listener without SASL has nothing to prove."""
+    """A listener without SASL does not authenticate."""
     raise KafkaError(
         ErrorCode.ILLEGAL_SASL_STATE, "This listener has no SASL: send requests at once."
     )

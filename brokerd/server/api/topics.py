@@ -36,7 +36,8 @@ class TopicHandlers:
     settings: LiveSettings
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Topics by count or by assignment. A name that is asked for twice is answered twice."""
+        """Creates topics by count or by assignment. A name that is given twice is answered
+        twice."""
         wanted: list[NewTopic] = []
         await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
         results = await self.cluster.topics.create(
@@ -51,8 +52,9 @@ class TopicHandlers:
         return {"topics": answers.rows}
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Topics by name, or (from version 6 on) by id. What is asked for twice is answered twice;
-        one topic with both a name and an id has the whole request refused, as in Kafka."""
+        """Deletes topics by name, or (from version 6 on) by id. A topic that is given twice is
+        answered twice; if one has both a name and an id, the whole request is refused, as in
+        Kafka."""
         asked = _asked_to_delete(request)
         refusal = self._deletion_refused(context, asked)
         topic_ids = self.cluster.image.topic_ids
@@ -79,7 +81,7 @@ class TopicHandlers:
     def _deletion_refused(
         self, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
     ) -> KafkaError | None:
-        """The answer for every topic of the request, where nothing is deleted at all."""
+        """The answer for every topic of a request that is refused as a whole."""
         try:
             self.cluster.topics.check_deletion()
         except KafkaError as error:
@@ -94,7 +96,7 @@ class TopicHandlers:
         return None
 
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
-        """Growth to a total count, with the added partitions' replicas or without."""
+        """Adds partitions up to a total count, with or without an assignment of their replicas."""
         growths: list[NewPartitions] = []
         rows: list[Fields] = []
 
@@ -117,8 +119,7 @@ class TopicHandlers:
 
 
 def _new_topic(topic: Any) -> NewTopic:
-    """Of a partition that is assigned twice, and of a setting, the last word counts, as in
-    Kafka."""
+    """If a partition or a setting is given twice, the last one counts, as in Kafka."""
     return NewTopic(
         name=topic.name,
         partitions=topic.num_partitions,
@@ -129,8 +130,8 @@ def _new_topic(topic: Any) -> NewTopic:
 
 
 class _Creations:
-    """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
-    the same config, which is some thirty settings in the response: those are encoded once."""
+    """The answers to a CreateTopics, encoded one by one. Most topics of a long request have the
+    same config, about thirty settings in the response: those are encoded once."""
 
     def __init__(self, settings: BrokerSettings, version: int, *, has_ids: bool) -> None:
         self._settings = settings
@@ -184,7 +185,7 @@ def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
 
 
 def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
-    """An empty list names no replicas where some are to be named; only null leaves it to us."""
+    """Null lets the broker place the replicas; an empty list is an assignment without replicas."""
     return None if replicas is None else tuple(tuple(each.broker_ids) for each in replicas)
 
 

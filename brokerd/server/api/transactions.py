@@ -33,7 +33,7 @@ def add_partitions_to_txn(context: RequestContext, request: Any) -> Fields:
 
 
 def describe_transactions(context: RequestContext, request: Any) -> Fields:
-    """No transactional id is known."""
+    """There are no transactional ids."""
     return {
         "transaction_states": [
             {
@@ -50,7 +50,7 @@ def describe_transactions(context: RequestContext, request: Any) -> Fields:
 
 
 def list_transactions(context: RequestContext, request: Any) -> Fields:
-    """None; states that do not exist are named."""
+    """There are none; unknown states of the filter are returned."""
     unknown = [state for state in request.state_filters if state not in STATES]
     return {"error_code": 0, "unknown_state_filters": unknown, "transaction_states": ()}
 

@@ -1,10 +1,9 @@
-"""The processes that compact logs: started when there is a job, ended when some looks found none.
-To start one takes 0.3 s of a processor and holds the event loop for some milliseconds, which is not
-to be had for each round of a log that is written to all the time.
+"""The processes that compact logs: started when there is a job, ended after some time without one.
 
-They are started anew (never forked from the broker) and spoken to over pipes, a JSON object a line
-(see `brokerd.log.cleaner.worker_messages`). What they say on standard error goes where the broker's
-goes.
+To start a process takes 0.3 s of a processor and holds the event loop for some milliseconds: too
+much for each round of a log with constant appends. They are not forked from the broker. Messages
+are JSON objects, one a line, over pipes (`brokerd.log.cleaner.worker_messages`); their standard
+error is the broker's.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
 class CleanerWorkers:
-    """At most `limit` processes (log.cleaner.threads); those that work when it falls end their
-    jobs."""
+    """At most `limit` processes (log.cleaner.threads). When the limit is lowered, running processes
+    first finish their jobs."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -53,7 +52,7 @@ class CleanerWorkers:
 
     @property
     def pids(self) -> list[int]:
-        """The processes there are."""
+        """The ids of the processes."""
         return [process.pid for process in self._processes]
 
     def run(self, job: Job, listener: Listener) -> None:
@@ -72,7 +71,7 @@ class CleanerWorkers:
         self._idle = []
 
     async def stop(self) -> None:
-        """End all at once; what they had not finished is done anew some day."""
+        """Kills all processes; unfinished jobs are done again later."""
         for process in self._processes:
             if process.returncode is None:
                 process.kill()
@@ -90,13 +89,15 @@ class CleanerWorkers:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, job: Job, listener: Listener) -> None:
-        """Have one job done. A process that says anything odd counts as dead."""
+        """Has a process do one job. A process that sends anything unexpected is killed."""
         process = None
         is_over = False
         try:
             process = self._take_idle() or await self._start()
             is_over = await _converse(process, job, listener)
-        except Exception as error:  # whatever it is, the log must not stay busy for ever
+        except (
+            Exception
+        ) as error:  # after any error: else the log would count as being cleaned for ever
             logger.warning("a compaction worker failed: %s: %s", type(error).__name__, error)
         finally:
             self._busy -= 1
@@ -125,7 +126,7 @@ class CleanerWorkers:
         return process
 
     async def _end_dead(self, process: Process) -> None:
-        """Of one that ended in the middle of a job, or is about to, or does not do as it should."""
+        """Ends a process that has died, is about to, or does not follow the protocol."""
         try:
             await asyncio.wait_for(process.wait(), DYING_S)
         except TimeoutError:
@@ -142,7 +143,7 @@ class CleanerWorkers:
 
 
 async def _converse(process: Process, job: Job, listener: Listener) -> bool:
-    """Whether the process came to the end of the job."""
+    """Sends a job to the process; returns whether the process finished it."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(job.encode())

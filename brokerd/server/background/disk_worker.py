@@ -1,4 +1,4 @@
-"""Slow disk work in one thread, in the order given: fsync, checkpoints, removing files.
+"""One thread for slow disk work, in the order of submission: fsync, checkpoints, removal of files.
 
 A job's `finish` runs on the event loop, where logs are used. One thread is enough, since fsyncs of
 one disk wait for each other anyway, and order is what checkpoints rely on.
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class DiskWorker:
-    """Takes jobs from the thread of the event loop, and from the one that loads the logs."""
+    """Jobs may be submitted by the event loop's thread, and by the one that loads the logs."""
 
     def __init__(self, flushes_s: Histogram) -> None:
         self._flushes_s = flushes_s
@@ -30,7 +30,7 @@ class DiskWorker:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
 
     def submit(self, job: DiskJob) -> None:
-        """Runs a job after those before it."""
+        """Runs a job after all that were submitted before."""
         self._thread.submit(self._run, job)
 
     def _run(self, job: DiskJob) -> None:
@@ -48,7 +48,7 @@ class DiskWorker:
         job.finish()
 
     async def drain(self) -> None:
-        """Returns when every job so far has run and finished."""
+        """Returns when every job submitted so far is finished."""
         await asyncio.wrap_future(self._thread.submit(lambda: None))
         await asyncio.sleep(0)
 

@@ -1,8 +1,8 @@
-"""Log starts that clients moved, on disk before the answer says so.
+"""Checkpoints log starts that DeleteRecords moved, before the request is answered.
 
-A log start is otherwise checkpointed once a minute; after a crash deleted records would be back.
-One write serves all who ask while the one before it is under way, since each writes the log starts
-of a whole directory.
+Else they would be checkpointed only once a minute, and after a crash deleted records would be back.
+Each write has the log starts of a whole log directory: all requests that come during one write
+share the next.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Directory:
-    """The write that is next, where somebody waits for it, and whether one is under way."""
+    """Of a log directory: the future of the next write, if a request waits for it, and whether a
+    write is under way."""
 
     is_busy: bool = False
     next: asyncio.Future[None] | None = None
@@ -34,8 +35,8 @@ class LogStartSaves:
         self._directories: dict[str, _Directory] = {}
 
     def save(self, topic: str, partition: int) -> asyncio.Future[None]:
-        """Done when the partition's log start is on disk, or KAFKA_STORAGE_ERROR. Others wait for
-        the same: it is not to be cancelled. Raises KafkaError for a partition that has gone."""
+        """Returns a future: done when the partition's log start is on disk, or KAFKA_STORAGE_ERROR.
+        Requests share it: do not cancel it. Raises KafkaError for a deleted partition."""
         path = self._logs.directory_of(topic, partition)
         if path is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{partition} has gone")

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 
 
 class PendingReads:
-    """See the module. Its methods are called on the event loop. `requests` counts the requests that
+    """See the module. All methods are called on the event loop. `requests` counts the requests that
     waited for the disk."""
 
     def __init__(self) -> None:
@@ -53,13 +53,10 @@ class PendingReads:
         task.add_done_callback(self._tasks.discard)
 
     async def load(self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
-        """Until the bytes are in memory or could not be read; the next attempt to read them gets
-        the error.
-
-        The reads are released when no thread uses them any more. A thread calls `is_wanted` before
-        each read, and leaves it out if the client is gone, but for a read with a subject, for which
-        other requests may wait.
-        """
+        """Returns when the bytes are in memory or could not be read; then the next attempt gets the
+        error. The reads are released when no thread uses them. A thread calls `is_wanted` before
+        each read, and skips the read if the client is gone; but not a read with a subject, for
+        which other requests may wait."""
         reads = [self._share(each, each.subject) for each in pending if each.subject is not None]
         if len(reads) < len(pending):
             plain = [each for each in pending if each.subject is None]
@@ -72,12 +69,10 @@ class PendingReads:
     async def load_for(
         self, client: object, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]
     ) -> bool:
-        """As `load`, for one request of a client at a time; False if it waited for the reads of
-        another request of the client instead.
-
-        Each read also reads ahead, often just the bytes that the client needs next. Several threads
-        that read them at once only take the processor from each other and from the event loop.
-        """
+        """As `load`, but for one request of a client at a time: if another request of the client is
+        loading, waits for that and returns False. Each read also reads ahead, often just the bytes
+        that the client needs next; to read them in several threads would only take the processor
+        from the event loop."""
         reading = self._clients.get(client)
         if reading is not None:
             release(pending)
@@ -100,7 +95,7 @@ class PendingReads:
         return reading
 
     def _share(self, pending: PendingRead, subject: object) -> asyncio.Future[None]:
-        """The read of that subject that is under way, else this one."""
+        """The read of the same subject that is under way, else this one."""
         reading = self._shared.get(subject)
         if reading is not None:
             pending.release()
@@ -111,8 +106,8 @@ class PendingReads:
         return reading
 
     async def load_logs(self, logs: Sequence[UnifiedLog]) -> None:
-        """Do the first use of logs; the next use of a log that cannot be read gets the error. If it
-        takes long, threads do it, for some logs at once."""
+        """Does the first use of logs; if that takes long, in threads, for several logs at once.
+        After an error the next use of the log gets it."""
         late: list[UnifiedLog] = []
         await in_turns(logs, partial(_begin_load, late))
         for chunk in chunks(late):
@@ -126,7 +121,7 @@ class PendingReads:
             await self.load([pending], lambda: True)
 
     async def stop(self) -> None:
-        """Ends what is served and waits for the threads."""
+        """Cancels what is being served, and waits for the threads."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -164,7 +159,7 @@ def _begin_load(late: list[UnifiedLog], log: UnifiedLog) -> None:
 
 
 def _lacking(log: UnifiedLog) -> PendingRead | None:
-    """The read that is needed before a log can be used, if it takes long; else the read is done."""
+    """The read that is needed before a log can be used, if that takes long; else it is done now."""
     if not log.is_loaded and not log.local.is_abandoned:
         try:
             log.load(may_block=False)

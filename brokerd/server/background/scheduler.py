@@ -1,9 +1,9 @@
 """The scheduler calls periodic tasks: retention, checkpoints, deletion, flushes, metrics of the
 loop.
 
-Each call of a task is a callback of its own on the loop, so that their times do not add up. A task
-knows when it is due, does a bounded slice of its work, and returns whether more is due now. A timer
-measures how late the loop is.
+Each call of a task is a callback of its own on the event loop, so that other work runs in between.
+A task knows when it is due, does a bounded slice of its work, and returns whether there is more. A
+timer measures how late the loop is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Task = Callable[[int], bool | None]
 
 
 class Scheduler:
-    """Calls each task about once a second, spread over the second, and sooner where more is due or
+    """Calls each task about once a second, spread over the second; sooner if it has more to do or
     its interval (ms) is shorter."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""One try at a Fetch: what can be read of its partitions now, and whether it is worth an answer."""
+"""One attempt of a Fetch: what its partitions have now, and whether that is enough to answer."""
 
 from __future__ import annotations
 
@@ -34,15 +34,12 @@ UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 class Attempt:
-    """One try at a request: the replies, and whether they are worth sending before time is up.
-
-    It is made by `read`, which may be called for some of its partitions after others, and `end`.
-
-    Without `may_block` it does not wait for the disk: `pending_reads` must be loaded before the
-    next attempt, and `unloaded` are the logs that are used for the first time. `unknown` are the
-    replies of partitions that the cluster does not know, which come last; they are passed from the
-    earlier attempts, and a partition that has become unknown since is a failure like any other.
-    """
+    """One attempt of a Fetch: its replies so far, and whether they may be sent before max_wait_ms
+    is over. `read` is called for all partitions, at once or in parts, then `end`. Without
+    `may_block` nothing waits for the disk: `pending_reads` must be loaded before the next attempt,
+    and `unloaded` are logs that are used for the first time. `unknown` are the replies of
+    partitions that the cluster does not know, passed on from earlier attempts; they come last. A
+    partition that has become unknown since then fails like any other."""
 
     __slots__ = (
         "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
@@ -78,7 +75,7 @@ class Attempt:
         self.unknown = unknown
 
     def read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
-        """Tries these partitions. What it raises is unexpected; then nothing is held any more."""
+        """Reads these partitions. An exception is unexpected; then all file ranges are released."""
         try:
             self._read(wanted_partitions)
         except BaseException:
@@ -124,7 +121,7 @@ class Attempt:
         self._room, self._total = room, total
 
     def end(self) -> None:
-        """All partitions were tried."""
+        """All partitions were read."""
         if self.unknown:
             self.replies += self.unknown
         least = self.min_bytes
@@ -132,7 +129,8 @@ class Attempt:
 
     @property
     def has_moved(self) -> bool:
-        """Of one that is not enough: whether there is more to be seen by now than it saw."""
+        """Of an attempt that is not enough: whether its partitions have moved since it read
+        them."""
         return any(
             partition.high_watermark != reply.high_watermark
             or partition.last_stable_offset != reply.last_stable_offset
@@ -141,7 +139,7 @@ class Attempt:
         )  # behind them are the replies of what is unknown
 
     def names(self) -> dict[bytes, str]:
-        """The topics that it found, by id."""
+        """The topics requested by id that it found, by id."""
         return {each.log.topic_id.bytes: each.topic for each in self.partitions}
 
     def _files(self) -> int:
@@ -160,8 +158,9 @@ class Attempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """The answer for a topic id that is no more: where it was known when the request came, or
-        to its session, Kafka goes by the name, which may be that of another topic by now."""
+        """The error for a topic id that does not exist any more. If the id was known when the
+        request came, or to its session, Kafka looks the topic up by its name, which may be that of
+        another topic now."""
         name = self._fetch.name_of(wanted)
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
@@ -172,34 +171,34 @@ class Attempt:
         return ErrorCode.INCONSISTENT_TOPIC_ID
 
     def count_read(self) -> None:
-        """The replies are sent."""
+        """Counts the replies as sent."""
         for partition in self.partitions:
             partition.fetches += 1
         for partition, size_bytes in self._counts:
             partition.bytes_out += size_bytes
 
     def count_refused(self, replies: Iterable[FetchReply]) -> None:
-        """So are some of them."""
+        """Counts the errors among some of the replies."""
         if self.failed or self.unknown:
             for each in replies:
                 if each.error:
                     self._led.count_refusal(ApiKey.FETCH, each.topic, each.partition, each.error)
 
     def release(self) -> None:
-        """Gives the file ranges back unsent."""
+        """Releases the file ranges without sending them."""
         for reply in self.replies:
             if reply.records is not None:
                 reply.records.release()
 
     def give_up(self) -> None:
-        """The same, and the pending reads are not done."""
+        """As `release`, and drops the pending reads."""
         self.release()
         for pending in self.pending_reads:
             pending.release()
 
 
 def led_partition(led: LedPartitions, wanted: FetchPartition) -> Partition:
-    """The partition led here that a request means. Raises KafkaError."""
+    """The partition that a request means, which this broker leads. Raises KafkaError."""
     if wanted.topic_id is NO_TOPIC_ID:
         return led.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
     topic = led.image.names_by_id.get(wanted.topic_id)
@@ -258,8 +257,8 @@ def _read(
 def bytes_now(
     led: LedPartitions, partition: Partition, wanted: FetchPartition, *, committed: bool
 ) -> int:
-    """What a partition that moved during the wait has by now of the bytes that are waited for:
-    ENOUGH also where something else is to be answered."""
+    """The bytes, of those waited for, that a partition has now, after it moved during the wait;
+    ENOUGH also if an error is to be answered."""
     log = partition.log
     try:
         if (
@@ -282,22 +281,22 @@ def _bytes_there(
     *,
     is_full: bool = False,
 ) -> int:
-    """What a partition has of the bytes that are waited for, as DelayedFetch.tryComplete has it:
-    what is there of its newest segment and may go in one answer, also where less was read of it, or
-    no batch fits. An older segment is never waited at: nothing more comes to it."""
+    """The bytes of a partition that count for min_bytes, as in Kafka's DelayedFetch.tryComplete:
+    those of its newest segment that may go into one answer, also if fewer were read or no batch
+    fits. At an offset in an older segment the answer is ENOUGH: no more is appended there."""
     if wanted.offset >= up_to or wanted.max_bytes <= 0:
         return 0
     if is_full:
         return ENOUGH
     try:
         found = partition.log.bytes_below(wanted.offset, up_to, records)
-    except KafkaError:  # said by the next Fetch
+    except KafkaError:  # the next attempt answers it
         return ENOUGH
     return ENOUGH if found is None else min(found, wanted.max_bytes)
 
 
 def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] | None:
-    """(epoch, end) where the asker's log left the leader's; None where it did not."""
+    """(epoch, end) where the follower's log diverged from the leader's; None if it did not."""
     epoch, end = partition.end_offset_for_epoch(wanted.last_fetched_epoch)
     if epoch < 0 or end < 0:
         raise KafkaError(

@@ -1,4 +1,4 @@
-"""Where else to fetch: the leader that is known here, answered with the error (KIP-951)."""
+"""The current leader of a partition, answered with an error so that clients find it (KIP-951)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def endpoints_of(
     image: MetadataImage, listener: str, replies: Iterable[FetchReply]
 ) -> list[Endpoint]:
-    """Where the leaders are that replies name."""
+    """The endpoints of the leaders that replies name."""
     found = []
     for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
         endpoint = image.endpoint(leader, listener)
@@ -27,7 +27,7 @@ def endpoints_of(
 
 
 def with_leader(image: MetadataImage, reply: FetchReply) -> FetchReply:
-    """The reply with the leader that a client can ask instead."""
+    """The reply with the partition's current leader."""
     if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
         return reply
     topic = image.names_by_id.get(reply.topic_id)

@@ -1,14 +1,8 @@
-"""Fetch: answered at once if min_bytes are there, else when they are or after max_wait_ms.
-
-A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
-stable offset. The first partition with records gives a whole batch, even if it is larger than
-max_bytes; the others give what still fits. An error of a partition is answered at once. A partition
-that the cluster does not know is answered at once only if the request has no other partition
-(KafkaApis.handleFetchRequest).
+"""A Fetch that is not answered at once: it waits for the disk, for min_bytes or for max_wait_ms.
 
 A thread brings records from the disk into memory first. A request with many partitions is checked
-and encoded in several iterations of the event loop, or by a thread (`DelayedFetch`), so that it
-does not delay other requests.
+and encoded in several iterations of the event loop, or by a thread, so that it does not delay
+other requests.
 """
 
 from __future__ import annotations
@@ -16,39 +10,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import nullcontext
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
+from brokerd.protocol.fetch_request import FetchRequest
 from brokerd.protocol.fetch_response import (
-    LEADERS_FROM,
     FetchReply,
-    encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.fetch.attempt import Attempt
-from brokerd.server.fetch.current_leaders import endpoints_of, with_leader
-from brokerd.server.fetch.memo import memo_of
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
 from brokerd.server.fetch.sessions import partition_key
 from brokerd.server.requests.delayed_operations import LATER
-from brokerd.turns import in_thread, in_turns, uncollected
+from brokerd.turns import in_turns, uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-    from typing import Any
 
-    from brokerd.clock import Clock
     from brokerd.replication.partition import Partition
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.fetch.sessions import Fetch, FetchSessions
+    from brokerd.server.fetch.fetch_handler import FetchHandler
+    from brokerd.server.fetch.sessions import Fetch
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
-    from brokerd.server.requests.delayed_operations import Purgatory
-    from brokerd.server.requests.led_partitions import LedPartitions
     from brokerd.server.requests.request_times import Since
 
 logger = logging.getLogger(__name__)
@@ -63,130 +47,12 @@ PARTITION_BYTES = 256
 _REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "partition")))
 
 
-@dataclass(frozen=True, slots=True)
-class FetchHandler:
-    """What serves Fetch. `max_bytes` is fetch.max.bytes."""
-
-    led: LedPartitions
-    sessions: FetchSessions
-    clock: Clock
-    pending_reads: PendingReads
-    purgatory: Purgatory
-    max_bytes: int
-
-    def serve(self, connection: Connection, header: RequestHeader, frame: memoryview) -> None:
-        """Answers or delays one Fetch; KafkaError if it does not parse."""
-        request = decode_fetch(frame, header.body_position, header.api_version)
-        try:
-            fetch = self._begin(header, request)
-        except KafkaError as error:
-            connection.output.add_parts(_refusal(header, error))
-            return
-        if len(fetch.partitions) > AT_ONCE_MAX:
-            late = DelayedFetch(self, connection, header, request, fetch)
-            self.pending_reads.begin(late.serve())
-            return
-        attempt = Attempt(self.led, self.max_bytes, request, fetch, may_block=False)
-        attempt.read(fetch.partitions)
-        attempt.end()
-        if attempt.pending_reads:
-            late = DelayedFetch(self, connection, header, request, fetch)
-            self.pending_reads.begin(late.serve(attempt))
-        elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
-            connection.output.add_parts(self.answer(connection, header, fetch, attempt))
-            partitions = attempt.partitions
-            if not attempt.failed and connection.fetch_memo is None and len(partitions) == 1:
-                memo = memo_of(self.max_bytes, header, request, partitions[0], frame)
-                connection.fetch_memo = memo
-        else:
-            late = DelayedFetch(self, connection, header, request, fetch)
-            late.delay(attempt, request.max_wait_ms / 1000)
-
-    async def serve_large(
-        self,
-        connection: Connection,
-        header: RequestHeader,
-        request: FetchRequest,
-        slot: Slot,
-        since: Since,
-    ) -> None:
-        """The same for one that a thread has decoded; its answer's place is reserved."""
-        try:
-            fetch = self._begin(header, request)
-        except KafkaError as error:
-            connection.deliver(slot, _refusal(header, error))
-            self.purgatory.times.answered(connection, since)
-            return
-        await DelayedFetch(self, connection, header, request, fetch, slot, since).serve()
-
-    def _begin(self, header: RequestHeader, request: FetchRequest) -> Fetch:
-        uses_topic_ids = header.api_version >= TOPIC_IDS_FROM
-        return self.sessions.begin(request, uses_topic_ids, self.clock.now_ms())
-
-    def answer(
-        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
-    ) -> list[Any]:
-        """The response's parts, or the session's error."""
-        version = header.api_version
-        try:
-            session_id = fetch.settle(self.clock.now_ms())
-            replies = self._to_send(version, fetch, attempt, attempt.replies)
-        except KafkaError as error:
-            attempt.release()
-            return _refusal(header, error)
-        attempt.count_read()
-        named = replies if attempt.failed else ()
-        endpoints = endpoints_of(self.led.image, connection.listener, named)
-        return encode_fetch_response(
-            version, header.correlation_id, 0, replies, session_id, endpoints
-        )
-
-    async def answer_in_turns(
-        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
-    ) -> list[Any]:
-        """As `answer`, for many partitions."""
-        version = header.api_version
-        replies: list[FetchReply] = []
-
-        def add(some: list[FetchReply]) -> None:
-            replies.extend(self._to_send(version, fetch, attempt, some))
-
-        try:
-            session_id = fetch.settle(self.clock.now_ms())
-            await in_turns(_slices(attempt.replies), add)
-        except KafkaError as error:
-            attempt.release()
-            return _refusal(header, error)
-        attempt.count_read()
-        named = replies if attempt.failed else ()
-        endpoints = endpoints_of(self.led.image, connection.listener, named)
-        return await in_thread(
-            encode_fetch_response, version, header.correlation_id, 0, replies, session_id, endpoints
-        )
-
-    def _to_send(
-        self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]
-    ) -> list[FetchReply]:
-        """Of some of the replies those to send; all count."""
-        changed = fetch.changed(some)
-        attempt.count_refused(some)
-        if attempt.failed and version >= LEADERS_FROM:
-            return [with_leader(self.led.image, each) for each in changed]
-        return changed
-
-
-def _refusal(header: RequestHeader, error: KafkaError) -> list[Any]:
-    return encode_fetch_response(header.api_version, header.correlation_id, error.code, [])
-
-
 class DelayedFetch:
-    """A Fetch that is answered later; its place among the replies is kept.
-
-    It waits for threads that read from the disk. Each round loads what the attempt before it did
-    not find in memory: first the indexes, then the header of the batch, then the records. Loaded
-    pages may leave the memory before the next attempt, so the last attempt waits for the disk. Then
-    it waits for records until `max_wait_ms` is over.
-    """
+    """A Fetch that is answered later; its slot among the replies is reserved. First it waits for
+    threads that read from the disk. Each round loads what the attempt before did not find in
+    memory: the indexes, then the header of the batch, then the records. Loaded pages may leave the
+    memory before the next attempt, so the last attempt reads from the disk itself. Then it waits
+    for records until `max_wait_ms` is over."""
 
     __slots__ = (
         "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
@@ -203,7 +69,8 @@ class DelayedFetch:
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
-        """Of the receive under way, unless `slot` and `since` are given."""
+        """`slot` and `since` are those of the request; without them it is one of the current
+        receive."""
         self._handler = handler
         self._connection = connection
         self._header = header
@@ -222,12 +89,12 @@ class DelayedFetch:
         return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
 
     async def serve(self, attempt: Attempt | None = None) -> None:
-        """Answers it, or delays it, in its own time; `attempt` is what was tried already."""
+        """Answers the Fetch, or delays it; `attempt` is the attempt that was made already."""
         try:
             with uncollected() if self._is_long else nullcontext():
                 await self._serve(attempt)
         except Exception:
-            # Its reply would never come, nor any behind it.
+            # Without this reply none behind it could be sent.
             logger.exception("a fetch could not be answered")
             self._connection.close("an unexpected error in the broker")
 
@@ -260,13 +127,13 @@ class DelayedFetch:
             elif not attempt.has_moved:
                 self.delay(attempt, left_s)
                 return
-            else:  # where much is written to, the next try would find the same
+            else:  # partitions with many appends move again at once: do not try without pause
                 attempt.release()
                 await asyncio.sleep(min(time_s() - begun_s, left_s))
             attempt = None
 
     def delay(self, attempt: Attempt, timeout_s: float) -> None:
-        """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
+        """Waits for min_bytes or until the time is over; unknown partitions are not read again."""
         attempt.release()
         self._fetch.waits(attempt.names)
         self._unknown = attempt.unknown or []
@@ -326,7 +193,7 @@ class DelayedFetch:
     async def _attempt_in_turns(self, *, may_block: bool) -> Attempt:
         attempt = self._new_attempt(may_block=may_block)
         try:
-            await in_turns(_slices(self._wanted), attempt.read)
+            await in_turns(slices(self._wanted), attempt.read)
         except BaseException:
             attempt.give_up()
             raise
@@ -350,6 +217,7 @@ class DelayedFetch:
         self._connection.deliver(self._slot, parts)
 
 
-def _slices(items: list[Item]) -> Iterator[list[Item]]:
+def slices(items: list[Item]) -> Iterator[list[Item]]:
+    """Parts of a long list, each for one turn."""
     for start in range(0, len(items), SLICE):
         yield items[start : start + SLICE]

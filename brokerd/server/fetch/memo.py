@@ -1,8 +1,8 @@
-"""A Fetch that differs from its connection's last one in the offset only.
+"""Fetches that differ from their connection's last one only in the offset: recognised, not decoded.
 
 That is what a consumer of one partition without a fetch session sends all the time (librdkafka, for
 one). It is recognised by its bytes, so that nothing is decoded or looked up again, and answered if
-the records are there and in memory; everything else goes the general way (`delayed_fetch`), which
+the records are there and in memory. Any other Fetch is decoded and served by `FetchHandler`, which
 also makes the memo.
 """
 
@@ -36,11 +36,9 @@ _PROBE = 0x0123456789ABCDEF
 
 
 class FetchMemo:
-    """What a request that is like the last one needs no second look at, for one generation of the
-    partition: that it is led here, under the epoch that the client names, and is read from.
-
-    Positions count from the beginning of a frame, its size included.
-    """
+    """What was found out about the last request, for one generation of the partition: this broker
+    leads it, under the epoch that the client names. Positions count from the start of the frame,
+    its size included."""
 
     __slots__ = (
         "committed", "frame_bytes", "generation", "header", "max_bytes", "min_bytes", "misses",
@@ -75,7 +73,7 @@ class FetchMemo:
         )
 
     def serve(self, connection: Connection, buffer: bytearray, position: int, end: int) -> bool:
-        """Answers the frame `buffer[position:end]`; False if it has to go the general way."""
+        """Answers the frame `buffer[position:end]`; False if `FetchHandler` has to serve it."""
         offset_at = position + self.offset_at
         if (
             end - position != self.frame_bytes
@@ -92,10 +90,10 @@ class FetchMemo:
         (correlation_id,) = _CORRELATION_ID.unpack_from(buffer, position + _CORRELATION_ID_AT)
         try:
             return self._answer(connection, offset, correlation_id)
-        except NotInPageCache as error:  # the general path attempts the read again
+        except NotInPageCache as error:  # `FetchHandler` reads again
             error.pending_read.release()
             return False
-        except KafkaError:  # said by the general way
+        except KafkaError:  # `FetchHandler` answers it
             return False
 
     def _answer(self, connection: Connection, offset: int, correlation_id: int) -> bool:
@@ -115,7 +113,7 @@ class FetchMemo:
         if self.committed:
             try:
                 aborted = log.aborted_transactions(offset, records)
-            except KafkaError:  # said by the general way
+            except KafkaError:  # `FetchHandler` answers it
                 records.release()
                 return False
         connection.output.add_range(
@@ -137,7 +135,8 @@ def memo_of(
     partition: Partition,
     frame: memoryview,
 ) -> FetchMemo | None:
-    """A memo of a consumer's request for one partition; None where there can be none."""
+    """A memo of a consumer's request for one partition; None if it cannot be recognised by its
+    bytes."""
     if (
         len(request.partitions) != 1
         or request.session_epoch != -1
@@ -166,7 +165,7 @@ def memo_of(
 
 
 def _same(one: FetchRequest, other: FetchRequest) -> bool:
-    """Whether they are alike but for their partitions."""
+    """Whether two requests are the same except for their partitions."""
     return all(
         getattr(one, name) == getattr(other, name)
         for name in FetchRequest.__slots__

@@ -1,4 +1,4 @@
-"""A Fetch with `min_bytes` above 1 waits for so many bytes of all its partitions together.
+"""Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1.
 
 Each append to one of them wakes it, and only the partitions that have changed are looked at again:
 a Fetch of thousands of partitions must not cost each Produce a read of all of them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MinBytesTracker:
-    """The bytes that the last attempt found, and those that were appended since."""
+    """The bytes that the last attempt found, and those appended since."""
 
     __slots__ = ("_committed", "_least", "_led", "_there", "_total", "partitions")
 
@@ -30,21 +30,21 @@ class MinBytesTracker:
         wanted: Sequence[FetchPartition],
         attempt: Attempt,
     ) -> None:
-        """`wanted` is what the attempt tried and found, in its order."""
+        """`wanted` are the partitions of the attempt, in its order."""
         self._led = led
         self._committed = request.isolation_level == READ_COMMITTED
         self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
         self.saw(attempt)
 
     def saw(self, attempt: Attempt) -> None:
-        """A later attempt was not enough, either."""
+        """Another attempt was not enough: counts from what it found."""
         self._least = attempt.min_bytes
         self._there = attempt.there
         self._total = sum(attempt.there.values())
 
     def may_be_there(self, moved: Collection[Partition]) -> bool:
-        """Whether another attempt is worth it, now that these have moved: there is enough, or
-        something else is to be answered, or more is there than files may be held for."""
+        """Whether to make another attempt now that these partitions moved: there are enough bytes,
+        or an error is to be answered, or there are so many files that they must be released."""
         there = self._there
         for partition in moved:
             wanted = self.partitions[partition]

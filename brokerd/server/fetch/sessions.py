@@ -92,7 +92,7 @@ class Session:
     def update(
         self, changed: Iterable[FetchPartition], forgotten: Iterable[TopicIdPartition], names: Names
     ) -> None:
-        """Takes partitions in, and lets others go; `names` are those of topics by id, now."""
+        """Adds and removes partitions; `names` are the current names of topics by id."""
         if self._unnamed:
             for key, each in tuple(self._unnamed.items()):
                 self._name(key, each, names)
@@ -119,7 +119,8 @@ class Session:
             self._unnamed.pop(key, None)
 
     def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that say something new; those with records go to the end of the order."""
+        """The replies that differ from the last answer; those with records go to the end of the
+        order."""
         changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)
@@ -132,7 +133,7 @@ class Session:
 
 
 class Fetch:
-    """One request to be served: what to read, and what becomes of the replies."""
+    """One request: the partitions to read; and after the read, which replies are sent."""
 
     __slots__ = (
         "_cache", "_epoch", "_look_up", "_made", "_names", "_session", "_uses_topic_ids",
@@ -159,13 +160,13 @@ class Fetch:
         self.partitions = partitions
 
     def waits(self, names: Callable[[], Names]) -> None:
-        """It waits; `names` gives those of the topics by id that it found."""
+        """The request waits; `names` are the names of its topics by id."""
         self._look_up = names
         self._names = None
 
     def name_of(self, wanted: FetchPartition) -> str | None:
-        """The name that a topic asked for by id had when it came, or when its session first knew
-        of it."""
+        """The name of a topic requested by id when the request came, or when its session first knew
+        it."""
         known = self._session and self._session.partitions.get(wanted.key)
         if known and known.name is not None:
             return known.name
@@ -174,8 +175,8 @@ class Fetch:
         return self._names.get(wanted.topic_id)
 
     def settle(self, now_ms: int) -> int:
-        """The session's id; begins the one that is wanted, if there is room. Raises KafkaError if
-        the session moved on meanwhile."""
+        """Returns the session's id, and makes the new session if there is room. Raises KafkaError
+        if the session has served another request meanwhile."""
         if self._session is not None:
             self._require_epoch(self._session)
             return self._session.id
@@ -184,8 +185,7 @@ class Fetch:
         return NO_SESSION if self._made is None else self._made.id
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
-        """Of some of the replies, once it is settled, those to send. Raises KafkaError as
-        `settle`."""
+        """Those of some replies that are sent; after `settle`. Raises KafkaError as `settle`."""
         if self._session is not None:
             self._require_epoch(self._session)
             return self._session.changed(replies)
@@ -201,8 +201,8 @@ class Fetch:
 
 
 class FetchSessions:
-    """All sessions of a broker. `new_id` gives numbers that nobody can guess, from 1 on; `names`
-    those of the topics that there are, by id."""
+    """All sessions of a broker. `new_id` draws ids from 1 on that cannot be guessed; `names` are
+    the names of all topics by id."""
 
     __slots__ = (
         "_names", "_new_id", "_none_below", "_none_until_ms", "_sessions", "_size", "_slots",
@@ -229,11 +229,9 @@ class FetchSessions:
         return sum(len(each.partitions) for each in self._sessions.values())
 
     def begin(self, request: FetchRequest, uses_topic_ids: bool, now_ms: int) -> Fetch:
-        """What a request asks for.
-
-        Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
-        FETCH_SESSION_TOPIC_ID_ERROR; the fetcher then begins anew.
-        """
+        """The partitions to read for a request. Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND,
+        INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR; then the fetcher begins a new
+        session."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._remove(request.session_id)
             return Fetch(
@@ -274,7 +272,7 @@ class FetchSessions:
     def create(
         self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int
     ) -> Session | None:
-        """A session of these partitions, or None where there is no room for it."""
+        """A session of these partitions; None if there is no room."""
         wanted = dict(zip(map(partition_key, partitions), partitions, strict=True))
         size = sum(map(_size, wanted))
         if size > PARTITIONS_MAX:
@@ -294,7 +292,7 @@ class FetchSessions:
                 return session_id
 
     def _make_room(self, slots: int, size: int, now_ms: int) -> bool:
-        """Evicts what nobody uses until there is room for so much more, if there can be."""
+        """Evicts unused sessions until there is room for so many partitions more, if possible."""
         while len(self._sessions) + slots > self._slots or self._size + size > PARTITIONS_MAX:
             oldest = next(iter(self._sessions.values()), None)
             if oldest is None or now_ms - oldest.used_ms <= STALE_MS:
@@ -303,7 +301,7 @@ class FetchSessions:
         return True
 
     def _replace_smaller(self, size: int, now_ms: int) -> bool:
-        """Evicts one session for one of that size, if the slots alone are short."""
+        """Evicts a smaller session for one of that size, if only the slots are full."""
         if self._size + size > PARTITIONS_MAX:
             return False
         if size <= self._none_below and now_ms <= self._none_until_ms:
@@ -315,8 +313,8 @@ class FetchSessions:
         return True
 
     def _smallest_settled(self, now_ms: int) -> Session | None:
-        """What may be replaced first. It looks at all, so what it finds is remembered: a fetcher
-        that gets no session asks again with each Fetch."""
+        """The session that may be replaced first. The search looks at all sessions, so its result
+        is remembered: a fetcher without a session asks again with each Fetch."""
         smallest = None
         next_ms = now_ms  # sessions made from now on will be old enough after those there are
         for session in self._sessions.values():
@@ -343,7 +341,7 @@ def _size(key: TopicIdPartition) -> int:
 
 
 def _once_each(partitions: list[FetchPartition]) -> list[FetchPartition]:
-    """A partition that is named again counts once, as it was asked for last, as Kafka has it."""
+    """If a partition is named twice, the last request counts, as in Kafka."""
     if len(partitions) == 1:
         return partitions
     return list(dict(zip(map(partition_key, partitions), partitions, strict=True)).values())

@@ -1,4 +1,4 @@
-"""Which connections may come in: at once, later, or not at all. Pure: time comes in.
+"""Whether a connection is accepted: at once, later, or not at all. Pure: the time is passed.
 
 As Kafka's ConnectionQuotas: one above `max.connections.per.ip` is closed; above `max.connections`,
 or faster than `max.connection.creation.rate`, connections wait in the system's queue. Each listener
@@ -17,7 +17,7 @@ RATE_BURST_S = 1.0
 
 
 class _Pace:
-    """A rate of connections; at first a second's worth may come at once."""
+    """A limit on the rate of connections; the first second's worth may come at once."""
 
     def __init__(self) -> None:
         self._rate = self._tokens = 0.0
@@ -28,6 +28,7 @@ class _Pace:
         self._rate, self._tokens = rate, min(self._tokens, rate * RATE_BURST_S)
 
     def delay_s(self, now_s: float) -> float:
+        """How long the rates delay the next connection."""
         gained = (now_s - self._filled_at_s) * self._rate
         self._tokens = min(self._tokens + gained, self._rate * RATE_BURST_S)
         self._filled_at_s = now_s
@@ -70,20 +71,21 @@ class Admission:
 
     @property
     def most(self) -> int:
-        """How many may be open: the setting, or what the process has descriptors for."""
+        """How many connections may be open: the setting, or what the limit of descriptors
+        allows."""
         return self._most
 
     @property
     def is_full(self) -> bool:
-        """Whether as many are open as may be."""
+        """Whether no more connections may be open."""
         return self.open >= self._most
 
     def open_on(self, listener: str) -> int:
-        """How many of a listener's are open."""
+        """The number of open connections of a listener."""
         return self._per_listener[listener]
 
     def is_listener_full(self, listener: str) -> bool:
-        """Whether as many of this listener's are open as may be."""
+        """Whether no more connections of this listener may be open."""
         return self._per_listener[listener] >= self._of_listeners[listener].connections
 
     def delay_s(self, now_s: float, listener: str, is_protected: bool) -> float:
@@ -104,7 +106,7 @@ class Admission:
         return True
 
     def leave(self, host: str, listener: str) -> None:
-        """One that was admitted is closed."""
+        """An admitted connection was closed."""
         self.open -= 1
         self._per_listener[listener] -= 1
         self._per_host[host] -= 1

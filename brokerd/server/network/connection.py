@@ -12,8 +12,9 @@ read, or sends ever more requests, costs that much and one receive. The rest of 
 later. While a request delays the following ones, the connection does not begin to read a large
 frame: Kafka reads nothing then, and a waiting client must not hold memory that others need.
 
-A client that has closed its side is still answered what it asked before, as by Kafka, which reads
-the end of a connection only when it has answered; one that has gone altogether looks the same.
+A client that has closed its side still gets the answers to its earlier requests, as from Kafka,
+which sees the end of a connection only after it answered. A client that is gone altogether looks
+the same.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FRAMES_PER_RECEIVE = 512
 
 
 class Connection(Sender):
-    """A non-blocking socket of our own on the event loop."""
+    """A client's connection, on a non-blocking socket in the event loop."""
 
     __slots__ = (
         "_awaits", "_buffers", "_frame", "_head", "_kept", "_mutes", "_network", "_planned",
@@ -82,32 +83,30 @@ class Connection(Sender):
         self.resume()
 
     def stands_still_since(self, moment: float) -> bool:
-        """Whether its half-sent frame, in a buffer on loan, has hardly grown since then, though it
-        is the client's turn."""
+        """Whether its large frame, in a buffer on loan, has hardly grown since then, though the
+        broker waits for the client."""
         return self._frame is not None and self._frame.grown_at < moment and self.awaits_client
 
     def is_idle_since(self, moment: float) -> bool:
-        """Whether the client has neither sent nor read anything since, though it is its turn: not
-        while it is answered, muted, or waits for memory to receive into. One that has closed its
-        side may be gone."""
+        """Whether the client has neither sent nor read anything since then, though the broker
+        waited for it: not while it is being answered, is muted, or waits for a receive buffer."""
         awaited = self._reading and not (self.output.unanswered or self._mutes)
         its_turn = self._writing or self._left or awaited
         return self.active_at < moment and its_turn
 
     @property
     def awaits_client(self) -> bool:
-        """Whether it is read from or written to: a client that is served, or that the broker lets
-        wait, has nothing to do."""
+        """Whether the broker waits for the client to send or to read."""
         return self._reading or self._writing
 
     @property
     def held_bytes(self) -> int:
-        """What it holds in memory: replies, and requests that are not served yet."""
+        """The memory of its replies and of its requests that are not served yet."""
         return self.output.held_bytes + len(self._head)
 
     def is_blocked_since(self, moment: float) -> bool:
-        """Whether replies have waited since then for the client to read them, or requests behind
-        one that waits."""
+        """Whether replies have waited since then for the client to read them, or requests for an
+        earlier one."""
         if len(self._head) > SMALL_FRAME_BYTES and self.active_at < moment:
             return True
         return self._writing and self.blocked_at < moment
@@ -115,7 +114,8 @@ class Connection(Sender):
     # ---- receiving
 
     def resume(self) -> None:
-        """Reads again, if nothing else holds it up; first come frames that were kept."""
+        """Reads again, unless something else keeps it from reading; requests that were kept are
+        served first."""
         may_not = self._reading or self._writing or self._mutes or self._planned or self.closed
         if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
@@ -125,7 +125,7 @@ class Connection(Sender):
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
-            self.active_at = monotonic()  # only now it is the client's turn
+            self.active_at = monotonic()  # from now on the broker waits for the client
             if self._frame is not None:
                 self._frame.grown_at = self.active_at
             self._loop.add_reader(self._fd, self._on_readable)
@@ -139,7 +139,7 @@ class Connection(Sender):
             self.resume()
 
     def mute(self) -> None:
-        """Reads no more, from the next receive on, until `unmute` is called as often."""
+        """Stops reading, from the next receive on, until `unmute` was called as often as `mute`."""
         self._mutes += 1
         self._pause()
 
@@ -231,11 +231,12 @@ class Connection(Sender):
         self._parse(start, filled + count)
 
     def _free_from(self, head_bytes: int) -> int:
-        """Where the shared buffer is free: behind what waits in it for the end of the iteration."""
+        """Where the shared buffer is free: behind the bytes that wait in it for the end of the
+        iteration."""
         if not self._router.holds_receives:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
-            self._router.tick.commit()
+            self._router.tick.append_all()
             return 0
         return self._buffers.shared_end
 
@@ -261,7 +262,8 @@ class Connection(Sender):
                 self._parse(start, start + behind)
 
     def _serve_frame(self, frame: LoanedFrame) -> None:
-        """A large frame that has arrived; where it would have to wait it was not begun."""
+        """Serves a large frame that has arrived whole. (One that would have to wait was not
+        begun.)"""
         self._frame = None
         self.has_asked = True
         buffer = frame.buffer
@@ -273,7 +275,7 @@ class Connection(Sender):
             frame.give_back()
 
     def _client_left(self) -> None:
-        """It has closed, or its side alone: whether it still reads is seen when it is answered."""
+        """The client has closed its side. Whether it still reads is seen when it is answered."""
         self._left = True
         if self.output.unanswered or self.output.unsent or self._router.holds_receives:
             self.end("it has closed")
@@ -285,7 +287,7 @@ class Connection(Sender):
             self.close(f"{error.strerror or error}")
 
     def _parse(self, start: int, end: int) -> None:
-        """Serves what lies in the shared buffer."""
+        """Serves the frames in the shared buffer."""
         buffers = self._buffers
         buffer = buffers.shared
         buffers.shared_end = end
@@ -329,9 +331,9 @@ class Connection(Sender):
     # ---- ending
 
     def end(self, reason: str) -> None:
-        """Closes when all that was asked before is answered; nothing more is served."""
+        """Closes the connection when all requests before are answered; serves nothing more."""
         if self._router.holds_receives:
-            self._router.tick.commit()  # its Produces may be among those that wait for its end
+            self._router.tick.append_all()  # its Produces may be among those that wait for its end
         self.tasks_open += 1
         self.mute_until_done()
         self._drop_frame()
@@ -340,7 +342,8 @@ class Connection(Sender):
             self.flush()
 
     def close(self, reason: str | None) -> None:
-        """Ends the connection and all that waits on it; `reason` None means the client left."""
+        """Closes the connection and drops all that waits on it; `reason` None means that the client
+        left."""
         if self.closed:
             return
         if reason is not None:

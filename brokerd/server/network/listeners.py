@@ -29,8 +29,8 @@ UNPACED = b"reno"
 
 
 class BindError(Exception):
-    """A listener that could not be bound, said for a user. `listener` is its name, where it is one
-    of a broker's listeners."""
+    """A listener that could not be bound; the message is for users. `listener` is its name, if it
+    has one."""
 
     def __init__(self, text: str, listener: str = "") -> None:
         super().__init__(text)
@@ -66,10 +66,10 @@ class Listeners:
         return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
 
     async def open(self, config: BrokerConfig) -> None:
-        """Has those of `config` be open and no others, with their key and trust stores opened anew:
-        a file may hold something else under the same name. One with another address is moved; one
-        that is open speaks as before where its store can be opened no more. Raises TlsError and
-        BindError, and then all is as it was. One at a time."""
+        """Makes exactly the listeners of `config` open, with their key and trust stores opened
+        anew, since the files may have changed. A listener with another address is moved. One whose
+        store cannot be opened any more stays open as before. Raises TlsError and BindError; then
+        nothing has changed. One call at a time."""
         contexts = await asyncio.to_thread(self._contexts, config.tls)
         await self._look_up(config)
         added, going = self._difference(config)
@@ -88,8 +88,8 @@ class Listeners:
             self.resume(each.name)
 
     async def check(self, config: BrokerConfig) -> None:
-        """Whether `open` would find the addresses free, as far as can be seen while those that are
-        to go hold theirs. Raises BindError."""
+        """Checks that `open` would find the addresses free, as far as this can be seen while the
+        old sockets are open. Raises BindError."""
         async with self._checks:  # however many ask for names, they take one thread
             await self._look_up(config)
         added, going = self._difference(config)
@@ -101,7 +101,7 @@ class Listeners:
             _bound(each, address, 0 if held else each.port).close()
 
     async def check_store(self, settings: TlsSettings) -> None:
-        """Whether the stores of a listener can be opened. Raises TlsError."""
+        """Checks that the stores of a listener can be opened. Raises TlsError."""
         async with self._checks:
             await asyncio.to_thread(server_context, settings)
 
@@ -131,7 +131,7 @@ class Listeners:
                 )  # fmt: skip
 
     async def _look_up(self, config: BrokerConfig) -> None:
-        """Finds the addresses of the names among those to be opened, in a thread: it may take long.
+        """Looks up the names among the addresses to be opened, in a thread, since it may take long.
         Raises BindError."""
         for each in self._difference(config)[0]:
             if not _is_address(each.host):
@@ -144,14 +144,14 @@ class Listeners:
         return self._addresses.get(host, host)
 
     def accept(self) -> None:
-        """Clients may come from now on."""
+        """Starts to accept clients."""
         self._accepts = True
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
             self.resume(name)
 
     def resume(self, name: str) -> None:
-        """Clients of this listener are accepted again; nothing is done for one that was closed."""
+        """Accepts clients of this listener again, unless it was closed."""
         sock = self._sockets.get(name)
         if sock is not None and self._accepts:
             self._loop.add_reader(sock.fileno(), self._on_connect, sock, name)
@@ -165,7 +165,7 @@ class Listeners:
         self._close(list(self._sockets))
 
     def _difference(self, config: BrokerConfig) -> tuple[list[Listener], list[str]]:
-        """What is to be opened, and the names of those that are to be closed."""
+        """The listeners to be opened, and the names of those to be closed."""
         wanted = {each.name: each for each in config.listeners}
         added = [each for name, each in wanted.items() if self._asked.get(name) != each]
         going = [name for name in self._sockets if self._asked[name] != wanted.get(name)]
@@ -185,7 +185,7 @@ class Listeners:
         return opened
 
     def _open_again(self, before: dict[str, Listener]) -> None:
-        """Those that were closed for others that cannot be opened."""
+        """Opens the old listeners again after the new ones could not be opened."""
         for name, listener in before.items():
             try:
                 self._sockets |= self._bind([listener])
@@ -224,7 +224,7 @@ def _not_bound(listener: Listener, error: OSError | UnicodeError) -> BindError:
 
 
 def _is_address(host: str) -> bool:
-    """Whether nothing has to be looked up for it: none is any address."""
+    """Whether no name has to be looked up: it is an address, or empty for any address."""
     try:
         ip_address(host)
     except ValueError:
@@ -233,13 +233,13 @@ def _is_address(host: str) -> bool:
 
 
 def _find(name: str) -> str:
-    """Its first IPv4 address, as bind() takes it."""
+    """The first IPv4 address of the name, as bind() takes it."""
     family = socket.AF_INET6 if ":" in name else socket.AF_INET  # a broken address, but one
     return str(socket.getaddrinfo(name, None, family, socket.SOCK_STREAM)[0][4][0])
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether two sockets at these addresses cannot have the same port."""
+    """Whether two sockets at these addresses cannot use the same port."""
     first, second = ip_address(one or "0.0.0.0"), ip_address(other)
     if first.version == second.version:
         return first == second or first.is_unspecified or second.is_unspecified

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Appends(Protocol):
+class UnappendedProduces(Protocol):
     """The Produces that are not appended yet (`produce.batcher.ProduceBatcher`)."""
 
-    def commit(self) -> None:
+    def append_all(self) -> None:
         """Append and answer them."""
 
 
@@ -34,56 +34,58 @@ class LoopTick:
 
     __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times", "kept")
 
-    def __init__(self, loop: LoopTimes, times: RequestTimes, appends: Appends) -> None:
+    def __init__(self, loop: LoopTimes, times: RequestTimes, appends: UnappendedProduces) -> None:
         self._loop = loop
         self._times = times
         self._appends = appends
         self._connections: list[Connection] = []
-        self._answered = 0  # so many of them, from the first, only wait to be sent to
+        self._answered = 0  # the first so many only wait for their replies to be sent
         self._since: tuple[Connection, float] | None = None
-        self.kept = 0  # so many connections have requests that are served in the next tick
+        self.kept = 0  # how many connections have requests that are served in the next tick
 
     def begin(self) -> None:
-        """One of the connections that are ready in this tick is served now."""
+        """A connection that is ready in this tick is served now."""
         self._loop.waking -= 1
 
     @property
     def has_others(self) -> bool:
-        """Whether more connections are ready, that are served after this one."""
+        """Whether more ready connections are to be served after this one."""
         return self._loop.waking > 0
 
     @property
-    def waiting(self) -> int:
-        """How many connections have something to be served, with the one that is being served."""
+    def connections_to_serve(self) -> int:
+        """How many connections have something to be served, the current one included."""
         return max(self._loop.waking, 0) + self.kept + 1
 
     def wait(self, connection: Connection, start_s: float) -> None:
-        """A receive that began at `start_s` brought Produces that are appended with others'."""
+        """A receive that began at `start_s` brought Produces that wait for the end of the tick."""
         if self._since is None:
             self._since = connection, start_s
         self._add(connection)
 
-    def commit(self) -> None:
-        """Appends what waits, and answers into the connections' queues."""
+    def append_all(self) -> None:
+        """Appends the Produces that wait, and puts their replies into the output queues."""
         since, self._since = self._since, None
-        self._appends.commit()
+        self._appends.append_all()
         self._answered = len(self._connections)
         if since is not None:
             self._times.receive_ends(*since)
 
     def send(self, connection: Connection) -> None:
-        """Sends what a connection has, now or, if others are still to be served, after them."""
+        """Sends the replies of a connection: now or, if others are still to be served, at the end
+        of the tick."""
         if self.has_others:
             self._add(connection)
-            self._answered = len(self._connections)  # nothing waits, else it came by `wait`
+            self._answered = len(
+                self._connections
+            )  # it has no Produces that wait: those call `wait`
             return
         if self._connections:
             self._end()
         connection.flush()
 
     def fail(self) -> None:
-        """The Produces that wait are not appended: their connections are closed; the others keep
-        their replies."""
+        """Closes the connections whose Produces are not appended; the others keep their replies."""
         self._since = None
         waiting = self._connections[self._answered :]
         del self._connections[self._answered :]
@@ -91,7 +93,7 @@ class LoopTick:
             connection.close("an unexpected error in the broker")
 
     def _add(self, connection: Connection) -> None:
-        # What else is ready may be no connection: then nobody else ends the tick.
+        # What else is ready may not be a connection: so the end of the tick is scheduled here.
         if not self._connections:
             asyncio.get_running_loop().call_soon(self._end)
         self._connections.append(connection)
@@ -99,7 +101,7 @@ class LoopTick:
     def _end(self) -> None:
         if self._since is not None:
             try:
-                self.commit()
+                self.append_all()
             except Exception:
                 logger.exception("the Produces of several clients could not be appended")
                 self.fail()

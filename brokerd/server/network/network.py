@@ -18,8 +18,8 @@ from brokerd.server.network.admission import (
     limits_by_address,
 )
 from brokerd.server.network.connection import Connection
+from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.listeners import Listeners
-from brokerd.server.network.lookups import Lookups
 from brokerd.server.network.new_connections import FIRST_REQUEST_S, NewConnections
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
@@ -57,7 +57,7 @@ class Network:
         self._new_connections = NewConnections()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
-        self.lookups = Lookups()
+        self.host_lookups = HostLookups()
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -95,9 +95,9 @@ class Network:
         self._arm_sweep()
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
-        """Has the listeners of `config` be open and no others, with their stores opened anew; the
-        settings with the ports as they are bound. Raises TlsError and BindError, and then all is as
-        it was. Connections of a listener that is no more end soon."""
+        """Makes exactly the listeners of `config` open, with their stores opened anew; returns the
+        settings with the ports that were bound. Raises TlsError and BindError; then nothing has
+        changed. Connections of a closed listener end soon."""
         await self.listeners.open(config)
         if any(each.listener not in self.listeners for each in self.connections):
             self._loop.call_later(REMOVED_END_S, self._end_removed)
@@ -109,7 +109,7 @@ class Network:
                 connection.close("its listener was removed")
 
     def reconfigure(self, config: BrokerConfig) -> None:
-        """Limits that changed hold for connections from now on."""
+        """Takes over limits that changed, for new connections."""
         self._config = config
         self._limit()
 
@@ -133,13 +133,14 @@ class Network:
             self.listeners.resume(self._crowded.pop())
 
     async def _resolve(self) -> None:
-        """Looks up the names among the overrides, in a thread: until then, and where one is not
-        found, those from before hold. What failed is tried again when settings change."""
+        """Looks up the names among `max.connections.per.ip.overrides`, in a thread. Until then, and
+        if a name is not found, the earlier limits hold. A look-up that failed is tried again when
+        settings change."""
         text = self._config.max_connections_per_ip_overrides
         found: dict[str, int] = {}
         try:
             for entry in text.split(","):
-                found |= await self.lookups.run(limits_by_address, entry)
+                found |= await self.host_lookups.run(limits_by_address, entry)
         except ValueError as error:
             logger.error("%s", error)
             return
@@ -156,11 +157,11 @@ class Network:
         self._sweep_timer = self._loop.call_later(interval_s, self._sweep)
 
     def close_listeners(self) -> None:
-        """Takes no more connections."""
+        """Accepts no more connections."""
         self.listeners.close()
 
     def close(self) -> None:
-        """Ends everything."""
+        """Closes all listeners and connections."""
         self.close_listeners()
         if self._stalled_timer is not None:
             self._stalled_timer.cancel()
@@ -168,7 +169,7 @@ class Network:
             self._sweep_timer.cancel()
         if self._resolving is not None:
             self._resolving.cancel()
-        self.lookups.close()
+        self.host_lookups.close()
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 
@@ -211,7 +212,7 @@ class Network:
         self._new_connections.add(connection, monotonic())
 
     def _may_accept(self, name: str) -> bool:
-        """Whether the listener may take one now; if not, it is paused until it may."""
+        """Whether the listener may accept a connection now; if not, it is paused until it may."""
         admission, is_protected = self._admission, name == self._protected
         now_s = monotonic()
         room_in_s: float | None = 0.0
@@ -247,16 +248,16 @@ class Network:
         )
 
     def _end_silent(self, listener: str | None = None) -> bool:
-        """Whether a connection that has asked nothing could end for another, of a listener or of
-        all. Not each is logged: there may be thousands."""
+        """Closes a connection that has sent no request, to make room for another (of a listener or
+        of all). Returns whether there was one. Only some are logged: there may be thousands."""
         silent = self._new_connections.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
 
     def _end_idle(self, name: str) -> None:
-        """The listener of brokers is always served: another's longest idle connection ends for it,
-        as in Kafka."""
+        """The brokers' listener is always served: the longest idle connection of another listener
+        is closed for it, as in Kafka."""
         others = [each for each in self.connections if each.listener != name]
         if others:
             idle = min(others, key=lambda each: each.active_at)
@@ -265,14 +266,14 @@ class Network:
     def _refuse(self, client: socket.socket, host: str) -> None:
         client.close()
         self.refused += 1
-        if self.refused & (self.refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
+        if self.refused & (self.refused - 1) == 0:  # logged at 1, 2, 4, 8 … refusals
             logger.warning(
                 "refused %d connections so far, the last from %s: max.connections.per.ip reached",
                 self.refused, host,
             )  # fmt: skip
 
     def _log_once(self, trouble: str, text: str) -> None:
-        """A warning; of the same trouble the next comes after a minute at the earliest."""
+        """Logs a warning, of each kind at most once a minute."""
         now = monotonic()
         if now - self._said_at.get(trouble, -SAID_AGAIN_S) >= SAID_AGAIN_S:
             self._said_at[trouble] = now
@@ -317,15 +318,15 @@ class Network:
         self._resume_crowded()
 
     def wait_for_memory(self, connection: Connection) -> None:
-        """The connection, which holds itself, is let go once requests have given memory back."""
+        """The connection is muted until requests have given memory back."""
         self._waiting[connection] = None
         if self._stalled_timer is None:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _end_stalled(self) -> None:
-        """Closes connections whose half-sent frames hold memory and hardly grow: a few clients that
-        send a head, and then nothing or a byte now and then, would keep all others waiting. Not
-        those that the broker itself reads no further."""
+        """Closes connections whose large frames are incomplete, hold memory and hardly grow: else a
+        few clients that send the start of a frame, and then almost nothing, would delay all others.
+        Connections that the broker itself does not read are not closed."""
         self._stalled_timer = None
         if not self._waiting:
             return
@@ -337,14 +338,14 @@ class Network:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _go_on(self) -> None:
-        """Lets those go on that waited for memory, as far as it reaches."""
+        """Unmutes connections that waited for memory, as long as there is enough."""
         while self._waiting and not self.buffers.exhausted:
             connection, _ = self._waiting.popitem(last=False)
             connection.unmute()
 
     def _sweep(self) -> None:
-        """Closes connections that have been idle too long, a slice at a time, and those that hold
-        too many replies."""
+        """Closes connections that have been idle too long and those that hold too many replies, a
+        slice at a time."""
         self._swept_bytes = 0
         self._sweep_slice(list(self.connections))
         self._arm_sweep()
@@ -365,9 +366,9 @@ class Network:
             self._end_slow_readers(now - STALLED_S)
 
     def _end_slow_readers(self, moment: float) -> None:
-        """Replies and kept requests of all connections take too much memory: those go that have
-        waited for a while, the largest first, and who reads, if slowly, last, until enough is
-        free."""
+        """Closes connections when replies and kept requests of all take too much memory: those that
+        have waited for a while, the largest first and those that still read last, until enough
+        memory is free."""
         slow = [each for each in self.connections if each.is_blocked_since(moment)]
         slow.sort(key=lambda each: (each.active_at < moment, each.held_bytes), reverse=True)
         for connection in slow:

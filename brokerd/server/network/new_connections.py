@@ -1,9 +1,9 @@
-"""Connections that have sent no whole request yet. Where there is no place for another connection
-one of them ends for it, so that nobody keeps others out by opening connections and being silent.
+"""Connections that have not sent a whole request. One of them is closed when there is no room for a
+new connection, so that silent connections cannot keep other clients out.
 
-It is the one that came first: a byte now and then does not keep it. Each has FIRST_REQUEST_S to
-begin with, since what it sent may not be read yet, and once more where the broker itself reads
-nothing of it when they are over. Pure: time comes in.
+The oldest is closed, even if it sends a byte now and then. Each connection first has
+FIRST_REQUEST_S, since the broker may not have read its request yet, and the same time again if the
+broker does not read from it then. Pure: the time is passed.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ FIRST_REQUEST_S = 5.0
 
 
 class NewConnections:
-    """Those of one broker, by listener, in the order in which they came. Who has asked meanwhile is
-    forgotten when it is looked for. Without a `listener` all are meant."""
+    """Those of one broker, by listener, in the order in which they came. A connection that has sent
+    a request is dropped when it is next looked at. Without a `listener`, methods are about all
+    listeners."""
 
     def __init__(self) -> None:
         self._came_at_s: dict[str, OrderedDict[Connection, float]] = {}
 
     def add(self, connection: Connection, now_s: float) -> None:
-        """It has come in."""
+        """A connection was accepted."""
         self._came_at_s.setdefault(connection.listener, OrderedDict())[connection] = now_s
 
     def discard(self, connection: Connection) -> None:
-        """It has ended."""
+        """A connection was closed."""
         if (came_at_s := self._came_at_s.get(connection.listener)) is not None:
             came_at_s.pop(connection, None)
 
     def wait_s(self, now_s: float, listener: str | None = None) -> float | None:
-        """How long until one may end for another; None where there is none."""
+        """How long until one may be closed for another; None if there is none."""
         first = self._first(now_s, listener)
         return None if first is None else max(first[1] + FIRST_REQUEST_S - now_s, 0.0)
 
     def to_end(self, now_s: float, listener: str | None = None) -> Connection | None:
-        """The one that is to end for another."""
+        """The connection to close for another one."""
         first = self._first(now_s, listener)
         return first[0] if first is not None and first[1] + FIRST_REQUEST_S <= now_s else None
 

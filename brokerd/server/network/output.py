@@ -1,4 +1,4 @@
-"""What one connection still has to send, in order: bytes and ranges of files.
+"""The output queue of a connection: replies in order, as bytes and ranges of files.
 
 Replies leave in the order of their requests, though they may be ready in another: each request has
 a slot, and only slots at the head are released to be sent. Sends are partial; the queue remembers
@@ -50,10 +50,8 @@ class UnreadableError(OSError):
 
 
 class End:
-    """Stands for a part of the output at which the connection ends, once all before it is sent.
-
-    To the queue it is a large file of which nothing can be sent: `is_cut` raises why.
-    """
+    """A part of the output at which the connection ends when all before it is sent. For the queue
+    it is a large file range that cannot be sent: `is_cut` raises the reason."""
 
     __slots__ = ("_reason",)
     size_bytes = 1 << 62
@@ -67,7 +65,7 @@ class End:
         raise ConnectionAbortedError(self._reason)
 
     def release(self) -> None:
-        """It holds nothing."""
+        """Releases the file ranges among parts that are not sent."""
 
 
 class Slot:
@@ -81,8 +79,8 @@ class Slot:
 
 
 class OutputQueue:
-    """The replies of one connection, on a non-blocking socket of our own. `loop` says whether
-    others produce."""
+    """The replies of one connection, on a non-blocking socket. `loop` knows whether there are
+    producers."""
 
     __slots__ = (
         "_loop", "_ready", "_ready_bytes", "_sent_of_head", "_slots", "_socket", "held_bytes",
@@ -110,19 +108,20 @@ class OutputQueue:
         return len(self._ready)
 
     def reserve(self, held_bytes: int = 0) -> Slot:
-        """The slot of the next reply, to be filled later; until then it counts as so much."""
+        """Reserves the slot of the next reply, to be filled later; until then it counts as so many
+        bytes."""
         slot = Slot(SLOT_BYTES + held_bytes)
         self.held_bytes += slot.held_bytes
         self._slots.append(slot)
         return slot
 
     def hold(self, slot: Slot, held_bytes: int) -> None:
-        """Has a slot that is not filled count as so much more."""
+        """Counts so many bytes more for a slot that is not filled."""
         slot.held_bytes += held_bytes
         self.held_bytes += held_bytes
 
     def fill(self, slot: Slot, parts: Parts) -> None:
-        """The reply of a slot is there; it and those it held up can be sent."""
+        """Fills a slot; its reply, and those that waited behind it, can be sent."""
         self._put(slot, parts)
         slots = self._slots
         while slots and slots[0].parts is not None:
@@ -136,21 +135,21 @@ class OutputQueue:
         slot.parts, slot.held_bytes = parts, held_bytes
 
     def add(self, part: bytes) -> None:
-        """The next reply, at once: one no larger than its request, which is not counted."""
+        """Adds the next reply, which is no larger than its request and is not counted."""
         if self._slots:
             self._put(self.reserve(), [part])
         else:
             self._ready.append(part)
 
     def add_range(self, parts: Parts) -> None:
-        """The next reply, at once: a file range between a few bytes, which are not counted."""
+        """Adds the next reply: a file range between a few bytes, which are not counted."""
         if self._slots:
             self._put(self.reserve(), parts)
         else:
             self._ready.extend(parts)
 
     def add_parts(self, parts: Parts) -> None:
-        """The next reply, at once, in parts."""
+        """Adds the next reply, in parts."""
         if self._slots:
             self._put(self.reserve(), parts)
             return
@@ -160,11 +159,9 @@ class OutputQueue:
         self._ready.extend(parts)
 
     def flush(self) -> bool:
-        """Sends what it can, or much of it; False while something is left.
-
-        Raises OSError when the peer is gone, or must not get what it was promised, UnreadableError
-        when that cannot be read.
-        """
+        """Sends as much as the socket takes, up to a limit; False while something is left. Raises
+        OSError if the peer is gone or a file range was cut, UnreadableError if a file cannot be
+        read."""
         ready = self._ready
         sent_before = self.sent_bytes
         turn_ends = sent_before + TURN_BYTES
@@ -181,13 +178,13 @@ class OutputQueue:
         return True
 
     def all_sent(self) -> None:
-        """Nothing of what was ready is held any more."""
+        """All that was ready was sent: its memory counts no more."""
         if self._ready_bytes:
             self.held_bytes -= self._ready_bytes
             self._ready_bytes = 0
 
     def clear(self) -> None:
-        """Drops everything, releasing file ranges."""
+        """Drops everything, and releases file ranges."""
         for slot in self._slots:
             release(slot.parts or ())
         release(self._ready)
@@ -239,7 +236,8 @@ class OutputQueue:
         return True
 
     def _gather(self) -> tuple[list[Any], bool]:
-        """Takes what can go in one send off the queue; whether a large file range follows it."""
+        """Takes what can go in one send off the queue; returns whether a large file range
+        follows."""
         ready = self._ready
         chunks: list[Any] = []
         size = 0
@@ -260,7 +258,7 @@ class OutputQueue:
 
 
 def read_part(part: Any, size_bytes: int, start: int) -> bytes:
-    """Up to so many bytes of a file range from a place in it on. Raises UnreadableError, and
+    """Reads up to so many bytes of a file range from a position in it. Raises UnreadableError, and
     ConnectionAbortedError as `require_uncut`."""
     require_uncut(part)
     try:
@@ -270,12 +268,13 @@ def read_part(part: Any, size_bytes: int, start: int) -> bytes:
 
 
 def unreadable(part: Any, error: OSError) -> UnreadableError:
-    """What to raise for a file range that could not be read."""
+    """The error for a file range that could not be read."""
     return UnreadableError(error.errno, error.strerror, part.path)
 
 
 def require_uncut(part: Any) -> None:
-    """Raises ConnectionAbortedError for a file range in whose place other records may be by now."""
+    """Raises ConnectionAbortedError for a file range that was cut off its log: other records may be
+    there now."""
     if part.is_cut:
         raise ConnectionAbortedError("the log was cut below records that were promised")
 
@@ -296,7 +295,7 @@ def release(parts: Iterable[Any]) -> None:
 
 
 def is_file(part: Any) -> bool:
-    """Whether a part of the output is a range of a file; else it is bytes."""
+    """Whether a part is a file range; else it is bytes."""
     return type(part) not in _BYTES
 
 

@@ -9,9 +9,9 @@ a buffer of that frame's size; what those buffers hold together is counted again
 that alone exceeds it nothing is received. A few buffers are kept for reuse, because fresh memory
 costs page faults.
 
-What a receive brought behind a request that waits is not counted: it is given back with an answer
-of the broker, which may take minutes, and all others would wait for that. It is at most a receive
-for each connection, and for all together `Network` bounds it with their replies.
+Bytes that one receive brought after a request that waits are not counted: they are freed only when
+that request is answered, which may take minutes, and all other clients would wait. They are at most
+one receive for each connection; `Network` limits their sum, together with the replies.
 """
 
 from collections.abc import Callable
@@ -32,8 +32,8 @@ GROWTH_BYTES = 1 << 16
 
 
 class ReceiveBuffers:
-    """The shared buffer and the loans of one event loop; a negative limit is none. `on_returned` is
-    called whenever a loan has ended."""
+    """The shared buffer and the loans of one event loop; a negative limit means no limit.
+    `on_returned` is called when a loan has ended."""
 
     __slots__ = (
         "_kept", "_on_returned", "lent_bytes", "limit_bytes", "loaned_bytes", "shared",
@@ -53,16 +53,16 @@ class ReceiveBuffers:
 
     @property
     def exhausted(self) -> bool:
-        """Whether requests hold more than they may: no large frame is begun."""
+        """Whether requests hold more memory than they may: then no large frame is begun."""
         return self.loaned_bytes >= self.limit_bytes >= 0
 
     @property
     def overfull(self) -> bool:
-        """Whether those that have arrived do: nothing more is received."""
+        """Whether requests that have arrived hold more than they may: then nothing is received."""
         return self.lent_bytes >= self.limit_bytes >= 0
 
     def borrow(self, size: int) -> bytearray:
-        """A buffer of at least `size` bytes, with old content; give it back."""
+        """A buffer of at least `size` bytes, with old content, to be given back."""
         kept = self._kept
         for index in range(len(kept) - 1, -1, -1):
             if len(kept[index]) >= size:
@@ -81,20 +81,20 @@ class ReceiveBuffers:
         self._on_returned()
 
     def lend(self, size_bytes: int) -> None:
-        """Counts memory that requests hold elsewhere; `repay` it."""
+        """Counts memory that a request holds elsewhere, until `repay`."""
         self.loaned_bytes += size_bytes
         self.lent_bytes += size_bytes
 
     def repay(self, size_bytes: int) -> None:
-        """Ends such a loan, or a part of it."""
+        """Ends the count of such memory, or of a part of it."""
         self.loaned_bytes -= size_bytes
         self.lent_bytes -= size_bytes
         self._on_returned()
 
 
 class LoanedFrame:
-    """A frame that did not arrive whole, in a buffer on loan; `give_back` it. At `grown_at`, in
-    seconds, it had grown by GROWTH_BYTES once more."""
+    """A frame that did not arrive whole, in a buffer on loan, to be returned by `give_back`.
+    `grown_at` is when it had last grown by GROWTH_BYTES."""
 
     __slots__ = ("_buffers", "_filled", "_growth", "buffer", "grown_at", "size")
 
@@ -113,11 +113,12 @@ class LoanedFrame:
         return memoryview(self.buffer)[self._filled : min(self.size, len(self.buffer))]
 
     def ends_in(self, room: memoryview) -> bool:
-        """Whether the frame is whole when that room is filled."""
+        """Whether the frame is complete when this room is filled."""
         return self._filled + len(room) == self.size
 
     def took(self, count: int, now: float) -> bool:
-        """So many bytes came into its room; whether it is whole now. If not there is room again."""
+        """So many bytes were received into its room. Returns whether the frame is complete; if not,
+        there is room again."""
         self._filled += count
         self._growth += count
         if self._growth >= GROWTH_BYTES:
@@ -135,5 +136,5 @@ class LoanedFrame:
         self._buffers.give_back(buffer)
 
     def give_back(self) -> None:
-        """The frame is served, or will never be whole."""
+        """The frame was served, or will not be completed."""
         self._buffers.give_back(self.buffer)

@@ -20,7 +20,7 @@ Ready = list[tuple[selectors.SelectorKey, int]]
 
 
 class TimedSelector(selectors.BaseSelector):
-    """As selectors.EpollSelector, for what asyncio does with it."""
+    """As selectors.EpollSelector, as far as asyncio uses it."""
 
     def __init__(self, times: LoopTimes) -> None:
         self._epoll = select.epoll()
@@ -40,7 +40,7 @@ class TimedSelector(selectors.BaseSelector):
         return key
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """Watches it no more. Raises KeyError if it is not watched."""
+        """Stops watching a file or descriptor. Raises KeyError if it is not watched."""
         key = self._keys.pop(_fd(fileobj))
         try:
             self._epoll.unregister(key.fd)
@@ -49,7 +49,7 @@ class TimedSelector(selectors.BaseSelector):
         return key
 
     def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Watches for other events, or with other data. Raises KeyError if it is not watched."""
+        """Changes the events or the data. Raises KeyError if it is not watched."""
         known = self._keys[_fd(fileobj)]
         key = selectors.SelectorKey(fileobj, known.fd, events, data)
         if events != known.events:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Sender:
-    """Sends what is in `output`. What receives (`connection.py`) rests while replies wait."""
+    """Sends the replies in `output`. The receiving half (`connection.py`) is paused while replies
+    wait."""
 
     __slots__ = (
         "_fd", "_left", "_loop", "_receiving", "_router", "_socket", "_writing", "active_at",
@@ -38,19 +39,20 @@ class Sender:
         self.closed = False
 
     def resume(self) -> None:
-        """Reads again, if nothing else holds it up."""
+        """Reads again, unless something else keeps it from reading."""
         raise NotImplementedError
 
     def close(self, reason: str | None) -> None:
-        """Ends the connection and all that waits on it; `reason` None means the client left."""
+        """Closes the connection and drops all that waits on it; `reason` None means that the client
+        left."""
         raise NotImplementedError
 
     def _pause(self) -> None:
-        """Reads no more."""
+        """Stops reading."""
         raise NotImplementedError
 
     def deliver(self, slot: Slot, parts: Parts) -> None:
-        """A reply that was reserved is ready; outside a receive it is sent at once."""
+        """A reserved reply is ready; outside a receive it is sent at once."""
         if self.closed:
             release(parts)
             return
@@ -60,13 +62,15 @@ class Sender:
             self.resume()
 
     def flush(self) -> None:
-        """Sends what is ready; what the socket does not take waits until it is writable."""
+        """Sends what is ready; the rest waits until the socket is writable."""
         if self._writing or self.closed:
             return
         if not self._send():
             self._pause()
             self._writing = True
-            self.active_at = self.blocked_at = monotonic()  # only now it is the client's turn
+            self.active_at = self.blocked_at = (
+                monotonic()
+            )  # from now on the broker waits for the client
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _send(self) -> bool:

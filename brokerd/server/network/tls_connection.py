@@ -1,5 +1,5 @@
-"""A connection over TLS: as any other, but that what is to be read may lie in OpenSSL already, and
-that file ranges are read and encrypted instead of being sent by the kernel."""
+"""A connection over TLS. Unlike in others, received bytes may wait in OpenSSL, and file ranges are
+read and encrypted instead of being sent by the kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PIECE_BYTES = 1 << 17
 
 
 class TlsConnection(Connection):
-    """A connection whose first bytes are a TLS handshake, which has to end in time."""
+    """A connection that begins with a TLS handshake, which has a time limit."""
 
     __slots__ = ("_deadline", "_tls")
 
@@ -49,7 +49,7 @@ class TlsConnection(Connection):
             self._deadline = None
 
     def resume(self) -> None:
-        """Reads again, first what OpenSSL holds."""
+        """Reads again, first the bytes that OpenSSL has."""
         super().resume()
         if self._reading and self._tls.has_more:
             self._loop.call_soon(self._read_more)
@@ -70,7 +70,7 @@ class TlsConnection(Connection):
             self._loop.call_soon(self._read_more)
 
     def close(self, reason: str | None) -> None:
-        """As of any connection."""
+        """Closes the connection, as `Sender.close`."""
         self._end_deadline()
         super().close(reason)
 
@@ -85,7 +85,8 @@ class TlsOutputQueue(OutputQueue):
         self._tls = tls
 
     def flush(self) -> bool:
-        """Sends what it can; False while something is left. OSError when the peer is gone."""
+        """Sends as much as the socket takes; False while something is left. OSError if the peer is
+        gone."""
         tls = self._tls
         sent_before = tls.sent_bytes
         try:
@@ -101,7 +102,7 @@ class TlsOutputQueue(OutputQueue):
             self.sent_bytes += tls.sent_bytes - sent_before
 
     def _piece(self) -> bytes | memoryview:
-        """Up to PIECE_BYTES of plaintext off the queue."""
+        """Takes up to PIECE_BYTES of plaintext off the queue."""
         ready = self._ready
         chunks: list[memoryview] = []
         room = PIECE_BYTES

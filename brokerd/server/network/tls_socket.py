@@ -23,7 +23,7 @@ _HANDSHAKE = 22
 
 
 class TlsFailure(ConnectionAbortedError):
-    """The peer and we do not understand each other; the text says why."""
+    """TLS with the peer failed; the message says why."""
 
 
 class TlsSocket:
@@ -100,7 +100,7 @@ class TlsSocket:
         return (filled,)
 
     def _receive(self, room: int) -> memoryview | bytes:
-        """What came: no more than has room when it is decrypted, or a few records."""
+        """Receives at most what has room when decrypted, or a few records."""
         count = self.socket.recv_into(self._ciphertext[: max(room, STEP_BYTES)])
         if count == 0:
             self._ended = True  # OpenSSL must not know: it would send nothing more
@@ -111,7 +111,7 @@ class TlsSocket:
         return self._ciphertext[:count]
 
     def _decrypt(self, received: memoryview | bytes, view: memoryview) -> int:
-        """Fills the view as far as there is plaintext; of what was received nothing is left."""
+        """Fills the view with plaintext, as far as there is any."""
         filled, room = 0, len(view)
         given, incoming = 0, self._incoming
         read: Any = self._tls.read  # into a buffer it returns a number
@@ -141,14 +141,14 @@ class TlsSocket:
     # ---- sending
 
     def write(self, data: bytes | memoryview) -> None:
-        """Encrypts; `flush` sends. To be called only while nothing is unsent."""
+        """Encrypts; `flush` sends. May be called only while `has_unsent` is false."""
         view = memoryview(data)
         for start in range(0, len(view), STEP_BYTES):
             self._tls.write(view[start : start + STEP_BYTES])
             self._unsent.append(self._outgoing.read())
 
     def flush(self) -> bool:
-        """Sends ciphertext; False while some is left. OSError when the peer is gone."""
+        """Sends ciphertext; False while some is left. OSError if the peer is gone."""
         unsent = self._unsent
         while True:
             if self._outgoing.pending:
@@ -170,7 +170,7 @@ class TlsSocket:
             self.flush()
 
     def close(self) -> None:
-        """Tells the peer, if that can be done at once, and closes."""
+        """Tells the peer, if that is possible at once, and closes the socket."""
         if self.is_open and not self._unsent:
             with suppress(ssl.SSLError, OSError):
                 self._tls.unwrap()

@@ -1,9 +1,9 @@
-"""Batches that need work before they are appended, off the event loop, in the order they came.
+"""Queues of batches that need work in a thread before they are appended, in the order they came.
 
-A partition has a queue while batches of it are at work: then every later batch waits behind them,
-whether it needs work itself or not. What is at work comes back together and is appended together;
-only then are sequence numbers checked and offsets given, so that the log sees the order in which
-the batches were received.
+A partition has a queue while a thread works on batches of it. Every later batch waits behind them,
+whether it needs work itself or not. Batches that a thread got together are appended together; only
+then sequence numbers are checked and offsets given, so that the log has the order in which the
+batches were received.
 
 The first use of a log after a start reads files. Where a request brings records for many such logs
 they come here, too, and are appended in several iterations of the loop; where a log is damaged and
@@ -15,8 +15,8 @@ that are being received. A batch whose connection has gone is appended all the s
 be had it come a moment earlier; one whose partition is led by another broker by then, or is
 deleted, is refused.
 
-What a client pipelines behind such a batch finds it in the log: more Produces go on, since they
-queue up behind each other, and at anything else the connection is held until its batches are done.
+Later requests of the client see the batch in the log: more Produces are queued behind it, and
+before any other request is served the connection is muted until its batches are appended.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Entry:
 
 
 class _Queue:
-    """Of one partition: what waits, what is at work, and whose connections are held."""
+    """The queue of a partition: entries that wait, those in a thread, and the muted connections."""
 
     __slots__ = ("at_work", "held", "needs_load", "partition", "size_bytes", "waiting")
 
@@ -106,7 +106,7 @@ class _Queue:
         return self.size_bytes > share * QUEUED_BYTES_MAX or count > share * QUEUED_MAX
 
     def take(self) -> list[_Entry]:
-        """The next entries that go out together."""
+        """The next entries that go to a thread together."""
         taken: list[_Entry] = []
         size_bytes = 0
         while self.waiting and len(taken) < JOB_MAX and size_bytes < JOB_BYTES_MAX:
@@ -117,8 +117,7 @@ class _Queue:
 
 
 class AppendQueues:
-    """The queues of all partitions of a broker: those in `by_partition` have something at work, so
-    that what comes now for them has to wait."""
+    """The queues of all partitions of a broker. `by_partition` has those with entries."""
 
     def __init__(self, clock: Clock, memory: ReceiveBuffers, pending_reads: PendingReads) -> None:
         self._clock = clock
@@ -143,8 +142,8 @@ class AppendQueues:
         *,
         needs_load: bool = False,
     ) -> tuple[AppendFuture, ...]:
-        """Take copies of batches; those without `work` only wait for the ones before them, or, with
-        `needs_load`, for the turn of a partition whose log is used for the first time."""
+        """Queues copies of batches. Those without `work` only wait for the ones before them, or,
+        with `needs_load`, for the first use of the log."""
         queue = self.by_partition.get(partition) or self._begin(partition, needs_load)
         entries = [
             _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
@@ -215,7 +214,7 @@ class AppendQueues:
             self._loop.call_soon(self._returned, queue, entries, [refused] * len(entries))
 
     def _work(self, queue: _Queue, entries: list[_Entry]) -> None:
-        """In a thread: knows nothing but bytes."""
+        """Runs in a thread: uses only the bytes."""
         done = [_done(entry.batch, entry.work) for entry in entries]
         self._loop.call_soon_threadsafe(self._returned, queue, entries, done)
 
@@ -262,7 +261,7 @@ class AppendQueues:
         return [each if isinstance(each, KafkaError) else failed or next(given) for each in done]
 
     async def drain(self, timeout_s: float) -> None:
-        """Returns when nothing is queued, or the time is up."""
+        """Returns when nothing is queued, or the time is over."""
         try:
             await asyncio.wait_for(self._empty.wait(), timeout_s)
         except TimeoutError:
@@ -270,7 +269,7 @@ class AppendQueues:
             logger.warning("%d batches were not appended before the broker stopped", left)
 
     async def close(self) -> None:
-        """Forget what is queued; nothing is appended any more."""
+        """Drops what is queued; nothing more is appended."""
         self._closed = True
         self.by_partition.clear()
         if self._threads is not None:

@@ -1,9 +1,9 @@
 """Produce: those of one receive, or of an iteration of the loop, become one append per partition.
 
-`add_run` checks the batches of requests that follow each other and files them under their
-partitions; `commit` appends, then answers in order. Most requests repeat the one before up to the
-records: same client, same topic, same partition. Such a request is recognised by its
-prefix (a `ProduceMemo`, which all connections share), and its reply is packed from a template.
+`add_run` checks the batches of requests that follow each other and collects them by partition;
+`append_all` appends them, then answers in order. Most requests are the same as the one before up
+to the records: same client, same topic, same partition. Such a request is recognised by its prefix
+(a `ProduceMemo`, which all connections share), and its reply is packed from a template.
 
 Batches that need work before they are appended, and all behind them, go through the partition's
 queue (`append_queues`) and are answered when they come back.
@@ -22,7 +22,12 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.server.background.pending_reads import takes_long
-from brokerd.server.produce.checks import VALIDATE_ALL, check, look_inside, opens_batches
+from brokerd.server.produce.batch_admission import (
+    VALIDATE_ALL,
+    admit,
+    check_records,
+    may_check_records,
+)
 from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import (
     ACKS_ALL,
@@ -55,23 +60,23 @@ FIRST_USES_MAX = 32
 iterations of the loop."""
 _SIZE = Struct(">i")
 
-Dirty = dict["Partition", list[memoryview]]
+BatchesByPartition = dict["Partition", list[memoryview]]
 Outcomes = dict["Partition", "list[AppendResult] | tuple[AppendFuture, ...] | KafkaError"]
-_Run = tuple["Connection", "ProduceMemo", list[int], int]
+RecognisedRun = tuple["Connection", "ProduceMemo", list[int], int]
 """Requests that were recognised: their correlation ids, and the place of the first one's batch."""
 Place = KafkaError | tuple["Partition", "int | KafkaError"]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
-_One = tuple["Connection", ProduceState, list[Place]]
+ParsedRequest = tuple["Connection", ProduceState, list[Place]]
 
 
 class ProduceBatcher:
-    """The Produces between `add_run` and `commit`: of one receive, or of the receives of several
-    clients, whose bytes stay in the buffer until then."""
+    """The Produces between `add_run` and `append_all`, of one receive or of those of several
+    clients. Their bytes stay in the buffer until then."""
 
     __slots__ = (
-        "_clock", "_dirty", "_led", "_loop", "_memos", "_queues", "_responder", "_validates_all",
-        "_work", "commit_tick", "waiting",
+        "_batches", "_clock", "_led", "_loop", "_memos", "_queues", "_responder", "_validates_all",
+        "_work", "append_tick", "unappended",
     )  # fmt: skip
 
     def __init__(
@@ -90,34 +95,34 @@ class ProduceBatcher:
         self._clock = clock
         self._validates_all = validate_records == VALIDATE_ALL
         self._memos = ProduceMemos()
-        self._dirty: Dirty = {}
+        self._batches: BatchesByPartition = {}
         self._work: dict[Partition, dict[int, Work]] = {}
-        self.waiting: list[Any] = []  # of each: _Run or _One
-        self.commit_tick: Callable[[], None] = self.commit
-        """Commits the Produces of all clients of the tick; set by the router (`loop_tick`)."""
+        self.unappended: list[Any] = []  # of each: RecognisedRun or ParsedRequest
+        self.append_tick: Callable[[], None] = self.append_all
+        """Appends the Produces of all clients of the tick; set by the router (`loop_tick`)."""
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
     ) -> tuple[int, int]:
-        """Takes in the frame at `position`, which is a Produce, and those behind it like it.
+        """Takes in the Produce at `position`, and those behind it that begin like it.
 
         Returns the position behind the last one, and how many they were.
         """
         memo: Any = connection.produce_memo
         while memo is not None and memo.generation == memo.partition.generation:
-            if memo.opens:
-                self._require_own(connection)  # what it appends is not looked up before
-            batches = self._dirty.get(memo.partition)
+            if memo.checks_records:
+                self._append_others_first(connection)  # its records may need work
+            batches = self._batches.get(memo.partition)
             first = len(batches) if batches else 0
             found: list[memoryview] = batches or []
-            if memo.opens:
-                behind, ids = self._take_and_open(memo, buffer, view, position, found)
+            if memo.checks_records:
+                behind, ids = self._take_and_check_records(memo, buffer, view, position, found)
             else:
                 behind, ids = memo.take(buffer, view, position, end, found)
             if ids:
-                self.waiting.append((connection, memo, ids, first))
+                self.unappended.append((connection, memo, ids, first))
                 if not first:
-                    self._dirty[memo.partition] = found
+                    self._batches[memo.partition] = found
                 return behind, len(ids)
             known = self._memos.find(memo, buffer, position, end)
             if known is memo:
@@ -125,24 +130,25 @@ class ProduceBatcher:
             if known is not None:
                 connection.produce_memo = known
             memo = known
-        self._require_own(connection)
+        self._append_others_first(connection)
         (size,) = _SIZE.unpack_from(buffer, position)
         frame_end = position + 4 + size
         self._add_parsed(connection, view[position + 4 : frame_end])
         return frame_end, 1
 
     @property
-    def can_wait(self) -> bool:
-        """Whether what was taken in needs nothing but to be appended."""
+    def can_share_append(self) -> bool:
+        """Whether the Produces here may be appended together with those of other clients: none
+        needs work in a thread, or waits behind such work."""
         return not (self._work or self._queues.by_partition)
 
-    def _require_own(self, connection: Connection) -> None:
-        """Only requests that were recognised share an append with those of other clients: what goes
-        through a queue holds the client that sent it, and no other."""
-        if self.waiting and self.waiting[0][0] is not connection:
-            self.commit_tick()
+    def _append_others_first(self, connection: Connection) -> None:
+        """Only requests that were recognised share an append with those of other clients: a request
+        that goes through a queue must delay the client that sent it, and no other."""
+        if self.unappended and self.unappended[0][0] is not connection:
+            self.append_tick()
 
-    def _take_and_open(
+    def _take_and_check_records(
         self,
         memo: ProduceMemo,
         buffer: bytearray,
@@ -150,7 +156,7 @@ class ProduceBatcher:
         position: int,
         batches: list[memoryview],
     ) -> tuple[int, list[int]]:
-        """One frame, whose records have to be looked at as well."""
+        """One frame, of which the records must be checked as well."""
         (size,) = _SIZE.unpack_from(buffer, position)
         behind, ids = memo.take(buffer, view, position, position + 4 + size, batches)
         if not ids:
@@ -158,11 +164,11 @@ class ProduceBatcher:
         partition = memo.partition
         records = batches[-1]
         try:
-            work = look_inside(
+            work = check_records(
                 read_header(records), records, self._validates_all, partition.log.config,
                 memo.topic_partition, self._clock.now_ms(),
             )  # fmt: skip
-        except KafkaError:  # said by the general way
+        except KafkaError:  # `_add_parsed` answers it
             batches.pop()
             return position, []
         if work is not None:
@@ -174,19 +180,19 @@ class ProduceBatcher:
             header = parse_header(frame)
             request = decode_produce(frame, header.body_position, header.api_version)
         except KafkaError as error:
-            self.commit_tick()
+            self.append_tick()
             connection.end(str(error))
             return
         connection.last_header = header
         if len(request.partitions) > 1:
             request = _without_repeats(request)
         places = [self._place(request, wanted, header) for wanted in request.partitions]
-        self.waiting.append((connection, ProduceState.of(header, request), places))
+        self.unappended.append((connection, ProduceState.of(header, request), places))
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
                 bytes(frame[8 : request.prefix_end]), header.api_version, request, partition,
-                opens_batches(self._validates_all, partition.log.config),
+                may_check_records(self._validates_all, partition.log.config),
             )  # fmt: skip
             self._memos.add(memo, frame)
 
@@ -199,13 +205,13 @@ class ProduceBatcher:
             return error.alone()
         assert wanted.records is not None
         try:
-            work = check(
+            work = admit(
                 wanted.records, header.api_version, self._validates_all, partition.log.config,
                 f"{wanted.topic}-{wanted.partition}", self._clock.now_ms(),
             )  # fmt: skip
         except KafkaError as error:
             return partition, error.alone()
-        batches = self._dirty.setdefault(partition, [])
+        batches = self._batches.setdefault(partition, [])
         if work is not None:
             self._work.setdefault(partition, {})[len(batches)] = work
         batches.append(wanted.records)
@@ -214,7 +220,7 @@ class ProduceBatcher:
     def _admit(
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> Partition:
-        """The partition that records of this request are for; KafkaError if it takes none."""
+        """The partition of these records, if it may be written to. Raises KafkaError."""
         if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
             self._check_unusual(request, wanted, header)
         partition = self._led.leader_of(wanted.topic, wanted.partition)
@@ -231,7 +237,7 @@ class ProduceBatcher:
     def _check_unusual(
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> None:
-        """Of several things that are wrong, that the partition does not exist is said first."""
+        """The errors of a request that few clients send, in Kafka's order. Raises KafkaError."""
         topic, index = wanted.topic, wanted.partition
         if self._led.image.partition(topic, index) is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
@@ -241,32 +247,32 @@ class ProduceBatcher:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
 
     def discard(self) -> None:
-        """Forgets what was taken in: its buffers are about to be used for something else."""
-        self.waiting, self._dirty, self._work = [], {}, {}
+        """Drops what was taken in: its buffers are about to be used again."""
+        self.unappended, self._batches, self._work = [], {}, {}
 
-    def commit(self) -> None:
-        """Appends what was taken in and answers in order."""
-        waiting = self.waiting
+    def append_all(self) -> None:
+        """Appends the collected batches, and answers the requests in order."""
+        waiting = self.unappended
         if not waiting:
             return
         self._loop.produced_s = self._loop.woke_s
-        dirty, work = self._dirty, self._work
-        self.waiting, self._dirty = [], {}
+        pending, work = self._batches, self._work
+        self.unappended, self._batches = [], {}
         if work:
             self._work = {}
         queues = self._queues
         now_ms = self._clock.now_ms()
         outcomes: Outcomes = {}
-        now = dirty
-        if len(dirty) > FIRST_USES_MAX:
-            outcomes = self._put_off_first_uses(waiting, dirty, work)
-            now = {each: dirty[each] for each in dirty if each not in outcomes}
+        now = pending
+        if len(pending) > FIRST_USES_MAX:
+            outcomes = self._put_off_first_uses(waiting, pending, work)
+            now = {each: pending[each] for each in pending if each not in outcomes}
         for partition, batches in now.items():
             needs_load = not partition.log.is_loaded and self._takes_long(partition, waiting)
             if needs_load or work or queues.by_partition:
                 todo = work.get(partition)
                 if needs_load or todo or partition in queues.by_partition:
-                    sender = waiting[0][0]  # of all: see _require_own and can_wait
+                    sender = waiting[0][0]  # of all: see _append_others_first and can_share_append
                     outcomes[partition] = queues.add(
                         sender, partition, batches, todo or {}, needs_load=needs_load
                     )
@@ -280,7 +286,7 @@ class ProduceBatcher:
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         for each in waiting:
             if not each[0].closed:
-                self._answer(each, dirty, outcomes)
+                self._answer(each, pending, outcomes)
 
     def _takes_long(self, partition: Partition, waiting: list[Any]) -> bool:
         """Whether what one client sent must wait until threads have read what the first use of a
@@ -293,44 +299,52 @@ class ProduceBatcher:
         )
 
     def _put_off_first_uses(
-        self, waiting: list[Any], dirty: Dirty, work: dict[Partition, dict[int, Work]]
+        self,
+        waiting: list[Any],
+        pending: BatchesByPartition,
+        work: dict[Partition, dict[int, Work]],
     ) -> Outcomes:
-        """Has what one client sent for logs that are used for the first time wait for its turn."""
+        """Queues what one client sent for logs that are used for the first time."""
         sender = waiting[0][0]
         if any(each[0] is not sender for each in waiting):
             return {}
         return {
             each: self._queues.add(sender, each, batches, work.get(each) or {}, needs_load=True)
-            for each, batches in dirty.items()
+            for each, batches in pending.items()
             if not each.log.is_loaded
         }
 
-    def _answer(self, each: _Run | _One, dirty: Dirty, outcomes: Outcomes) -> None:
+    def _answer(
+        self,
+        each: RecognisedRun | ParsedRequest,
+        pending: BatchesByPartition,
+        outcomes: Outcomes,
+    ) -> None:
         connection = each[0]
         try:
             if len(each) == 4:
-                self._answer_run(*each, dirty, outcomes)
+                self._answer_recognised(*each, pending, outcomes)
             else:
-                self._answer_one(*each, outcomes)
+                self._answer_parsed(*each, outcomes)
         except Exception:  # the other clients get their answers
             logger.exception("a Produce of %s could not be answered", connection.peer_host)
             connection.close("an unexpected error in the broker")
 
-    def _answer_run(
+    def _answer_recognised(
         self,
         connection: Connection,
         memo: ProduceMemo,
         ids: list[int],
         first: int,
-        dirty: Dirty,
+        pending: BatchesByPartition,
         outcomes: Outcomes,
     ) -> None:
         partition = memo.partition
         outcome: Any = outcomes[partition]
         if type(outcome) is not list:
             for index, correlation_id in enumerate(ids, first):
-                general = _general(memo, correlation_id, dirty, index)
-                self._answer_one(connection, *general, outcomes)
+                parsed = _as_parsed(memo, correlation_id, pending, index)
+                self._answer_parsed(connection, *parsed, outcomes)
             return
         acks = memo.acks
         pack = memo.template.frame
@@ -345,35 +359,37 @@ class ProduceBatcher:
             if frames and acks:
                 connection.output.add(b"".join(frames))
             frames = []
-            self._answer_one(connection, *_general(memo, correlation_id, dirty, index), outcomes)
+            self._answer_parsed(
+                connection, *_as_parsed(memo, correlation_id, pending, index), outcomes
+            )
         if frames and acks:
             connection.output.add(b"".join(frames))
 
-    def _answer_one(
+    def _answer_parsed(
         self, connection: Connection, state: ProduceState, places: list[Place], outcomes: Outcomes
     ) -> None:
         if not connection.closed:
-            results = [_placed(place, outcomes) for place in places]
+            results = [_result_of(place, outcomes) for place in places]
             self._responder.answer(connection, state, results)
 
 
 def _without_repeats(request: ProduceRequest) -> ProduceRequest:
-    """Of a partition that is named twice only the last records count, as in Kafka."""
+    """If a partition is named twice, the last records count, as in Kafka."""
     last = {(each.topic, each.partition): each for each in request.partitions}
     return replace(request, partitions=list(last.values()))
 
 
-def _general(
-    memo: ProduceMemo, correlation_id: int, dirty: Dirty, index: int
+def _as_parsed(
+    memo: ProduceMemo, correlation_id: int, pending: BatchesByPartition, index: int
 ) -> tuple[ProduceState, list[Place]]:
-    """The same request as one that was not recognised."""
+    """A recognised request as a ParsedRequest has it, without the connection."""
     partition = memo.partition
-    wanted = [PartitionRequest(memo.topic, partition.index, len(dirty[partition][index]))]
+    wanted = [PartitionRequest(memo.topic, partition.index, len(pending[partition][index]))]
     state = ProduceState(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
     return state, [(partition, index)]
 
 
-def _placed(place: Place, outcomes: Outcomes) -> PartitionResult:
+def _result_of(place: Place, outcomes: Outcomes) -> PartitionResult:
     if isinstance(place, KafkaError):
         return PartitionResult(None, place)
     partition, index = place

@@ -1,4 +1,7 @@
-"""What a Produce that begins like an earlier one needs no second look at."""
+"""Produces that begin like an earlier one: recognised by their bytes, and not decoded.
+
+A `ProduceMemo` has the bytes of a request up to its records and what was decoded from them.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.batch_checks import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
-from brokerd.protocol.records import is_plain
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
-from brokerd.server.produce.checks import codec_max
+from brokerd.server.produce.batch_admission import codec_max
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +42,7 @@ _FLEXIBLE_TAIL = b"\x00\x00\x00"
 
 
 class _Prefixes(dict[int, "Callable[[bytearray | memoryview, int], tuple[bytes]]"]):
-    """By size the function that reads a prefix, in half the time of a slice."""
+    """By size, the function that reads a prefix of that size: in half the time of a slice."""
 
     def __missing__(self, size: int) -> Callable[[bytearray | memoryview, int], tuple[bytes]]:
         unpack = self[size] = Struct(f"{size}s").unpack_from
@@ -50,15 +53,15 @@ _unpack_prefix = _Prefixes()
 
 
 class ProduceMemo:
-    """A request for one partition up to its records: client, acks, topic, partition, and the reply.
-
-    Good for one generation of the partition: any change of its state or settings ends it, so that
-    leadership, in-sync replicas and limits need no check of their own per request.
-    """
+    """A request for one partition up to its records (client, acks, topic, partition), and the
+    template of its reply. It is valid for one generation of the partition: every change of the
+    partition's state or settings begins a new one. So leadership, ISR and limits need no check per
+    request."""
 
     __slots__ = (
-        "acks", "codec_max", "flexible", "generation", "max_message_bytes", "opens", "partition",
-        "prefix", "records_at", "template", "timeout_ms", "topic", "topic_partition", "version",
+        "acks", "checks_records", "codec_max", "flexible", "generation", "max_message_bytes",
+        "partition", "prefix", "records_at", "template", "timeout_ms", "topic", "topic_partition",
+        "version",
     )  # fmt: skip
 
     def __init__(
@@ -67,9 +70,9 @@ class ProduceMemo:
         version: int,
         request: ProduceRequest,
         partition: Partition,
-        opens: bool,
+        checks_records: bool,
     ) -> None:
-        """`opens`: whether its batches are looked into, or may be."""
+        """`checks_records`: whether the records of its batches are checked, or may be."""
         self.prefix = prefix
         self.records_at = 12 + len(prefix)
         self.version = version
@@ -78,7 +81,7 @@ class ProduceMemo:
         self.acks = request.acks
         self.timeout_ms = request.timeout_ms
         self.partition = partition
-        self.opens = opens
+        self.checks_records = checks_records
         self.topic = request.partitions[0].topic
         self.topic_partition = f"{self.topic}-{partition.index}"
         self.max_message_bytes = partition.log.config.max_message_bytes
@@ -93,11 +96,9 @@ class ProduceMemo:
         end: int,
         batches: list[memoryview],
     ) -> tuple[int, list[int]]:
-        """Adds the batches of whole frames that begin like this memo and need no second look.
-
-        Returns the position behind the last of them, and their correlation ids. Each is recognised
-        in one step: size, API, version and prefix, then where its records are, then their header.
-        """
+        """Adds the batches of complete frames that begin like this memo and whose batch is plain.
+        Returns the position after the last one, and their correlation ids. Checked are size, API,
+        version and prefix, then where the records are, then the batch's header and CRC."""
         prefix, version, flexible = self.prefix, self.version, self.flexible
         records_at, head_bytes = self.records_at, self.records_at + _LEGACY_SIZE.size
         max_message_bytes, codec_max = self.max_message_bytes, self.codec_max
@@ -120,7 +121,7 @@ class ProduceMemo:
                     break
                 records = view[start:frame_end]
             if not is_plain(records, max_message_bytes, codec_max):
-                break  # said by the general way
+                break  # decoded and answered as any other
             batches.append(records)
             ids.append(correlation_id)
             position = frame_end
@@ -137,8 +138,8 @@ class ProduceMemos:
         self._sweep_at = SWEEP_MIN
 
     def add(self, memo: ProduceMemo, frame: memoryview) -> None:
-        """Keeps a memo of `frame`, which is without its size. Of those that are void, which hold
-        their partitions, there are never many more than of others."""
+        """Keeps a memo of `frame` (without its size). Invalid memos hold their partitions: they are
+        dropped before they are many."""
         if len(self._by_prefix) >= self._sweep_at:
             self._sweep()
         if _prefix_bytes(frame, _VERSION_AT - 4, len(frame)) == len(memo.prefix):
@@ -156,8 +157,8 @@ class ProduceMemos:
     def find(
         self, last: ProduceMemo, buffer: bytearray, position: int, end: int
     ) -> ProduceMemo | None:
-        """What the frame at `position` begins like; most often that is as long as the `last` one
-        of its connection."""
+        """The memo that the frame at `position` begins like. Most often its prefix is as long as
+        that of the connection's `last` one."""
         start = position + _PREFIX_AT
         size = len(last.prefix)
         if end - start >= size:
@@ -169,8 +170,8 @@ class ProduceMemos:
 
 
 def _prefix_bytes(buffer: bytearray | memoryview, version_at: int, end: int) -> int:
-    """How long the prefix of a frame is if it is as all clients write it: no transactional id, no
-    tagged fields, one topic. Of any other frame it means nothing. 0 if it is too long or cut."""
+    """The length of a frame's prefix in the usual form: no transactional id, no tagged fields, one
+    topic. For any other frame the number has no meaning. 0 if it is too long or incomplete."""
     if end - version_at < _CLIENT_AND_VERSION.size:
         return 0
     version, client_bytes = _unpack_client(buffer, version_at)
@@ -193,7 +194,7 @@ def _prefix_bytes(buffer: bytearray | memoryview, version_at: int, end: int) -> 
 
 
 def _compact_records(buffer: bytearray, view: memoryview, start: int, end: int) -> memoryview:
-    """The records of a flexible frame; none if it does not end with them and no tagged fields."""
+    """The records of a flexible frame; empty unless it ends with them and no tagged fields."""
     size = shift = 0
     while start < end and shift <= 28:
         byte = buffer[start]

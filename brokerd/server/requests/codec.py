@@ -1,4 +1,4 @@
-"""From a handler's answer, or whatever else became of it, to a reply of its API."""
+"""Decodes requests, and encodes a handler's answer or error as a reply of its API."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _UNKNOWN_TO_KIO = (ApiKey.LIST_OFFSETS, 0)
 
 
 def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
-    """The request in a frame without its header. Raises KafkaError where it does not parse."""
+    """The request in a frame without its header. Raises KafkaError if it does not parse."""
     if (api_key, version) == _UNKNOWN_TO_KIO:
         return list_offsets_v0.decode_request(memoryview(body))
     return messages.decode_request(api_key, version, body)
 
 
 def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
-    """What the client is answered. Only a KafkaError is the client's business; the rest is ours."""
+    """The error that the client gets. An exception other than KafkaError is logged, and hidden from
+    it."""
     if isinstance(error, KafkaError):
         return error
     logger.error("API %s v%s failed", context.api_key, context.api_version, exc_info=error)
@@ -55,5 +56,5 @@ def error_frame(context: RequestContext, request: Any, error: KafkaError) -> byt
 
 
 async def made(is_large: bool, make: Callable[..., bytes], *args: Any) -> bytes:
-    """A frame that one of these makes, by a thread where it may take long."""
+    """The frame that `reply_frame` or `error_frame` makes; in a thread if it may take long."""
     return await in_thread(make, *args) if is_large else make(*args)

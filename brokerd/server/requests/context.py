@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """One request's header and where it came in. `listener` is the listener's name."""
+    """The header of a request, and the name of the listener on which it came."""
 
     api_key: int
     api_version: int
@@ -38,7 +38,7 @@ the API's own error; any other exception is logged and answered as UNKNOWN_SERVE
 
 
 def error_part(error: KafkaError | None = None) -> Fields:
-    """What became of a request, or of one item of it, as most responses have it."""
+    """Error code and message of a request, or of one of its items, as most responses have them."""
     if error is None:
         return {"error_code": 0, "error_message": None}
     return {"error_code": int(error.code), "error_message": error.message}

@@ -37,7 +37,7 @@ Check = Callable[[Collection["Partition"]], object]
 
 
 class DelayedOperation:
-    """One waiting request. It is the listener of its partitions."""
+    """A waiting request: a listener of its partitions."""
 
     __slots__ = (
         "_check", "_connection", "_expire", "_partitions", "_purgatory", "_since", "_timer", "done",
@@ -70,13 +70,13 @@ class DelayedOperation:
         self._purgatory.touch(self, partition)
 
     def start(self, timeout_s: float) -> None:
-        """Begins to listen to its partitions; after the timeout it is ended."""
+        """Begins to listen to its partitions, and starts the timeout."""
         for partition in self._partitions:
             partition.listeners[self] = None
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
 
     def look(self, moved: Collection[Partition]) -> None:
-        """Asks whether the wait is over; the check answers the client itself."""
+        """Calls the check, which answers the client if the wait is over."""
         if self.done:
             return
         try:
@@ -94,7 +94,7 @@ class DelayedOperation:
             self.end()
 
     def end(self) -> None:
-        """Has it answered with what there is now."""
+        """Ends the wait: it is answered with what there is now."""
         self.cancel()
         try:
             outcome = self._expire()
@@ -108,7 +108,8 @@ class DelayedOperation:
             self._purgatory.times.answered(self._connection, self._since)
 
     def _fail(self) -> None:
-        """Its reply will never come, nor any behind it; other requests must not share its fate."""
+        """Closes the connection: this reply, and all behind it, cannot be sent. Other operations go
+        on."""
         logger.exception("a waiting request could not be answered")
         self._connection.close("an unexpected error in the broker")
 
@@ -153,13 +154,10 @@ class Purgatory:
         key: int,
         since: Since | None = None,
     ) -> None:
-        """Waits until `check` is true (it has answered) or, after the timeout, calls `expire`.
-
-        `check` gets the partitions that moved since it was called last. Either may give LATER:
-        the request goes on without its place here, and says itself when it is answered.
-
-        `key` is the API of the request, which is the one being served unless `since` is given.
-        """
+        """Waits until `check` returns true (it has answered) or, after the timeout, calls `expire`.
+        `check` gets the partitions that moved since its last call. If one of them returns LATER,
+        the request is not delayed here any more and will be answered elsewhere. `key` is the API of
+        the request, which is the current one unless `since` is given."""
         since = since or self.times.leaves(connection, key)
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
         operation = DelayedOperation(self, connection, waits_on, check, expire, since)
@@ -173,13 +171,13 @@ class Purgatory:
             next(iter(self._polls)).end()
 
     def leave(self, operation: DelayedOperation, partitions: int) -> None:
-        """It waits no more."""
+        """An operation waits no more."""
         self.counts[operation.key] -= 1
         self._partitions -= partitions
         self._polls.pop(operation, None)
 
     def touch(self, operation: DelayedOperation, partition: Partition) -> None:
-        """One of its partitions moved."""
+        """A partition of an operation moved."""
         if not self._looks:
             self._looks = True
             asyncio.get_running_loop().call_soon(self._look)

@@ -1,5 +1,4 @@
-"""The partitions that this broker leads, as requests name them, and what of Produce and Fetch was
-refused of them.
+"""Finds the partitions of requests that this broker leads; counts refused Produces and Fetches.
 
 Kafka's FailedProduceRequestsPerSec and FailedFetchRequestsPerSec leave out what is expected of
 clients now and then (ReplicaManager.appendToLocalLog, readFromLog); so do the counts here.
@@ -46,10 +45,8 @@ class LedPartitions:
     metrics: BrokerMetrics
 
     def leader_of(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
-        """The partition that this broker leads; KafkaError where it does not.
-
-        `leader_epoch` is what the client believes; -1 believes anything.
-        """
+        """The partition, if this broker leads it; else KafkaError. `leader_epoch` is the client's;
+        -1 is not checked."""
         partition = self.replicas.get(topic, index)
         if partition is None:
             if self.image.partition(topic, index) is not None:
@@ -65,7 +62,8 @@ class LedPartitions:
     def count_refusal(
         self, api: ApiKey, topic: str, index: int, error: int, size_bytes: int = 0
     ) -> None:
-        """One partition of a request was refused; `size_bytes` are those of a Produce's records."""
+        """One partition of a request was refused; `size_bytes` is the size of a Produce's
+        records."""
         metrics = self.metrics
         metrics.errors[api, int(error)] += 1
         if error in _TOO_LARGE:

@@ -6,8 +6,8 @@ Where receives bring few requests, and fast ones, only some of them are timed.
 A request that waits (a long poll, acks=all, a coroutine) leaves the receive and is noted when it
 is answered.
 
-A request that took longer than `brokerd.slow.request.ms` for other reasons than waiting for what
-it asked for is logged, but not more often than every LOG_INTERVAL_S.
+A request that took longer than `brokerd.slow.request.ms` is logged, at most one every
+LOG_INTERVAL_S; the time for which a request asked to wait does not count.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ LONG_POLLING = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 
 
 class Since(NamedTuple):
-    """Of a request that waits: its API, and when it was learned of, received and delayed."""
+    """The times of a waiting request: its API, when it became readable, was received and was
+    delayed."""
 
     key: int
     woke_s: float
@@ -54,7 +55,7 @@ class Since(NamedTuple):
 
 
 class RequestTimes:
-    """The requests of the receive under way, and the figures they go into."""
+    """The requests of the current receive, and the metrics to which their times are added."""
 
     __slots__ = (
         "_left", "_loop", "_next_log_s", "_not_logged", "_slow_s", "metrics", "other_bytes",
@@ -73,7 +74,7 @@ class RequestTimes:
         self._left: list[int] = []
 
     def discard(self) -> None:
-        """Forgets the receive under way: it came to nothing."""
+        """Drops the current receive, which failed."""
         self.produces = self.other_bytes = 0
         self.others.clear()
         self._left.clear()
@@ -115,7 +116,7 @@ class RequestTimes:
     def _time(
         self, connection: Connection, timed: Mapping[ApiTimes, int], start_s: float, now_s: float
     ) -> None:
-        """So many requests shared the times of the receive that ends now."""
+        """Adds the times of the receive that ends now, for so many requests."""
         # What waited for the end of an iteration ends after the loop has woken once more.
         queue_s = max(start_s - self._woke_s(start_s), 0.0)
         local_s = now_s - start_s
@@ -125,7 +126,7 @@ class RequestTimes:
             self._log_slow(connection, local_s, 0.0)
 
     def _share_bytes(self) -> None:
-        """Requests of the receive wait: what they were in bytes is theirs (as a mean)."""
+        """Requests of the receive wait: they get a mean share of its bytes."""
         mean = self.other_bytes // (len(self.others) + len(self._left))
         for key in self._left:
             self.metrics.api(key).request_bytes += mean
@@ -149,7 +150,7 @@ class RequestTimes:
         return woke_s if woke_s >= 0 else start_s
 
     def leaves(self, connection: Connection, key: int) -> Since:
-        """A request of the receive under way has to wait."""
+        """A request of the current receive has to wait."""
         if key == PRODUCE:
             self.produces -= 1
         else:
@@ -159,7 +160,7 @@ class RequestTimes:
         return Since(key, self._woke_s(start_s), start_s, monotonic())
 
     def answered(self, connection: Connection, since: Since) -> None:
-        """A request that had to wait is answered."""
+        """A request that waited was answered."""
         key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
         queue_s = max(start_s - woke_s, 0.0)
@@ -170,7 +171,7 @@ class RequestTimes:
             self._log_slow(connection, left_s - start_s, remote_s, key)
 
     def sent_late(self, connection: Sender, seconds: float) -> None:
-        """The peer has taken at last what it did not take at once."""
+        """The peer has taken the rest of a reply."""
         header = connection.last_header
         times = self.metrics.api(PRODUCE if header is None else header.api_key)
         times.sent_late(seconds)

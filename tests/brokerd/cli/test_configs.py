@@ -159,9 +159,9 @@ def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
         (("--alter", "--user", "x", "--add-config", "producer_byte_rate=0.5"), "a LONG value"),
         (("--alter", "--user", "x", "--delete-config", "producer_byte_rate"), "Invalid config(s)"),
         (("--describe", "--broker", "one"), "must be a valid integer broker id"),
-        (("--describe", "--broker", "7"), "Broker 7 is not there; these are: 1"),
+        (("--describe", "--broker", "7"), "Broker 7 is not live; the live brokers are: 1"),
         (("--describe", "--topic", "nowhere"), "nowhere"),
-        (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not there"),
+        (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not live"),
     ):
         said = brokerd("configs", *at, *arguments)
         assert said.code == 1, arguments

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from brokerd.cli.console_producer import lines
+from brokerd.cli.console_producer import read_lines
 from tests.brokerd.cli.tool import At, consume, produce
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka_tools import kafka
@@ -47,7 +47,7 @@ def test_a_short_input_without_keys_stays_together(at: At, made: str) -> None:
 
 def read(data: bytes) -> list[str | None]:
     with io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape") as given:
-        return list(lines(given, 4))
+        return list(read_lines(given, 4))
 
 
 def test_lines_are_bounded_and_come_without_their_ends() -> None:

@@ -222,7 +222,7 @@ def test_what_cannot_be_read_is_a_line_each(tmp_path: Path) -> None:
     assert said.out.count("Dumping ") == len(named)
     for complaint in (
         f"{FIRST}.log cannot be read: No such file or directory",
-        f"{FIRST}.snapshot is no snapshot of producers",
+        f"{FIRST}.snapshot is not a producer snapshot",
         f"{FIRST}.index cannot be read: No such file or directory",
         "Ignoring unknown file",
         "name.log cannot be read: its name does not begin with an offset",
@@ -265,7 +265,7 @@ def test_a_snapshot_that_cannot_be_read_is_named_and_that_is_all(
 
 def test_a_wrong_line_is_refused_with_the_options() -> None:
     for arguments, said in (
-        ((), "Shows what lies in segments"),
+        ((), "Print the contents of segments"),
         (("--deep-iteration",), 'Missing required argument "[files]"'),
         (("--files", "a", "--what"), "Unrecognized arguments: --what"),
     ):

@@ -6,7 +6,7 @@ import pytest
 
 from brokerd.cli.config_entities import Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.quota_lines import check_credentials, components, entity, operations, quota_line
+from brokerd.cli.quota_lines import are_credentials, entity, entity_filter, operations, quota_line
 
 USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
 EVERY = Entities(("users",), ("",))
@@ -35,14 +35,14 @@ def test_a_line_names_the_entity_and_its_quotas_as_java_writes_them() -> None:
 
 
 def test_a_type_without_a_name_means_all_of_it() -> None:
-    every = components(Entities(("users", "clients"), ("",)))
+    every = entity_filter(Entities(("users", "clients"), ("",)))
     assert [(each["entity_type"], each["match_type"]) for each in every] == [
         ("user", 1),
         ("client-id", 2),
     ]
-    assert components(USER) == [{"entity_type": "user", "match_type": 0, "match": "ada"}]
+    assert entity_filter(USER) == [{"entity_type": "user", "match_type": 0, "match": "ada"}]
     with pytest.raises(CliError, match="More entity names specified than entity types"):
-        components(Entities(("users",), ("a", "b")))
+        entity_filter(Entities(("users",), ("a", "b")))
     assert entity(BOTH) == [
         {"entity_type": "user", "entity_name": "ada"},
         {"entity_type": "client-id", "entity_name": None},
@@ -59,9 +59,9 @@ def test_a_type_without_a_name_means_all_of_it() -> None:
 )
 def test_credentials_stand_alone(entities: Entities, names: list[str], said: str) -> None:
     with pytest.raises(CliError, match=said):
-        check_credentials(entities, names)
-    assert check_credentials(USER, names[:1])
-    assert not check_credentials(entities, ["request_percentage"])
+        are_credentials(entities, names)
+    assert are_credentials(USER, names[:1])
+    assert not are_credentials(entities, ["request_percentage"])
 
 
 def test_quotas_are_numbers() -> None:

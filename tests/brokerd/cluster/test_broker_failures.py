@@ -175,7 +175,7 @@ async def test_a_broker_that_missed_an_entry_loads_everything(members: Members) 
     await _topic(only, "c")
     first, second = sorted(members.kazoo.get_children("/brokerd/changes"))[-2:]
     members.kazoo.delete(f"/brokerd/changes/{first}")
-    await feed.changes()
+    await feed.apply_changes()
     assert set(image.topics) == {"a", "b", "c"}
     assert int(members.kazoo.get("/brokerd/applied/99")[0]) == int(second[-10:])
 

@@ -10,7 +10,7 @@ import pytest
 
 from brokerd.cluster.admin.configs import sanitized, unsanitized
 from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
-from brokerd.cluster.zookeeper.codecs import TopicNode, encode_topic, topic_id_text
+from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_topic, topic_id_text
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper as ZooKeeperClient
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.replication.state import PartitionState
 
 OLD, NEW = UUID(int=1), UUID(int=2)
@@ -106,7 +106,7 @@ def test_configs_brokers_and_controller_tell_only_changes() -> None:
     assert image.replace_config("t", {"a": "b"}).is_empty
     assert image.replace_config("unknown", {"a": "b"}).is_empty
     assert image.replace_config("t", {}).topics_configs == {"t"}
-    info = BrokerInfo(id=1, endpoints={"PLAINTEXT": ("h", 9092)}, epoch=3)
+    info = RegisteredBroker(id=1, endpoints={"PLAINTEXT": ("h", 9092)}, epoch=3)
     assert image.replace_brokers({1: info}).brokers_changed
     assert image.replace_brokers({1: info}).is_empty
     assert image.endpoint(1, "PLAINTEXT") == ("h", 9092)

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.cluster_client import ClusterClient
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
@@ -17,7 +17,7 @@ from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.coordinator.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.context import RequestContext
 from brokerd.topic_partition import TopicPartition
 
@@ -30,7 +30,7 @@ class HandCluster:
 
     def __init__(self, broker: "GroupBroker") -> None:
         self.image = MetadataImage()
-        self.image.brokers[BROKER_ID] = BrokerInfo(
+        self.image.brokers[BROKER_ID] = RegisteredBroker(
             id=BROKER_ID, endpoints={LISTENER: ("127.0.0.1", 9092), "OUTSIDE": ("example", 19092)}
         )
         self.refusal: KafkaError | None = None
@@ -127,7 +127,7 @@ class GroupBroker:
     async def ready(self) -> None:
         """Wait until every partition led is loaded."""
         async with asyncio.timeout(10):
-            while any(shard.loading for shard in self.groups.shards()):
+            while any(runtime.loading for runtime in self.groups.runtimes()):
                 await asyncio.sleep(0.001)
 
     async def with_offsets_topic(self) -> "GroupBroker":

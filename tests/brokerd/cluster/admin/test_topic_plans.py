@@ -10,7 +10,7 @@ from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.admin.topic_plans import automatic_topic, plan_creation, plan_growth
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import collision_keys
-from brokerd.cluster.zookeeper.codecs import TopicNode
+from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.errors import ErrorCode, KafkaError
 
 ID = UUID(int=7)

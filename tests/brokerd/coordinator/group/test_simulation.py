@@ -11,7 +11,7 @@ import pytest
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.coordinator import GroupCoordinator
-from brokerd.coordinator.group.deadlines import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.group import Group
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
 from brokerd.coordinator.group.messages import JoinReply, LeavingMember, OffsetToCommit
@@ -126,9 +126,9 @@ class Life:
 
 def check(bench: Bench) -> None:
     """What holds at any time."""
-    shard = bench.core._shard
-    armed = shard.deadlines
-    for group in shard.groups.values():
+    state = bench.core._state
+    armed = state.deadlines
+    for group in state.groups.values():
         check_group(group)
         if group.state is GroupState.PREPARING_REBALANCE:
             assert armed.get(Deadline(Timer.JOIN, group.group_id)) is not None
@@ -140,12 +140,12 @@ def check(bench: Bench) -> None:
         for member in group.members.values():
             key = Deadline(Timer.SESSION, group.group_id, member.member_id)
             assert armed.get(key) is not None or (member.waits and not member.is_new)
-    members = [member for group in shard.groups.values() for member in group.members.values()]
-    pending = sum(len(group.pending) for group in shard.groups.values())
+    members = [member for group in state.groups.values() for member in group.members.values()]
+    pending = sum(len(group.pending) for group in state.groups.values())
     held_bytes = sum(member.size_bytes for member in members) + pending * MEMBER_BYTES
-    held_bytes += sum(len(each.group_id) for each in shard.groups.values() if each.is_name_held)
+    held_bytes += sum(len(each.group_id) for each in state.groups.values() if each.is_name_held)
     assert bench.core.held_bytes == held_bytes
-    assert set(shard.inflight) == {write.write_id for write in bench.held}
+    assert set(state.inflight) == {write.write_id for write in bench.held}
 
 
 def check_group(group: Group) -> None:
@@ -173,11 +173,11 @@ def test_a_group_holds_together_whatever_happens(seed: int) -> None:
     life.bench.pass_time(2_000_000)
     check(life.bench)
     assert set(life.bench.replies) == set(range(1, life.bench.tickets + 1))
-    shard = life.bench.core._shard
-    assert shard.pending_offsets == {}
-    assert all(not group.members for group in shard.groups.values())
+    state = life.bench.core._state
+    assert state.pending_offsets == {}
+    assert all(not group.members for group in state.groups.values())
     replayed = GroupCoordinator(life.bench.config)
     for record in life.bench.records():
         replayed.store.replay(record)
-    assert replayed._shard.store.offsets == shard.store.offsets
-    assert replayed._shard.store.groups == shard.store.groups
+    assert replayed._state.store.offsets == state.store.offsets
+    assert replayed._state.store.groups == state.store.groups

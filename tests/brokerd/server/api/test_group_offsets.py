@@ -8,7 +8,7 @@ from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import iter_batches, iter_records
-from brokerd.server.coordinator.group_writes import BATCH_BYTES_MAX
+from brokerd.server.coordinator_runtime.group_writes import BATCH_BYTES_MAX
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,

@@ -34,7 +34,7 @@ def in_groups() -> Any:
     def refuse(*_: Any, **__: Any) -> Any:
         raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
-    return SimpleNamespace(knows_partition=lambda *_: False, shard=refuse)
+    return SimpleNamespace(knows_partition=lambda *_: False, runtime=refuse)
 
 
 async def grown(growths: Any, **_: Any) -> dict[str, KafkaError | None]:
@@ -168,8 +168,8 @@ async def test_all_groups_are_listed_while_others_are_served(
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     listings = [GroupListing(name, "consumer", "Empty") for name in NAMES]
-    shard = SimpleNamespace(loading=False, core=SimpleNamespace(listings=lambda: iter(listings)))
-    groups = SimpleNamespace(shards=lambda: [shard])
+    runtime = SimpleNamespace(loading=False, core=SimpleNamespace(listings=lambda: iter(listings)))
+    groups = SimpleNamespace(runtimes=lambda: [runtime])
     where = context(ApiKey.LIST_GROUPS, 4)
     request = decoded(ApiKey.LIST_GROUPS, 4, {"states_filter": []})
     answer = await told_while_others_are_served(

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.broker_info import BrokerInfo
+from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, response_frame
 from brokerd.protocol.metadata import encode_metadata
@@ -23,7 +23,7 @@ NINE = View(9)
 
 def image() -> MetadataImage:
     found = MetadataImage()
-    found.brokers[1] = BrokerInfo(id=1, endpoints={})
+    found.brokers[1] = RegisteredBroker(id=1, endpoints={})
     found.topics["t"] = TopicInfo(name="t", topic_id=UUID(int=5), partitions={0: STATE})
     return found
 
@@ -42,7 +42,7 @@ def test_a_partition_says_leader_isr_and_who_is_offline() -> None:
 
 def test_a_replica_that_its_live_broker_cannot_serve_is_offline() -> None:
     known = image()
-    known.brokers[2] = BrokerInfo(id=2, endpoints={})
+    known.brokers[2] = RegisteredBroker(id=2, endpoints={})
     cache = MetadataCache(known)
     for offline, expected in (({2: frozenset({("t", 0)})}, (2,)), ({2: frozenset()}, ())):
         cache.changed(known.replace_offline(offline))
@@ -88,7 +88,7 @@ def test_a_broker_that_goes_takes_its_leadership_along() -> None:
 
 def test_a_broker_without_the_listener_is_no_leader_for_who_asks_there() -> None:
     known = image()
-    known.brokers[2] = BrokerInfo(id=2, endpoints={})
+    known.brokers[2] = RegisteredBroker(id=2, endpoints={})
     cache = MetadataCache(known)
     found: Any = partition(cache.topic(NINE._replace(unseen=frozenset({1})), known.topics["t"]))
     assert found.error_code == ErrorCode.LISTENER_NOT_FOUND

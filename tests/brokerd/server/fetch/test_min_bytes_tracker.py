@@ -17,8 +17,8 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch import delayed_fetch as fetch_module
-from brokerd.server.fetch.delayed_fetch import FetchHandler
+from brokerd.server.fetch import delayed_fetch, fetch_handler
+from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
@@ -98,7 +98,8 @@ async def bench(
     request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
     if request.param == "long":  # it is served in turns
-        monkeypatch.setattr(fetch_module, "AT_ONCE_MAX", COUNT - 1)
+        for module in (delayed_fetch, fetch_handler):
+            monkeypatch.setattr(module, "AT_ONCE_MAX", COUNT - 1)
     with ExitStack() as stack:
         yield Bench(tmp_path, Client(stack))
 

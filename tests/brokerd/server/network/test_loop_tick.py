@@ -32,7 +32,7 @@ class Appends:
         self._done = done
         self.fails = False
 
-    def commit(self) -> None:
+    def append_all(self) -> None:
         if self.fails:
             raise RuntimeError
         self._done.append("appended")
@@ -112,7 +112,7 @@ async def test_the_last_client_of_a_tick_brings_what_waits_to_its_end() -> None:
     tick, done = tick_of(2)
     receive(tick, "a", 1.0, done)
     tick.begin()
-    tick.commit()
+    tick.append_all()
     client: Any = Client("b", done)
     tick.send(client)
     await asyncio.sleep(0)
@@ -131,7 +131,7 @@ async def test_those_that_only_wait_for_their_replies_get_them_though_another_fa
     tick, done = tick_of(9)
     serve(tick, "a", done)
     receive(tick, "b", 1.0, done)
-    tick.commit()
+    tick.append_all()
     serve(tick, "c", done)
     receive(tick, "d", 2.0, done)
     tick.fail()

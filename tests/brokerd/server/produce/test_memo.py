@@ -58,7 +58,7 @@ class Served:
     def produce(self, connection: Any, frame: bytearray) -> None:
         received = bytearray(frame)  # the log writes offsets into it
         self._round.add_run(connection, received, memoryview(received), 0, len(received))
-        self._round.commit()
+        self._round.append_all()
 
 
 def connected() -> Any:

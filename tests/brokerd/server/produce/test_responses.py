@@ -100,7 +100,7 @@ class Bench:
         with memoryview(frame) as view:
             taken = self._round.add_run(client, frame, view, 0, len(frame))
             assert taken == (len(frame), 1)
-            self._round.commit()
+            self._round.append_all()
         return frame
 
     def follow(self) -> None:

@@ -1,0 +1,80 @@
+"""Deadlines by key, in one heap. To move a deadline later costs one write to a dictionary.
+
+Heartbeats move the deadlines of sessions again and again, and almost none is ever reached. So the
+heap has one entry per key, and compares it with the current deadline only when its time has come.
+"""
+
+import heapq
+from enum import Enum, auto
+from typing import NamedTuple
+
+
+class Timer(Enum):
+    """The kind of a deadline."""
+
+    JOIN = auto()
+    SYNC = auto()
+    SESSION = auto()
+    PENDING_MEMBER = auto()
+    OFFSETS_SWEEP = auto()
+
+
+class Deadline(NamedTuple):
+    """The key of one deadline; member id '' = the group's own, group id '' = the partition's."""
+
+    timer: Timer
+    group_id: str = ""
+    member_id: str = ""
+
+
+class DeadlineHeap:
+    """See the module. All times are passed, in milliseconds."""
+
+    __slots__ = ("_at_ms", "_heap", "_queued", "_serial")
+
+    def __init__(self) -> None:
+        self._at_ms: dict[Deadline, int] = {}
+        self._queued: dict[Deadline, int] = {}
+        self._heap: list[tuple[int, int, Deadline]] = []
+        self._serial = 0
+
+    def set(self, key: Deadline, at_ms: int) -> None:
+        """Sets the deadline of `key`, in place of an earlier one."""
+        self._at_ms[key] = at_ms
+        queued_ms = self._queued.get(key)
+        if queued_ms is None or at_ms < queued_ms:
+            self._push(key, at_ms)
+
+    def cancel(self, key: Deadline) -> None:
+        """Removes the deadline of `key`, if there is one."""
+        self._at_ms.pop(key, None)
+
+    def get(self, key: Deadline) -> int | None:
+        """The deadline of `key`; None without one."""
+        return self._at_ms.get(key)
+
+    def next_ms(self) -> int | None:
+        """No deadline comes before this time. None without deadlines."""
+        return self._heap[0][0] if self._heap else None
+
+    def pop_due(self, now_ms: int) -> Deadline | None:
+        """Removes and returns the earliest deadline that has come; None if there is none."""
+        while self._heap and self._heap[0][0] <= now_ms:
+            queued_ms, _, key = heapq.heappop(self._heap)
+            if self._queued.get(key) != queued_ms:
+                continue  # an entry that an earlier one replaced
+            del self._queued[key]
+            at_ms = self._at_ms.get(key)
+            if at_ms is None:
+                continue
+            if at_ms > now_ms:
+                self._push(key, at_ms)
+                continue
+            del self._at_ms[key]
+            return key
+        return None
+
+    def _push(self, key: Deadline, at_ms: int) -> None:
+        self._serial += 1
+        self._queued[key] = at_ms
+        heapq.heappush(self._heap, (at_ms, self._serial, key))

@@ -1,0 +1,33 @@
+"""Sessions of members: a member that is not heard of for its session timeout is removed.
+
+A member is heard of when it joins, syncs, sends a heartbeat or commits, and when a request of its
+own that waited is answered. The coordinator's `tick` finds the sessions that are over, and
+`rebalance.remove_member` removes the member.
+"""
+
+from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group import Group, Member
+
+
+def renew(context: EventContext, group: Group, member: Member) -> None:
+    """The member was heard of: its session lasts its whole timeout from now on."""
+    key = Deadline(Timer.SESSION, group.group_id, member.member_id)
+    context.state.deadlines.set(key, context.now_ms + member.session_timeout_ms)
+
+
+def end(context: EventContext, group: Group, member_id: str) -> None:
+    """The member is removed or has a new id: nothing falls due for this one."""
+    context.state.deadlines.cancel(Deadline(Timer.SESSION, group.group_id, member_id))
+
+
+def expired_member(group: Group, member_id: str) -> Member | None:
+    """The member to remove when the deadline of a session has come; None if it is gone or alive.
+
+    A member is alive while a request of its own waits for the group; but a client may have given
+    up its first join without a word.
+    """
+    member = group.members.get(member_id)
+    if member is None or (member.waits and not member.is_new):
+        return None
+    return member

@@ -1,0 +1,120 @@
+"""Reading a partition of `__consumer_offsets` into a coordinator, without holding up the loop.
+
+Files are read in a thread, a slice at a time; records are replayed for a few milliseconds at a
+time. A record or batch that cannot be decoded is skipped and logged as an error, so that the other
+groups of the partition can be served.
+"""
+
+import asyncio
+import logging
+import time
+from typing import Protocol
+
+from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, decode
+from brokerd.errors import KafkaError
+from brokerd.log.end_transaction_marker import read_marker
+from brokerd.log.io.open_files import FileRange
+from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
+from brokerd.turns import TURN_S
+
+SLICE_BYTES = 1024 * 1024
+_RECORDS_BETWEEN_LOOKS = 64
+
+
+class _Pace:
+    """Lets the event loop run other work between records."""
+
+    def __init__(self) -> None:
+        self._turn_ends_s = time.monotonic() + TURN_S
+
+    async def keep(self) -> None:
+        if time.monotonic() > self._turn_ends_s:
+            await asyncio.sleep(0)
+            self._turn_ends_s = time.monotonic() + TURN_S
+
+
+logger = logging.getLogger(__name__)
+
+
+class ReadableLog(Protocol):
+    """What is needed of a UnifiedLog."""
+
+    def read(
+        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool
+    ) -> FileRange | None: ...
+
+
+class Store(Protocol):
+    """What the records are replayed into (`GroupStore`)."""
+
+    def replay(self, record: GroupsRecord) -> None: ...
+
+    def replay_sent(self, producer_id: int, record: OffsetRecord) -> None: ...
+
+    def end_transaction(self, producer_id: int, *, commits: bool) -> None: ...
+
+
+async def load(log: ReadableLog, start_offset: int, end_offset: int, store: Store) -> None:
+    """Replay every record of `log` from `start_offset` to below `end_offset`.
+
+    Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
+    """
+    offset = start_offset
+    while offset < end_offset:
+        found = log.read(offset, SLICE_BYTES, up_to=end_offset, min_one_batch=True)
+        if found is None:
+            return
+        try:
+            data = await asyncio.to_thread(found.read)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, found.path) from error
+        finally:
+            found.release()
+        next_offset = await _replay_slice(memoryview(data), offset, store)
+        if next_offset <= offset:
+            logger.error("group offsets are unreadable from offset %d on", offset)
+            return
+        offset = next_offset
+
+
+async def _replay_slice(view: memoryview, offset: int, store: Store) -> int:
+    """Replay the whole batches in `view`; returns the offset after the last."""
+    pace = _Pace()
+    try:
+        for header, batch in iter_batches(view):
+            marker = read_marker(header, batch)
+            if marker is not None:
+                store.end_transaction(header.producer_id, commits=not marker.is_abort)
+            elif not header.is_control:
+                await _replay_batch(header, batch, offset, store, pace)
+            offset = header.last_offset + 1
+            await pace.keep()  # most batches hold a single commit
+    except KafkaError as error:
+        logger.error("group offsets at offset %d are unreadable: %s", offset, error)
+    return offset
+
+
+async def _replay_batch(
+    header: BatchHeader, batch: memoryview, offset: int, store: Store, pace: _Pace
+) -> None:
+    producer_id = header.producer_id if header.is_transactional else None
+    try:
+        for number, record in enumerate(iter_records(header, batch)):
+            if record.offset >= offset:
+                _replay_one(record, producer_id, store)
+            if number % _RECORDS_BETWEEN_LOOKS == 0:
+                await pace.keep()
+    except KafkaError as error:
+        logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
+
+
+def _replay_one(found: Record, producer_id: int | None, store: Store) -> None:
+    try:
+        record = decode(found.key, found.value)
+    except ValueError as error:
+        logger.error("the group record at offset %d is skipped: %s", found.offset, error)
+        return
+    if producer_id is not None and isinstance(record, OffsetRecord):
+        store.replay_sent(producer_id, record)
+    elif record is not None:
+        store.replay(record)

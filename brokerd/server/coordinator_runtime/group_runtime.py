@@ -1,0 +1,183 @@
+"""One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
+
+It loads the partition. Then it passes requests, time and the outcome of writes to the pure
+`GroupCoordinator`, and carries out the effects: sets the results of futures, appends records, sets
+one timer. It lives for one leader epoch; at its end, waiting requests get NOT_COORDINATOR.
+"""
+
+import asyncio
+from collections.abc import Callable, Set
+from typing import TypeVar
+
+from brokerd.clock import Clock
+from brokerd.config.group import GroupConfig
+from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.replication.partition import Partition
+from brokerd.server.coordinator_runtime.group_loading import load
+from brokerd.server.coordinator_runtime.group_writes import GroupWrites
+
+R = TypeVar("R", bound=Reply)
+Ask = Callable[[GroupCoordinator, int, int], Effects]
+"""A request as the coordinator takes it: (coordinator, ticket, now_ms) -> effects."""
+
+
+class GroupRuntime:
+    """See the module. All methods run on the event loop."""
+
+    def __init__(
+        self,
+        partition: Partition,
+        config: GroupConfig,
+        commit_timeout_ms: int,
+        clock: Clock,
+        held_by_all: Callable[[], int],
+    ) -> None:
+        self.leader_epoch = partition.leader_epoch
+        self.loading = True
+        self._partition = partition
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._config = config
+        self._held_by_all = held_by_all
+        self._core = GroupCoordinator(config, held_by_all)
+        self._writes = GroupWrites(partition, commit_timeout_ms, self)
+        self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
+        self._tickets = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._append_planned = False
+        self._high_watermark_moved = asyncio.Event()
+        self._closed = False
+        self._loaded_offset = 0
+        self._topics_gone: set[str] = set()
+
+    # Loading and end
+
+    async def read_log(self) -> None:
+        """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
+        self._core = GroupCoordinator(self._config, self._held_by_all)
+        log = self._partition.log
+        log.check_end()
+        self._loaded_offset = log.log_end_offset
+        await load(log, log.log_start_offset, self._loaded_offset, self._core.store)
+
+    async def begin(self) -> None:
+        """Waits until the high watermark has passed all that was loaded, then serves."""
+        while self._partition.high_watermark < self._loaded_offset:
+            self._high_watermark_moved.clear()
+            await self._high_watermark_moved.wait()
+        self.loading = False
+        self._carry_out(self._core.loaded(self._clock.now_ms()))
+        if self._topics_gone:
+            self.forget_topics(self._topics_gone)
+
+    def partition_moved(self) -> None:
+        """The partition's high watermark moved."""
+        self._high_watermark_moved.set()
+        if not self.loading:
+            self._writes.advance()
+
+    def close(self) -> None:
+        """The leader epoch is over: answers all waiting requests with NOT_COORDINATOR."""
+        self._closed = True
+        self.loading = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._answer(self._core.resign(self._clock.now_ms()))
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
+        self._waiting.clear()
+
+    # Requests
+
+    @property
+    def core(self) -> GroupCoordinator:
+        """The coordinator, for reading only."""
+        return self._core
+
+    async def ask(self, kind: type[R], ask: Ask) -> R:
+        """Passes a request to the coordinator and waits for its reply, which may take long. Raises
+        KafkaError(NOT_COORDINATOR) if this broker stops leading the partition first."""
+        self._tickets += 1
+        ticket = self._tickets
+        future: asyncio.Future[Reply] = self._loop.create_future()
+        self._waiting[ticket] = future
+        try:
+            self._carry_out(ask(self._core, ticket, self._clock.now_ms()))
+            reply = await future
+        finally:
+            self._waiting.pop(ticket, None)
+        assert isinstance(reply, kind), f"{type(reply).__name__} is no {kind.__name__}"
+        return reply
+
+    def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
+        error = self._core.heartbeat(request, self._clock.now_ms())
+        self._set_timer()
+        return error
+
+    def forget_topics(self, topics: Set[str]) -> None:
+        """The topics were deleted: removes their offsets."""
+        if self.loading:
+            self._topics_gone |= topics
+            return
+        self._carry_out(self._core.forget_topics(topics, self._clock.now_ms()))
+
+    # What became of writes (called by GroupWrites)
+
+    def write_done(self, write_id: int) -> None:
+        self._carry_out(self._core.write_done(write_id, self._clock.now_ms()))
+
+    def write_failed(self, write_id: int, error: ErrorCode) -> None:
+        self._carry_out(self._core.write_failed(write_id, error, self._clock.now_ms()))
+
+    def write_late(self, write_id: int, error: ErrorCode) -> None:
+        self._carry_out(self._core.write_late(write_id, error, self._clock.now_ms()))
+
+    # Effects
+
+    def _carry_out(self, effects: Effects) -> None:
+        self._answer(effects)
+        self._writes.add(effects.writes)
+        self._plan_append()
+        self._set_timer()
+
+    def _answer(self, effects: Effects) -> None:
+        for ticket, reply in effects.replies:
+            future = self._waiting.pop(ticket, None)
+            if future is not None and not future.done():
+                future.set_result(reply)
+
+    def _append_queued(self) -> None:
+        self._append_planned = False
+        if self._closed:
+            return
+        self._writes.append_queued(self._clock.now_ms())
+        self._plan_append()
+        self._set_timer()
+
+    def _plan_append(self) -> None:
+        if self._writes.has_queued and not self._append_planned:
+            self._append_planned = True
+            self._loop.call_soon(self._append_queued)
+
+    def _set_timer(self) -> None:
+        deadlines = (self._core.next_deadline_ms, self._writes.next_deadline_ms)
+        due_ms = min((at for at in deadlines if at is not None), default=None)
+        if due_ms is None or self._closed:
+            return
+        if self._timer is not None:
+            if self._timer_ms <= due_ms:
+                return
+            self._timer.cancel()
+        self._timer_ms = due_ms
+        delay_s = max(due_ms - self._clock.now_ms(), 0) / 1000
+        self._timer = self._loop.call_later(delay_s, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_ms = self._clock.now_ms()
+        self._writes.expire(now_ms)
+        self._carry_out(self._core.tick(now_ms))

@@ -1,0 +1,217 @@
+"""Appends the writes of a group coordinator to its partition, and reports what became of them.
+
+All writes of one iteration of the event loop are appended together, in few batches. A write is
+
+- done when the high watermark has passed its last record;
+- failed if it could not be appended; if only it cannot be encoded, the others are appended;
+- late if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request is
+  answered with an error; it is done when the high watermark passes it.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from brokerd.coordinator.group.messages import Write
+from brokerd.coordinator.group.records import encode_key, encode_value
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult
+from brokerd.protocol.records import Record, encode_batch
+
+logger = logging.getLogger(__name__)
+
+BATCH_BYTES_MAX = 256 * 1024
+"""Keys and values in one batch; a larger record has a batch to itself."""
+
+APPEND_RECORDS_MAX = 256
+"""Records after which an append leaves further writes to the next iteration of the loop."""
+
+
+class OffsetsPartition(Protocol):
+    """What is needed of a partition of `__consumer_offsets`."""
+
+    @property
+    def high_watermark(self) -> int: ...
+
+    @property
+    def is_under_min_isr(self) -> bool: ...
+
+    def append(self, batches: Sequence[bytearray], now_ms: int) -> list[AppendResult]: ...
+
+
+class WriteEvents(Protocol):
+    """Gets the outcome of each write, in the order of the writes."""
+
+    def write_done(self, write_id: int) -> None: ...
+
+    def write_failed(self, write_id: int, error: ErrorCode) -> None: ...
+
+    def write_late(self, write_id: int, error: ErrorCode) -> None: ...
+
+
+class _Appended(NamedTuple):
+    write_id: int
+    last_offset: int
+    deadline_ms: int
+
+
+class _Encoded(NamedTuple):
+    """A write as records."""
+
+    write_id: int
+    records: list[Record]
+
+
+class _Place(NamedTuple):
+    """Where a write is in the batches of one append."""
+
+    write_id: int
+    first_batch: int
+    last_batch: int
+    last_record: int
+    """Index of its last record in its last batch."""
+
+
+_MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
+}
+"""What a member is answered for an append's error: errors that a consumer knows."""
+
+
+class GroupWrites:
+    """The writes under way of one coordinator."""
+
+    __slots__ = ("_appended", "_events", "_late_count", "_partition", "_queued", "_timeout_ms")
+
+    def __init__(self, partition: OffsetsPartition, timeout_ms: int, events: WriteEvents) -> None:
+        self._partition = partition
+        self._timeout_ms = timeout_ms
+        self._events = events
+        self._queued: list[Write] = []
+        self._appended: deque[_Appended] = deque()
+        self._late_count = 0  # how many at the head of _appended were answered as late
+
+    def add(self, writes: list[Write]) -> None:
+        """Adds writes to the queue, for the next `append_queued`."""
+        self._queued += writes
+
+    @property
+    def has_queued(self) -> bool:
+        return bool(self._queued)
+
+    def append_queued(self, now_ms: int) -> None:
+        """Appends the queued writes, up to APPEND_RECORDS_MAX records."""
+        writes = self._next_writes()
+        if writes:
+            self._append(writes, now_ms)
+
+    def _next_writes(self) -> list[Write]:
+        count = records = 0
+        for write in self._queued:
+            if records >= APPEND_RECORDS_MAX:
+                break
+            count += 1
+            records += len(write.records)
+        writes, self._queued = self._queued[:count], self._queued[count:]
+        return writes
+
+    def _append(self, writes: list[Write], now_ms: int) -> None:
+        encoded = self._encoded(writes, now_ms)
+        if not encoded:
+            return
+        try:
+            batches, places = _pack(encoded)
+            if self._partition.is_under_min_isr:
+                raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+            results = self._partition.append(batches, now_ms)
+        except Exception as error:  # else the requests of these writes would wait for ever
+            code = _code_of(error)
+            for write in encoded:
+                self._events.write_failed(write.write_id, code)
+            return
+        for place in places:
+            self._appended_at(place, results, now_ms + self._timeout_ms)
+        self.advance()
+
+    def _encoded(self, writes: list[Write], now_ms: int) -> list[_Encoded]:
+        encoded = []
+        for write in writes:
+            try:
+                records = [
+                    Record(-1, now_ms, encode_key(each), encode_value(each))
+                    for each in write.records
+                ]
+            except Exception as error:  # the other writes are appended
+                self._events.write_failed(write.write_id, _code_of(error))
+                continue
+            encoded.append(_Encoded(write.write_id, records))
+        return encoded
+
+    def _appended_at(self, place: _Place, results: list[AppendResult], deadline_ms: int) -> None:
+        own = results[place.first_batch : place.last_batch + 1]
+        errors = [result.error for result in own if result.error]
+        if errors:
+            self._events.write_failed(place.write_id, _MEMBER_ERRORS.get(errors[0], errors[0]))
+            return
+        last_offset = own[-1].base_offset + place.last_record
+        self._appended.append(_Appended(place.write_id, last_offset, deadline_ms))
+
+    def advance(self) -> None:
+        """The high watermark moved: reports the writes that it has passed as done."""
+        appended = self._appended
+        while appended and appended[0].last_offset < self._partition.high_watermark:
+            write = appended.popleft()
+            self._late_count = max(self._late_count - 1, 0)
+            self._events.write_done(write.write_id)
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When the next write is late; None if no write waits."""
+        if self._late_count >= len(self._appended):
+            return None
+        return self._appended[self._late_count].deadline_ms
+
+    def expire(self, now_ms: int) -> None:
+        """Reports the writes that are late."""
+        while True:
+            deadline_ms = self.next_deadline_ms
+            if deadline_ms is None or deadline_ms > now_ms:
+                return
+            write = self._appended[self._late_count]
+            self._late_count += 1
+            self._events.write_late(write.write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+def _code_of(error: Exception) -> ErrorCode:
+    """The error code for a member. An unexpected error is logged."""
+    if isinstance(error, KafkaError):
+        return _MEMBER_ERRORS.get(error.code, error.code)
+    logger.error("group records could not be written", exc_info=error)
+    return ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_Place]]:
+    """The records of all writes in as few batches as their size allows, and where each write is."""
+    batches: list[list[Record]] = [[]]
+    places: list[_Place] = []
+    size_bytes = 0
+    for write in writes:
+        first_batch = -1
+        for record in write.records:
+            record_bytes = len(record.key or b"") + len(record.value or b"")
+            if batches[-1] and size_bytes + record_bytes > BATCH_BYTES_MAX:
+                batches.append([])
+                size_bytes = 0
+            size_bytes += record_bytes
+            batches[-1].append(record)
+            if first_batch < 0:
+                first_batch = len(batches) - 1
+        places.append(_Place(write.write_id, first_batch, len(batches) - 1, len(batches[-1]) - 1))
+    return [encode_batch(records) for records in batches], places

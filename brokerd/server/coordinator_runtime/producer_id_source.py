@@ -1,0 +1,30 @@
+"""Producer ids for this broker's clients, out of the block that the cluster gave it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from brokerd.coordinator.transaction.producer_ids import ProducerIds
+
+if TYPE_CHECKING:
+    from brokerd.cluster.cluster_client import ClusterClient
+
+
+class ProducerIdSource:
+    """Takes ids from the broker's block; claims the next block when it is used up."""
+
+    def __init__(self, cluster: ClusterClient) -> None:
+        self._cluster = cluster
+        self._ids = ProducerIds()
+        self._claiming = asyncio.Lock()
+
+    async def next_id(self) -> int:
+        """A producer id that was never given out. Raises KafkaError if no block can be claimed."""
+        async with self._claiming:
+            taken = self._ids.take()
+            if taken is None:
+                self._ids.refill(*await self._cluster.next_producer_id_block())
+                taken = self._ids.take()
+            assert taken is not None
+            return taken

@@ -1,0 +1,108 @@
+"""Decides whether a producer's batch may be appended, and what must be done to it before.
+
+Header and CRC are always checked. The records are checked on a compacted topic (each needs a key);
+if the topic limits timestamps or stores with another codec; if the header is odd
+(`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
+once; all else is `Work` for a thread (`append_queues`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.protocol.batch_checks import check_batch, has_odd_header
+from brokerd.protocol.batch_work import Work, perform
+from brokerd.protocol.compression import Codec, TooManyBytes
+from brokerd.protocol.record_walk import Rules
+from brokerd.protocol.records import BatchHeader
+
+if TYPE_CHECKING:
+    from brokerd.config.log_config import LogConfig
+
+VALIDATE_ALL = "all"
+ZSTD_FROM = 7
+AT_ONCE_RECORDS = 256
+AT_ONCE_BYTES = 16 << 10
+AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
+"""Limits of what is checked at once: it takes half a millisecond at most."""
+
+
+def may_check_records(validates_all: bool, log: LogConfig) -> bool:
+    """Whether the records of batches for a log with these settings are checked, or may be."""
+    return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
+
+
+def codec_max(version: int) -> Codec:
+    """The highest codec that a Produce of this version may have."""
+    return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
+
+
+def admit(
+    records: memoryview,
+    version: int,
+    validates_all: bool,
+    log: LogConfig,
+    topic_partition: str,
+    now_ms: int,
+) -> Work | None:
+    """Checks that `records` is one batch that may be appended; returns the work to do before, if
+    any. Raises KafkaError."""
+    header = check_batch(records, log.max_message_bytes)
+    if header.codec > codec_max(version):
+        raise NoBatchError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
+        )
+    if header.is_transactional:
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
+        )
+    return check_records(header, records, validates_all, log, topic_partition, now_ms)
+
+
+def check_records(
+    header: BatchHeader,
+    records: memoryview,
+    validates_all: bool,
+    log: LogConfig,
+    topic_partition: str,
+    now_ms: int,
+) -> Work | None:
+    """The second half of `admit`: checks the records of a batch with a valid header, if
+    necessary."""
+    if not _needs_record_check(header, validates_all, log):
+        return None
+    work = _work(header, log, topic_partition, now_ms)
+    if work.codec != header.codec or header.count > AT_ONCE_RECORDS:
+        return work
+    if header.codec and len(records) > AT_ONCE_BYTES:
+        return work
+    try:
+        perform(records, work, AT_ONCE_DECOMPRESSED_BYTES)
+    except TooManyBytes:
+        return work
+    return None
+
+
+def _needs_record_check(header: BatchHeader, validates_all: bool, log: LogConfig) -> bool:
+    return (
+        log.is_compacted
+        or log.limits_timestamps
+        or log.codec not in (None, header.codec)
+        or validates_all
+        or has_odd_header(header)
+    )
+
+
+def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int) -> Work:
+    codec = header.codec if log.codec is None else log.codec
+    limits_ms = None
+    if log.limits_timestamps:
+        limits_ms = (
+            now_ms - log.message_timestamp_before_max_ms,
+            now_ms + log.message_timestamp_after_max_ms,
+        )
+    rules = Rules(log.is_compacted, limits_ms, topic_partition)
+    level = log.level_of(codec)
+    return Work(codec, level, rules, log.is_append_time, log.max_message_bytes)
