@@ -14,7 +14,7 @@ class GroupsConfig(AppConfig):
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")
-        register("groups", Fragment("group.view", "groups/table.html", group_list.groups, params))
+        register("groups", Fragment("group.view", "groups/table.html", group_list.context, params))
         register(
             "group",
             Fragment("group.view", "groups/live.html", group_page.context, group_page.PARAMS),

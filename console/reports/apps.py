@@ -12,5 +12,5 @@ class ReportsConfig(AppConfig):
 
         params = ("q", "sort", "page")
         register(
-            "reports", Fragment("report.view", "reports/table.html", report_list.reports, params)
+            "reports", Fragment("report.view", "reports/table.html", report_list.context, params)
         )

@@ -164,7 +164,7 @@ def look_up(
     where = (row.leader, row.topic, row.partition)
     with for_cluster(cluster) as gateway:
         if offset is None:
-            found = gateway.groups.offsets_at([(row.topic, row.partition)], at_ms or 0)
+            found = gateway.log_offsets.at_time([(row.topic, row.partition)], at_ms or 0)
             offset = found[row.topic, row.partition]
             if offset is None:
                 raise OffsetNotFound

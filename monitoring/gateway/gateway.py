@@ -19,6 +19,7 @@ from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
@@ -74,8 +75,13 @@ class Gateway:
 
     @cached_property
     def groups(self) -> GroupAdmin:
-        """Consumer groups and their offsets, with confluent-kafka."""
+        """Consumer groups and their committed offsets, with confluent-kafka."""
         return GroupAdmin(self.client_settings, self.wire)
+
+    @cached_property
+    def log_offsets(self) -> LogOffsets:
+        """The offsets of logs, with confluent-kafka."""
+        return LogOffsets(self.client_settings)
 
     @cached_property
     def browse(self) -> Browse:
@@ -107,7 +113,8 @@ class Gateway:
             self.broker_admin.close()
         clients = (
             "admin", "broker_admin", "broker_configs", "broker_metrics", "browse",
-            "client_settings", "groups", "producing", "quotas", "reassignments", "wire",
+            "client_settings", "groups", "log_offsets", "producing", "quotas", "reassignments",
+            "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

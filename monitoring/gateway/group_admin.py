@@ -44,21 +44,6 @@ class GroupAdmin:
         found: dict[TopicPartition, int] = self._call("committed", timeouts.GROUP_READ_S, group)
         return found
 
-    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
-        """From log start to end; without partitions whose leader did not answer."""
-        found: dict[TopicPartition, range]
-        found = self._call("log_ranges", timeouts.GROUP_READ_S, list(partitions))
-        return found
-
-    def offsets_at(
-        self, partitions: Iterable[TopicPartition], at_ms: int
-    ) -> dict[TopicPartition, int | None]:
-        """The offset of the first record at or after a time; None = there is none. Without
-        partitions whose leader did not answer."""
-        found: dict[TopicPartition, int | None]
-        found = self._call("offsets_at", timeouts.GROUP_READ_S, list(partitions), at_ms)
-        return found
-
     def alter_offsets(
         self, group: str, offsets: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, str]:

@@ -53,7 +53,7 @@ DEFAULT_CONFIGS = {
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
     "admin", "broker_admin", "broker_configs", "broker_metrics", "browse", "client_settings",
-    "groups", "producing", "quotas", "reassignments", "wire",
+    "groups", "log_offsets", "producing", "quotas", "reassignments", "wire",
 )  # fmt: skip
 
 
@@ -165,6 +165,7 @@ class FakeGateway:
         self.wire = FakeWire(cluster)
         self.admin = FakeAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
+        self.log_offsets = FakeLogOffsets(cluster)
         self.broker_configs = FakeBrokerConfigs(cluster)
         self.browse = FakeBrowse(cluster)
         self.quotas = FakeQuotas(cluster)
@@ -383,7 +384,7 @@ class FakeReassignments:
 
 
 class FakeGroupAdmin:
-    """As monitoring.gateway.group_admin.GroupAdmin; all records were written at one time."""
+    """As monitoring.gateway.group_admin.GroupAdmin."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -398,25 +399,6 @@ class FakeGroupAdmin:
     def committed(self, group: str) -> dict[TopicPartition, int]:
         self._cluster.asked("committed")
         return dict(self._cluster.commits.get(group, {}))
-
-    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
-        self._cluster.asked("log_ranges")
-        return {
-            (topic, number): range(
-                self._cluster.topics[topic].starts.get(number, 0),
-                len(self._cluster.topics[topic].records[number]),
-            )
-            for topic, number in partitions
-        }
-
-    def offsets_at(
-        self, partitions: Iterable[TopicPartition], at_ms: int
-    ) -> dict[TopicPartition, int | None]:
-        self._cluster.asked("offsets_at")
-        return {
-            key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
-            for key in partitions
-        }
 
     def alter_offsets(
         self, group: str, offsets: Mapping[TopicPartition, int]
@@ -434,6 +416,32 @@ class FakeGroupAdmin:
         self._cluster.asked("delete_group")
         self._cluster.commits_to_change(group)
         del self._cluster.commits[group]
+
+
+class FakeLogOffsets:
+    """As monitoring.gateway.log_offsets.LogOffsets; all records were written at one time."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
+        self._cluster.asked("log_ranges")
+        return {
+            (topic, number): range(
+                self._cluster.topics[topic].starts.get(number, 0),
+                len(self._cluster.topics[topic].records[number]),
+            )
+            for topic, number in partitions
+        }
+
+    def at_time(
+        self, partitions: Iterable[TopicPartition], at_ms: int
+    ) -> dict[TopicPartition, int | None]:
+        self._cluster.asked("log_offsets_at_time")
+        return {
+            key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
+            for key in partitions
+        }
 
     def _records(self, key: TopicPartition) -> list[RecordRow]:
         return self._cluster.topics[key[0]].records[key[1]]

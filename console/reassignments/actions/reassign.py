@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params, Progress, Unfinished
+from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Params, Unfinished
 from console.actions.draft import Draft, Facts, Figure, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
@@ -99,7 +99,7 @@ class ReassignPartitions(ItemsAction):
         params = params_of(back, plan.params["throttle"])
         return Proposal(self.action, resource_of(params["names"]), params)
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         planned = [Move.of(stored) for stored in params["moves"].values()]
         pending = [move for move in planned if move.key not in progress.applied_items]
         if not progress.is_continued:
@@ -143,7 +143,7 @@ def _min_insync(gateway: Gateway, name: str) -> int | None:
 
 
 def _start(
-    gateway: Gateway, pending: list[Move], throttle: int | None, progress: Progress
+    gateway: Gateway, pending: list[Move], throttle: int | None, progress: ApplyProgress
 ) -> list[Move]:
     """Set the throttle and start the reassignments; returns those that were accepted."""
     if throttle:
@@ -161,7 +161,7 @@ def _start(
 
 
 def _still_moving(
-    gateway: Gateway, pending: list[Move], ended_s: dict[str, float], progress: Progress
+    gateway: Gateway, pending: list[Move], ended_s: dict[str, float], progress: ApplyProgress
 ) -> list[Move]:
     """Report what has ended; returns the rest."""
     if not pending:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
@@ -84,7 +84,7 @@ class ConfigureTopic(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("configure", _("Changing the settings"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("configure")
         gateway.admin.alter_configs(params["name"], params["configs"])
 

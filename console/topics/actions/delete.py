@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
@@ -66,7 +66,7 @@ class DeleteTopic(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("delete", _("Deleting")), Step("gone", _("Waiting for the deletion"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
         gateway.admin.delete_topic(params["name"])
         progress.start_step("gone")

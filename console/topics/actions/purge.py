@@ -34,7 +34,7 @@ class PurgeTopic(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
-        logs = gateway.groups.log_ranges([(name, number) for number in _numbers(params)])
+        logs = gateway.log_offsets.ranges([(name, number) for number in _numbers(params)])
         return {
             **shared.read_existing(gateway, params),
             POLICY: _policy(gateway, name),
@@ -125,7 +125,7 @@ class TopicLogs:
 def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
     """Raises GatewayError."""
     found = gateway.admin.describe_topic(topic)
-    logs = gateway.groups.log_ranges([(topic, each.partition) for each in found.partitions])
+    logs = gateway.log_offsets.ranges([(topic, each.partition) for each in found.partitions])
     return TopicLogs(
         found.topic_id, _policy(gateway, topic), {number: log for (_t, number), log in logs.items()}
     )

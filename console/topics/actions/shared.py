@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.actions.action_type import Params, Progress, Target
+from console.actions.action_type import ApplyProgress, Params, Target
 from console.actions.draft import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -71,7 +71,7 @@ def waiting_for_leaders() -> Step:
     return Step(_LEADERS, _("Waiting for leaders"))
 
 
-def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
+def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: ApplyProgress) -> None:
     """Wait until each partition has a leader. Raises GatewayError if one has none."""
     progress.start_step(_LEADERS)
 

@@ -89,7 +89,7 @@ def confirmed(plan: Plan, user: Any) -> Plan:
 
 
 def ran(plan: Plan) -> Plan:
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -151,8 +151,8 @@ def test_a_resumed_plan_whose_other_items_changed_stays_failed(
 
 def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    plan.move(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
-    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
+    plan.change_state(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
+    Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=4))
     apply_plan.end_lost()
     plan.refresh_from_db()
     assert services.can_resume(plan)

@@ -81,7 +81,7 @@ def test_records_are_purged_up_to_the_reviewed_offsets(cluster, admin, live_clus
     plan = propose_purge(Principal(admin, ""), cluster, name, Purge(before_offset=3))
     assert confirm_and_run(plan, admin, name).state == models.DONE
     with for_cluster(cluster) as gateway:
-        assert gateway.groups.log_ranges([(name, 0)]) == {(name, 0): range(3, 5)}
+        assert gateway.log_offsets.ranges([(name, 0)]) == {(name, 0): range(3, 5)}
 
 
 def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, queue, services
+from console.actions import apply_plan, models, plan_queue, services
 from console.actions.models import Plan
 from console.reassignments import moves
 from console.reassignments import services as reassignments
@@ -32,7 +32,7 @@ def brokers(zookeeper, tmp_path_factory):
 
 @pytest.fixture
 def cluster(brokers, redis_server, monkeypatch):
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     addresses = ",".join(broker.address for broker in brokers)
     return Cluster.objects.create(slug="kafka", name="Kafka", bootstrap_servers=addresses)
 
@@ -59,7 +59,7 @@ def topic(cluster, request):
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
     while plan.is_open:
-        apply_plan.run(str(plan.pk))
+        apply_plan.apply_queued(str(plan.pk))
         plan.refresh_from_db()
     return plan
 

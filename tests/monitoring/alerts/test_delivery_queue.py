@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from monitoring.alerts import delivery_queue, tasks
-from monitoring.alerts.payload import sample_payload
+from monitoring.alerts.payload import example_payload
 from monitoring.models import AlertDelivery
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
@@ -18,7 +18,7 @@ QUEUE = "aerie:celery:deliveries"
 
 
 def owed(rule, count=1, **fields):
-    payload = sample_payload(rule, 10**12)
+    payload = example_payload(rule, 10**12)
     return [
         AlertDelivery.objects.create(rule=rule, event="test", payload=payload, **fields)
         for _ in range(count)

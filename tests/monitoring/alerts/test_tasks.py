@@ -11,7 +11,7 @@ from django.utils import timezone
 from monitoring import egress
 from monitoring.alerts import tasks, webhook
 from monitoring.alerts.backoff import WAITS_S
-from monitoring.alerts.payload import sample_payload, signature
+from monitoring.alerts.payload import example_payload, signature
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 def delivery(make_rule, webhook_server):
     rule = make_rule(webhook=webhook_server.url, secret="s3cret")
     return AlertDelivery.objects.create(
-        rule=rule, event="test", payload=sample_payload(rule, 10**12)
+        rule=rule, event="test", payload=example_payload(rule, 10**12)
     )
 
 

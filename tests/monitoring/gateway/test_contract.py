@@ -19,6 +19,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import CopyRequest, NewRecord, Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
@@ -32,6 +33,7 @@ PAIRS = [
     (Wire, fake.FakeWire),
     (Admin, fake.FakeAdmin),
     (GroupAdmin, fake.FakeGroupAdmin),
+    (LogOffsets, fake.FakeLogOffsets),
     (BrokerConfigs, fake.FakeBrokerConfigs),
     (Reassignments, fake.FakeReassignments),
     (Quotas, fake.FakeQuotas),
@@ -249,10 +251,10 @@ def test_records_before_an_offset_are_deleted(gateway, name, produce):
     produce(name, 0, b"1", b"2", b"3")
     keys = [(name, 0), (name, 1)]
     assert gateway.admin.delete_records(name, {0: 2, 1: 0}) == {}
-    assert gateway.groups.log_ranges(keys) == {keys[0]: range(2, 3), keys[1]: range(0)}
+    assert gateway.log_offsets.ranges(keys) == {keys[0]: range(2, 3), keys[1]: range(0)}
     assert gateway.admin.delete_records(name, {0: 1}) == {}, "they are deleted already"
     assert list(gateway.admin.delete_records(name, {0: 3, 1: 9})) == [1]
-    assert gateway.groups.log_ranges(keys)[keys[0]] == range(3, 3)
+    assert gateway.log_offsets.ranges(keys)[keys[0]] == range(3, 3)
     with pytest.raises(OffsetOutOfRange):
         gateway.admin.delete_records(name, {0: 99})
 
@@ -384,7 +386,7 @@ def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, prod
     described = gateway.groups.describe(name)
     assert (described.state, described.members) == ("EMPTY", 0)
     assert gateway.groups.committed(name) == {zero: 2, one: 0}
-    assert gateway.groups.log_ranges([zero, two]) == {zero: range(3), two: range(0)}
+    assert gateway.log_offsets.ranges([zero, two]) == {zero: range(3), two: range(0)}
     assert gateway.groups.delete_offsets(name, [one, two]) == {}
     assert gateway.groups.committed(name) == {zero: 2}
     gateway.groups.delete(name)
@@ -397,9 +399,9 @@ def test_the_offset_at_a_time_is_the_first_record_since_then(gateway, name, prod
     gateway.admin.create_topic(name, 2, 1)
     produce(name, 0, b"1", b"2")
     keys = [(name, 0), (name, 1)]
-    assert gateway.groups.offsets_at(keys, 1000) == {(name, 0): 0, (name, 1): None}
+    assert gateway.log_offsets.at_time(keys, 1000) == {(name, 0): 0, (name, 1): None}
     future_ms = 4_000_000_000_000
-    assert gateway.groups.offsets_at(keys, future_ms) == {(name, 0): None, (name, 1): None}
+    assert gateway.log_offsets.at_time(keys, future_ms) == {(name, 0): None, (name, 1): None}
 
 
 def test_a_setting_of_one_broker_overrides_that_of_all_brokers(gateway):

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, queue, services
+from console.actions import models, plan_queue, services
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.topics.services import propose_bulk
@@ -19,7 +19,7 @@ NAMES = ["orders", "payments"]
 
 @pytest.fixture
 def both(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     for name in (*NAMES, "console.audit"):
         fake_cluster.create_topic(name, 2)
         fake_cluster.produce(name, 0, b"1", b"2")

@@ -53,7 +53,7 @@ def own(cluster: Cluster, name: str) -> dict[str, str | None]:
 
 def log(cluster: Cluster, name: str) -> range:
     with for_cluster(cluster) as gateway:
-        return gateway.groups.log_ranges([(name, 0)])[name, 0]
+        return gateway.log_offsets.ranges([(name, 0)])[name, 0]
 
 
 def test_a_setting_is_changed_reset_to_its_default_and_restored(cluster, name, operator):
