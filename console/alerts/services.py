@@ -142,7 +142,7 @@ def waits_for(delivery: AlertDelivery, now: datetime) -> str:
     """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
     attempt, or a free "worker" after that; "" = nothing.
     """
-    if delivery.state != AlertDelivery.State.PENDING or not delivery.attempts:
+    if delivery.state != AlertDelivery.State.WAITING or not delivery.attempts:
         return ""
     if delivery.next_attempt_at <= now:
         return "worker"

@@ -41,7 +41,7 @@ def context(
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
         "members": first,
         "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
-        # Of topics outside of the scope not even the number of partitions is told.
+        # Of topics outside of the scope not even the number of partitions is shown.
         "hides_topics": snapshot.hides_topics_of(name),
         "rebalances_since_ms": snapshot.columns.rebalances.since_ms,
         "members_left_out": _left_out(count),

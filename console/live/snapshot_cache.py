@@ -69,7 +69,7 @@ class _ClusterData:
             found = Snapshot(self.columns, scope)
             if scope != EVERYTHING and found.shows_all:
                 whole = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
-                found = whole if not self.columns.tick.refused else found
+                found = whole if not self.columns.tick.invalid else found
             self.snapshots[scope] = found
         return found
 

@@ -122,10 +122,10 @@ def read_progress(principal: Principal, cluster: Cluster) -> list[ReassignmentPr
         sizes = gateway.reassignments.sizes(keys).sizes if keys else {}
     found = []
     for each in running:
-        told = sizes.get((each.topic, each.partition), {})
-        full = [told[b] for b in each.replicas if b not in each.adding and b in told]
-        total = max(full) * len(each.adding) if full else None
-        copied = sum(told.get(broker, 0) for broker in each.adding) if told else None
+        size_of = sizes.get((each.topic, each.partition), {})  # by broker
+        complete = [size_of[b] for b in each.replicas if b not in each.adding and b in size_of]
+        total = max(complete) * len(each.adding) if complete else None
+        copied = sum(size_of.get(broker, 0) for broker in each.adding) if size_of else None
         may_cancel = rights.may(VERB, each.topic) and not cluster.read_only
         found.append(ReassignmentProgress(each, copied, total, may_cancel))
     return found

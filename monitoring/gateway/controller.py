@@ -63,8 +63,8 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
 
 def refusal(code: int, text: str) -> str:
     """What the broker said, or else its error code."""
-    told = printable(text, _TEXT_MAX)
-    return Reason("cluster_says", text=told) if told else Reason("kafka_error", error=code)
+    message = printable(text, _TEXT_MAX)
+    return Reason("cluster_says", text=message) if message else Reason("kafka_error", error=code)
 
 
 def check(code: int, text: str) -> None:

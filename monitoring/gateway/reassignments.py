@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSizes:
-    """`sizes`: partition → broker → bytes; `free`: broker → free bytes. What is unknown is left out."""
+    """`sizes`: partition → broker → bytes; `free`: broker → free bytes. No entry: unknown."""
 
     sizes: Mapping[TopicPartition, Mapping[int, int]]
     free: Mapping[int, int]

@@ -107,7 +107,7 @@ def test_webhooks_that_do_not_answer_do_not_delay_others(make_rule, webhook_serv
         tasks.send_due()
         with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):
             wait_until(lambda: len(webhook_server.received) == len(theirs), "all arrived", 120)
-            waiting = AlertDelivery.objects.filter(state="pending").exclude(rule=answers)
+            waiting = AlertDelivery.objects.filter(state="waiting").exclude(rule=answers)
             assert waiting.count() == 60, "no other webhook answered meanwhile"
 
 
