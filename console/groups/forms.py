@@ -27,7 +27,7 @@ FILE_BYTES_MAX = 1 << 20
 
 class ResetForm(forms.Form):
     how = forms.ChoiceField(
-        label=_("OffsetChange to"),
+        label=_("Move to"),
         choices=[
             (ResetTo.EARLIEST, _("Earliest")),
             (ResetTo.LATEST, _("Latest")),

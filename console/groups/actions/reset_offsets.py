@@ -78,7 +78,7 @@ class ResetOffsets(ItemsAction):
         )
         return Draft(
             title=title % {"name": params["name"]},
-            changes=[change for change, _move in rows],
+            changes=[change for change, _effect in rows],
             figures=[] if deletes else figures_of([each for _change, each in rows]),
             checks=_checks(facts, params, deletes),
             warnings=_warnings(facts, params, rows, deletes),
