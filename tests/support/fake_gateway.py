@@ -36,7 +36,7 @@ from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
@@ -208,7 +208,7 @@ class FakeWire:
             for name, topic in self._cluster.topics.items()
         }
         first = min(self._cluster.up)
-        return _assemble(self._cluster.id, first, brokers, rows, Refusals())
+        return _assemble(self._cluster.id, first, brokers, rows, InvalidParts())
 
     def cluster_id(self) -> str:
         self._cluster.asked("cluster_id")

@@ -1,4 +1,4 @@
-"""A ApplyProgress that keeps what an action reports."""
+"""An ApplyProgress that keeps what an action reports."""
 
 from console.actions.action_type import ApplyProgress
 
