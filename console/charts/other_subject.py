@@ -60,7 +60,7 @@ def _error(request: ClusterRequest, snapshot: Snapshot | None, query: Query, nam
     if not name:
         return ""
     try:
-        other = query.of_other(name)
+        other = query.for_subject(name)
     except InvalidQuery:
         if query.of == "broker":
             return _("Enter the id of a broker.")

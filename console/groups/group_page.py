@@ -36,7 +36,7 @@ def context(
         "group": group,
         "state": state_texts.of_group(group),
         "state_counts": state_texts.counts(group),
-        "drained": drained(group),
+        "drained": time_until_drained(group),
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
         "members": first,
@@ -86,7 +86,7 @@ class PartitionLine:
         self.state = state_texts.of_partition(row)
 
 
-def drained(group: GroupRow) -> str:
+def time_until_drained(group: GroupRow) -> str:
     """In what time the lag will be 0, as text."""
     seconds = group.drained_s
     if seconds is None:

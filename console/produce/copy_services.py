@@ -98,7 +98,7 @@ def limited(spans: Mapping[int, range], most: int) -> dict[int, range]:
 
 def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
     """Partition → the offsets that are there. Raises PlanRefused or GatewayError."""
-    count = len(gateway.admin.describe_topic(chosen.topic).partitions)
+    count = len(gateway.topics.describe_topic(chosen.topic).partitions)
     if unknown := [number for number in chosen.ranges if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(chosen.topic, number) for number in chosen.ranges or range(count)]

@@ -46,7 +46,7 @@ def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Pur
 
 def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
     """Partition and first offset that is kept, of the partitions that lose records."""
-    count = len(gateway.admin.describe_topic(topic).partitions)
+    count = len(gateway.topics.describe_topic(topic).partitions)
     if unknown := [number for number in purge.partitions if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(topic, number) for number in purge.partitions or range(count)]

@@ -23,8 +23,11 @@ FLUSHED_MS, LATE_MS = 2 * 60_000, 10 * 60_000
 
 @dataclass(frozen=True, slots=True)
 class TickCounts:
-    """The start of an hour (in `days`: of a day) → the number of raw ticks it was computed from;
-    in `raw`: that it has now."""
+    """How many raw ticks each level has, or was computed from.
+
+    `raw`: start of an hour → its raw ticks now. `minutes`, `hours`, `days`: start of an hour (of a
+    day) → the raw ticks from which the level's rows were computed.
+    """
 
     raw: Mapping[int, int] = field(default_factory=dict)
     minutes: Mapping[int, int] = field(default_factory=dict)
@@ -114,8 +117,9 @@ def _days(
     ]
 
 
-def again(counts: TickCounts, from_ms: int, to_ms: int, now_ms: int) -> list[RollUpJob]:
-    """The hours of a range that have raw ticks, and the days of which the day level has rows."""
+def backfill(counts: TickCounts, from_ms: int, to_ms: int, now_ms: int) -> list[RollUpJob]:
+    """The roll-ups of a back-fill: the hours of a range that have raw ticks, and the days of which
+    the day level has rows."""
     hours = [hour for hour in finished_hours(counts.raw, now_ms) if from_ms <= hour < to_ms]
     days = {bucket_start(hour, DAY_MS) for hour in hours} & counts.days.keys()
     jobs = [RollUpJob(hour, (MINUTE, HOUR)) for hour in hours]

@@ -126,7 +126,7 @@ def _backfill_jobs(root: Root, listed: Files, cluster: Cluster, at_ms: int) -> l
     range_ms = (row.backfill_from_ms or 0, row.backfill_to_ms)
     left = [
         job
-        for job in due_jobs.again(found, *range_ms, at_ms)
+        for job in due_jobs.backfill(found, *range_ms, at_ms)
         if _position(job) >= row.backfill_next_ms
     ]
     if not left:

@@ -20,7 +20,6 @@ import pytest
 
 from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -33,6 +32,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
@@ -52,8 +52,8 @@ DEFAULT_CONFIGS = {
 }
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
-    "admin", "broker_admin", "broker_configs", "broker_metrics", "browse", "client_settings",
-    "groups", "log_offsets", "producing", "quotas", "reassignments", "wire",
+    "broker_configs", "broker_metrics", "brokerd_admin", "client_settings", "groups",
+    "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics", "wire",
 )  # fmt: skip
 
 
@@ -163,15 +163,15 @@ class FakeGateway:
         self.client_settings = ClientSettings(((cluster.id, 9092),))
         _CLUSTERS[cluster.id] = cluster
         self.wire = FakeWire(cluster)
-        self.admin = FakeAdmin(cluster)
+        self.topics = FakeTopicAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
         self.log_offsets = FakeLogOffsets(cluster)
         self.broker_configs = FakeBrokerConfigs(cluster)
-        self.browse = FakeBrowse(cluster)
+        self.record_pages = FakeRecordPages(cluster)
         self.quotas = FakeQuotas(cluster)
         self.reassignments = FakeReassignments(cluster)
         self.producing = FakeProducing(cluster)
-        self.broker_admin = FakeBrokerAdmin(cluster)
+        self.brokerd_admin = FakeBrokerdAdmin(cluster)
         self.broker_metrics = FakeBrokerMetrics(cluster)
 
     def close(self) -> None:
@@ -447,8 +447,8 @@ class FakeLogOffsets:
         return self._cluster.topics[key[0]].records[key[1]]
 
 
-class FakeAdmin:
-    """As monitoring.gateway.topic_admin.Admin."""
+class FakeTopicAdmin:
+    """As monitoring.gateway.topic_admin.TopicAdmin."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -546,8 +546,8 @@ def _check_names(configs: Iterable[str]) -> None:
             raise Refused(f"Unknown topic config name: {key}")
 
 
-class FakeBrowse:
-    """As monitoring.gateway.browse.Browse, without a bound in bytes."""
+class FakeRecordPages:
+    """As monitoring.gateway.record_pages.RecordPages, without a bound in bytes."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -644,8 +644,8 @@ class FakeProducing:
         return WriteOutcome(partition, row.offset)
 
 
-class FakeBrokerAdmin:
-    """As monitoring.gateway.brokerd_admin.BrokerAdmin of a cluster that has no admin ports."""
+class FakeBrokerdAdmin:
+    """As monitoring.gateway.brokerd_admin.BrokerdAdmin of a cluster that has no admin ports."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster

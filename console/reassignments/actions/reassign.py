@@ -137,7 +137,7 @@ def _fact(state: cluster_state.ClusterState, move: Move) -> dict[str, Any] | Non
 
 
 def _min_insync(gateway: Gateway, name: str) -> int | None:
-    values = {each.name: each.value for each in gateway.admin.describe_configs(name)}
+    values = {each.name: each.value for each in gateway.topics.describe_configs(name)}
     value = values.get("min.insync.replicas") or ""
     return int(value) if value.isdigit() else None
 
@@ -185,7 +185,7 @@ def _still_moving(
 
 def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
     for topic, configs in moves.throttled_replicas(planned).items():
-        gateway.admin.alter_configs(topic, configs)
+        gateway.topics.alter_configs(topic, configs)
     rates = {moves.LEADER_RATE: str(rate), moves.FOLLOWER_RATE: str(rate)}
     for broker in moves.throttled_brokers(planned):
         gateway.broker_configs.alter(broker, rates)
@@ -203,7 +203,7 @@ def _remove_throttle(gateway: Gateway, planned: list[Move]) -> None:
     for topic in moves.throttled_replicas(planned):
         names = {moves.LEADER_REPLICAS: None, moves.FOLLOWER_REPLICAS: None}
         try:
-            gateway.admin.alter_configs(topic, names)
+            gateway.topics.alter_configs(topic, names)
         except GatewayError as error:
             failures.append(error)
     if failures:

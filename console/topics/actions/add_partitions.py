@@ -54,5 +54,5 @@ class AddPartitions(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("add")
-        gateway.admin.create_partitions(params["name"], params["total"])
+        gateway.topics.create_partitions(params["name"], params["total"])
         shared.wait_for_leaders(gateway, params["name"], params["total"], progress)

@@ -110,14 +110,14 @@ class CreateTopic(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("create")
-        gateway.admin.create_topic(
+        gateway.topics.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )
         shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
     def _objection(self, gateway: Gateway, params: Params) -> str:
         try:
-            gateway.admin.create_topic(
+            gateway.topics.create_topic(
                 params["name"],
                 params["partitions"],
                 params["replication"],

@@ -68,12 +68,12 @@ class DeleteTopic(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
-        gateway.admin.delete_topic(params["name"])
+        gateway.topics.delete_topic(params["name"])
         progress.start_step("gone")
 
         def is_gone() -> bool:
             try:
-                gateway.admin.describe_topic(params["name"])
+                gateway.topics.describe_topic(params["name"])
             except NotFound:
                 return True
             except GatewayError:  # the topic may be deleted all the same: ask again

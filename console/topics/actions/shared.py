@@ -38,7 +38,7 @@ def why_not_changeable(name: str) -> str:
 
 def read_existing(gateway: Gateway, params: Params) -> Facts:
     """The facts of an existing topic: id, partitions and replicas."""
-    topic = gateway.admin.describe_topic(params["name"])
+    topic = gateway.topics.describe_topic(params["name"])
     return {
         "topic_id": topic.topic_id,  # differs if the topic was deleted and created again
         "partitions": len(topic.partitions),
@@ -77,7 +77,7 @@ def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: App
 
     def all_led() -> bool:
         try:
-            found = gateway.admin.describe_topic(name).partitions
+            found = gateway.topics.describe_topic(name).partitions
         except GatewayError:
             return False
         return len(found) >= partitions and all(partition.leader >= 0 for partition in found)

@@ -39,7 +39,7 @@ class DeleteTopics(ItemsAction):
         found = {}
         for name in params["names"]:
             try:
-                found[name] = gateway.admin.describe_topic(name).topic_id
+                found[name] = gateway.topics.describe_topic(name).topic_id
             except NotFound:
                 found[name] = ""
         return {ITEMS: found}
@@ -58,7 +58,7 @@ class DeleteTopics(ItemsAction):
     ) -> Iterator[tuple[str, str]]:
         for key in keys:
             try:
-                gateway.admin.delete_topic(key)
+                gateway.topics.delete_topic(key)
             except (NotFound, Refused) as error:
                 yield key, error.message
             else:
@@ -97,7 +97,7 @@ def ran(plan: Plan) -> Plan:
 @pytest.fixture
 def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
     """A plan whose second item failed."""
-    delete = fake_cluster.gateway().admin.__class__.delete_topic
+    delete = fake_cluster.gateway().topics.__class__.delete_topic
 
     def fails(admin: Any, name: str) -> None:
         if name == "payments":
@@ -105,7 +105,7 @@ def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
         delete(admin, name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fake_cluster.gateway().admin.__class__, "delete_topic", fails)
+        patch.setattr(fake_cluster.gateway().topics.__class__, "delete_topic", fails)
         return confirmed(plan, operator)
 
 

@@ -27,13 +27,13 @@ def new_topic_name() -> str:
 
 def make(cluster, name, partitions=2):
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, partitions, 1)
+        gateway.topics.create_topic(name, partitions, 1)
 
 
 def partitions_of(cluster, name) -> int | None:
     with for_cluster(cluster) as gateway:
         try:
-            return len(gateway.admin.describe_topic(name).partitions)
+            return len(gateway.topics.describe_topic(name).partitions)
         except NotFound:
             return None
 
@@ -84,7 +84,7 @@ def test_a_change_since_the_review_refuses_the_plan_and_is_described(cluster, op
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_partitions(name, 3)
+        gateway.topics.create_partitions(name, 3)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
     assert "It has 3 partitions now, instead of 2." in plan.outcome
@@ -102,9 +102,9 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
     again = False
     while not again:  # until its partitions lie where those of the first did
         with for_cluster(cluster) as gateway:
-            gateway.admin.delete_topic(name)
+            gateway.topics.delete_topic(name)
             wait_until(lambda: partitions_of(cluster, name) is None, "it is gone")
-            gateway.admin.create_topic(name, 2, 1)
+            gateway.topics.create_topic(name, 2, 1)
             wait_until(lambda: partitions_of(cluster, name) == 2, "it is there again")
             found = topic_changes.read_existing(gateway, {"name": name})
         again = found["replicas"] == plan.facts["replicas"]
@@ -132,7 +132,7 @@ def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     with for_cluster(cluster) as gateway:
-        gateway.admin.delete_topic(name)
+        gateway.topics.delete_topic(name)
     assert confirm_and_run(plan, admin, name).state == models.FAILED
     assert plan.outcome
 

@@ -47,7 +47,7 @@ def topic(cluster, request):
     """Two partitions with 2 MiB each and two replicas."""
     name = f"orders-{abs(hash(request.node.name)) % 10**8}"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, 2, 2)
+        gateway.topics.create_topic(name, 2, 2)
         wait_until(lambda: gateway.wire.has_topic(name), "the topic is there")
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for number in range(64):
@@ -71,7 +71,7 @@ def plan_of(principal, cluster, topic, **wanted) -> Plan:
 
 def replicas_of(cluster, topic):
     with for_cluster(cluster) as gateway:
-        return [each.replicas for each in gateway.admin.describe_topic(topic).partitions]
+        return [each.replicas for each in gateway.topics.describe_topic(topic).partitions]
 
 
 def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, topic):
@@ -84,7 +84,7 @@ def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, top
     assert apply(plan).state == models.DONE, plan.outcome
     assert replicas_of(cluster, topic) == list(target.values())
     with for_cluster(cluster) as gateway:
-        settings = {each.name: each for each in gateway.admin.describe_configs(topic)}
+        settings = {each.name: each for each in gateway.topics.describe_configs(topic)}
         rates = {each.name: each.value for each in gateway.broker_configs.describe(added[0])}
     assert settings[moves.LEADER_REPLICAS].is_default
     assert rates.get(moves.FOLLOWER_RATE) is None
@@ -108,7 +108,7 @@ def test_a_reassignment_of_another_tool_is_listed_and_cancelled(principal, clust
             rates = {moves.LEADER_RATE: "1000", moves.FOLLOWER_RATE: "1000"}
             gateway.broker_configs.alter(broker, rates)
         names = {moves.LEADER_REPLICAS: "*", moves.FOLLOWER_REPLICAS: "*"}
-        gateway.admin.alter_configs(topic, names)
+        gateway.topics.alter_configs(topic, names)
         target = (*before[0], absent)
         assert gateway.reassignments.alter({(topic, 0): target}) == {}
     [row] = reassignments.read_progress(principal, cluster)
@@ -128,5 +128,5 @@ def test_the_preferred_leader_is_elected(principal, cluster, topic):
     assert [each["name"] for each in election.draft["changes"]] == [f"{topic}-0"]
     assert apply(election).state == models.DONE, election.outcome
     with for_cluster(cluster) as gateway:
-        first = gateway.admin.describe_topic(topic).partitions[0]
+        first = gateway.topics.describe_topic(topic).partitions[0]
     assert first.leader == first.replicas[0] == target[topic, 0][0]

@@ -168,7 +168,7 @@ def test_a_followed_search_finds_what_is_written_to_a_partition_that_is_new(clus
     with followed(cluster, topic) as events:
         assert next(events).matched == 0
         with live_cluster.gateway() as gateway:
-            gateway.admin.create_partitions(topic, 2)
+            gateway.topics.create_partitions(topic, 2)
         live_cluster.produce(topic, {1: 1})
         rows = next(event for event in events if isinstance(event, list))
     assert [row.partition for row in rows] == [1]

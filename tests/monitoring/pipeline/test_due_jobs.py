@@ -6,7 +6,7 @@ from monitoring.pipeline.due_jobs import (
     MergeJob,
     RollUpJob,
     TickCounts,
-    again,
+    backfill,
     finished_hours,
     merges,
     roll_ups,
@@ -84,7 +84,7 @@ def test_raw_hours_are_rolled_up_when_the_levels_have_all_their_ticks():
 
 def test_a_back_fill_has_the_finished_hours_with_raw_ticks_and_the_days_behind_them():
     found = TickCounts(raw=hours(25), days={DAY_START: 1})
-    jobs = again(found, hour(22), hour(25), hour(26))
+    jobs = backfill(found, hour(22), hour(25), hour(26))
     assert [(job.kind, job.start_ms) for job in jobs[:2]] == [
         ("hour", hour(22)),
         ("hour", hour(23)),

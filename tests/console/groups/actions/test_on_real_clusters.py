@@ -34,7 +34,7 @@ def name(cluster) -> str:
     """A topic of 2 partitions with 50 records each, and the name of a group."""
     name = f"reset-{uuid.uuid4().hex[:10]}"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, 2, 1)
+        gateway.topics.create_topic(name, 2, 1)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for number in range(100):
         producer.produce(name, b"%d" % number, partition=number % 2)

@@ -11,7 +11,7 @@ from console.topics.services import propose_bulk
 from monitoring.gateway.errors import Refused
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
-from tests.support.fake_gateway import FakeAdmin, FakeCluster
+from tests.support.fake_gateway import FakeCluster, FakeTopicAdmin
 
 URL = "/c/local/change-topics"
 NAMES = ["orders", "payments"]
@@ -61,7 +61,7 @@ def test_a_setting_is_set_and_the_undo_restores_each_topic(both, operator):
 
 def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatch):
     plan = planned(admin, "topics.delete")
-    delete = FakeAdmin.delete_topic
+    delete = FakeTopicAdmin.delete_topic
 
     def fail(self, name):
         if name == "payments":
@@ -69,7 +69,7 @@ def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatc
         delete(self, name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(FakeAdmin, "delete_topic", fail)
+        patched.setattr(FakeTopicAdmin, "delete_topic", fail)
         assert confirm_and_run(plan, admin).state == models.FAILED
     assert plan.applied_items == {"orders"}
     assert "not today" in plan.item_outcomes["payments"]

@@ -68,7 +68,7 @@ class ReadRequest:
     spans: dict[int, range]  # partition → its offsets; only partitions whose leader answered
 
 
-class Browse:
+class RecordPages:
     """Reads records of one cluster."""
 
     def __init__(self, settings: ClientSettings, wire: "Wire") -> None:
