@@ -323,6 +323,17 @@ RETIRED = {
     "reads.refused": "reads.invalid",
     "AlertDelivery.State.PENDING": "AlertDelivery.State.WAITING",
     "client_settings.MECHANISMS": "client_settings.SASL_MECHANISMS",
+    "monitoring.gateway.browse": "monitoring.gateway.record_pages",
+    "gateway.browse": "gateway.record_pages",
+    "gateway.admin": "gateway.topics",
+    "gateway.broker_admin": "gateway.brokerd_admin",
+    "BrokerAdmin": "BrokerdAdmin",
+    "FakeAdmin": "FakeTopicAdmin",
+    "process_memory.give_back": "process_memory.release",
+    "RowLevel": "ReleaseWhenSmaller",
+    "due_jobs.again": "due_jobs.backfill",
+    "refused_target": "allow_query",
+    "query_of": "query_to_allow",
 }
 
 RETIRED_IN_BROKERD = {
