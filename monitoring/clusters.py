@@ -7,8 +7,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import ClientSettings
-from monitoring.cluster_metrics import ClusterMetrics, check_admin_urls
-from monitoring.cluster_schema_registry import ClusterSchemaRegistry
+from monitoring.cluster_metrics_columns import ClusterMetrics, check_admin_urls
+from monitoring.cluster_schema_registry_columns import ClusterSchemaRegistry
 from monitoring.cluster_security_columns import ClusterSecurity
 from monitoring.reason_texts import translated
 from monitoring.reasons import Reason

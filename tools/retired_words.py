@@ -334,6 +334,15 @@ RETIRED = {
     "due_jobs.again": "due_jobs.backfill",
     "refused_target": "allow_query",
     "query_of": "query_to_allow",
+    "monitoring.cluster_metrics": "monitoring.cluster_metrics_columns",
+    "monitoring.cluster_schema_registry": "monitoring.cluster_schema_registry_columns",
+    "monitoring.spark.transforms.names": "monitoring.spark.transforms.visible_names",
+    "monitoring.spark.transforms.carried": "monitoring.spark.transforms.unchanged_rows",
+    "monitoring.spark.transforms.time": "monitoring.spark.transforms.bucket_length",
+    "monitoring.reports.parts": "monitoring.reports.report_input",
+    "monitoring.reports.send": "monitoring.reports.report_queue",
+    "monitoring.history.dense": "monitoring.history.bucket_values",
+    "monitoring.synthetic_history.synthetic": "monitoring.synthetic_history.synthetic_hour",
 }
 
 RETIRED_IN_BROKERD = {
