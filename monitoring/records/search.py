@@ -213,7 +213,7 @@ class Search:
         size_bytes = sum(len(piece.records) for piece in pieces)
         is_open = self._request.follows and at < window.end  # of a transaction that goes on
         scanning = self._scan_later(window, pieces, at if is_open else window.end)
-        self._windows.give_back(window, size_bytes)
+        self._windows.finish(window, size_bytes)
         await scanning
 
     async def _fetch(
@@ -328,7 +328,8 @@ class Search:
 
     @property
     def _is_full(self) -> bool:
-        """Whether there are enough matches; then the partitions that lack a turn have it yet."""
+        """Whether there are enough matches. A search then reads on only until each partition had as
+        many windows as the others."""
         if self._request.follows:
             return False
         enough = self._progress.matched >= self._request.matches_max
