@@ -343,6 +343,8 @@ RETIRED = {
     "monitoring.reports.send": "monitoring.reports.report_queue",
     "monitoring.history.dense": "monitoring.history.bucket_values",
     "monitoring.synthetic_history.synthetic": "monitoring.synthetic_history.synthetic_hour",
+    "monitoring.gateway.librdkafka.child": "monitoring.gateway.librdkafka.worker_process",
+    "monitoring.gateway.wire.facade": "monitoring.gateway.wire.sync_client",
 }
 
 RETIRED_IN_BROKERD = {

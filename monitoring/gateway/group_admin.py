@@ -15,7 +15,7 @@ from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
-    from monitoring.gateway.wire.facade import Wire
+    from monitoring.gateway.wire.sync_client import Wire
 
 
 @dataclass(frozen=True, slots=True)

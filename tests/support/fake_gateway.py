@@ -185,7 +185,7 @@ class FakeGateway:
 
 
 class FakeWire:
-    """As monitoring.gateway.wire.facade.Wire."""
+    """As monitoring.gateway.wire.sync_client.Wire."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster

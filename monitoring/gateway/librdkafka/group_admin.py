@@ -1,4 +1,4 @@
-"""The group functions, with librdkafka. Runs only in a worker process (child.py).
+"""The group functions, with librdkafka. Runs only in a worker process (worker_process.py).
 
 The functions match those of `GroupAdmin`; they also take the cluster's settings and a time limit.
 """

@@ -1,4 +1,4 @@
-"""The offsets of logs, with librdkafka. Runs only in a worker process (child.py).
+"""The offsets of logs, with librdkafka. Runs only in a worker process (worker_process.py).
 
 The functions are those of `LogOffsets`; they also take the cluster's settings and a time limit.
 """

@@ -1,4 +1,4 @@
-"""Writes records with librdkafka. Runs only in a worker process (child.py).
+"""Writes records with librdkafka. Runs only in a worker process (worker_process.py).
 
 The producer is idempotent: what librdkafka sends again within one call is not written twice.
 """

@@ -1,4 +1,4 @@
-"""Reads records with librdkafka. Runs only in a worker process (child.py).
+"""Reads records with librdkafka. Runs only in a worker process (worker_process.py).
 
 The consumer uses assigned partitions and joins no group: it commits nothing, and no group appears
 on the cluster.

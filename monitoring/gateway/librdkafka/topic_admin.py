@@ -1,4 +1,4 @@
-"""The admin functions, with librdkafka. Runs only in a worker process (child.py).
+"""The admin functions, with librdkafka. Runs only in a worker process (worker_process.py).
 
 The functions match those of `TopicAdmin`; they also take the cluster's settings and a time limit.
 """

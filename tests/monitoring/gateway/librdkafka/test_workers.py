@@ -241,8 +241,8 @@ def test_workers_end_when_their_parent_ends(silent, state, is_killed):
         ("console.asgi", "confluent_kafka"),
         ("console.asgi, monitoring.celery; monitoring.celery.app.loader.import_default_modules()",
          "confluent_kafka"),
-        ("monitoring.gateway.librdkafka.child", "django"),
-        ("monitoring.gateway.librdkafka.child", "numpy"),
+        ("monitoring.gateway.librdkafka.worker_process", "django"),
+        ("monitoring.gateway.librdkafka.worker_process", "numpy"),
     ],
 )  # fmt: skip
 def test_librdkafka_is_loaded_only_in_workers(started, absent):
