@@ -1,4 +1,4 @@
-"""`python -m monitoring.gateway.librdkafka.worker_process FD BYTES`: a worker process of workers.py.
+"""`python -m monitoring.gateway.librdkafka.worker_process FD BYTES`: a worker of workers.py.
 
 It receives function name, arguments and time limit on the socket FD, and sends the result back. The
 process ends when the socket closes. If a call takes too long, SIGALRM ends it, even if librdkafka
