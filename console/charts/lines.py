@@ -29,7 +29,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a chart; the first `compared` ones have a line of another time or subject."""
+    """The lines of a chart. Of another time or subject only the first `compared` lines are shown."""
 
     lines: list[Line]
     gaps: tuple[Gap, ...]

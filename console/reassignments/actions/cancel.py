@@ -1,7 +1,7 @@
 """Cancel reassignments that are in progress, whoever started them.
 
 Parameters: `names` of the topics, and `partitions`: key → topic, partition, replicas, adding and
-removing, as ListPartitionReassignments tells them.
+removing, as ListPartitionReassignments returns them.
 """
 
 from collections.abc import Iterator, Sequence
