@@ -29,7 +29,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a chart. Of another time or subject only the first `compared` lines are shown."""
+    """The lines of a chart. Another time or subject adds only the first `compared` ones."""
 
     lines: list[Line]
     gaps: tuple[Gap, ...]
