@@ -7,9 +7,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import ClientSettings
-from monitoring.cluster_metrics import ClusterMetrics, check_admin_urls
-from monitoring.cluster_schema_registry import ClusterSchemaRegistry
-from monitoring.cluster_security import ClusterSecurity
+from monitoring.cluster_metrics_columns import ClusterMetrics, check_admin_urls
+from monitoring.cluster_schema_registry_columns import ClusterSchemaRegistry
+from monitoring.cluster_security_columns import ClusterSecurity
 from monitoring.reason_texts import translated
 from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt

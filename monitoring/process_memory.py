@@ -2,7 +2,7 @@
 
 Allocators keep freed memory, and Arrow's allocator keeps some per thread: after a large cluster
 that was most of a process's memory. So Arrow uses the C library's allocator here, which maps large
-blocks separately and unmaps them when they are freed; `give_back` releases the smaller ones.
+blocks separately and unmaps them when they are freed; `release` releases the smaller ones.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ def prepare() -> None:
     _libc("mallopt", _M_MMAP_THRESHOLD, _MMAP_BYTES)
 
 
-def give_back() -> None:
+def release() -> None:
     """Release freed memory. Takes tens of milliseconds, so call it only after large data was
     freed."""
     gc.collect()
@@ -31,22 +31,22 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """As `give_back`, but without a garbage collection: faster, for the time after a large read."""
+    """As `release`, but without a garbage collection: faster, for the time after a large read."""
     pa.default_memory_pool().release_unused()
     _libc("malloc_trim", 0)
 
 
-class RowLevel:
+class ReleaseWhenSmaller:
     """Releases memory when the number of rows falls below half of its maximum."""
 
     def __init__(self) -> None:
         self._rows_max = 0
 
-    def note(self, rows: int) -> None:
+    def set_row_count(self, rows: int) -> None:
         """Set the current number of rows."""
         if 2 * rows < self._rows_max and self._rows_max >= _LARGE_ROWS:
             self._rows_max = 0
-            give_back()
+            release()
         self._rows_max = max(self._rows_max, rows)
 
 

@@ -31,7 +31,7 @@ class Stopped(Exception):
     """A user stopped the plan (console/actions/stops.py)."""
 
 
-class Progress(ABC):
+class ApplyProgress(ABC):
     """Where an action reports how far it came.
 
     Attributes:
@@ -131,7 +131,7 @@ class ActionType(ABC):
         """The steps of `apply`, in order; pure."""
 
     @abstractmethod
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         """Apply the change; call `progress.start_step` at the start of each of `steps`. Raises
         GatewayError."""
 
@@ -229,7 +229,7 @@ class ItemsAction(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step(ITEMS, _("Applying"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step(ITEMS)
         pending = [key for key in self.items(params) if key not in progress.applied_items]
         for ended in self.apply_items(gateway, params, pending):

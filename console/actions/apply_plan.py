@@ -1,5 +1,6 @@
-"""What workers do with plans: `run` applies one, `end_lost` ends those whose worker or task
-message was lost.
+"""What workers do with plans.
+
+`apply_queued` applies one; `end_lost` ends those whose worker or task message was lost.
 """
 
 import logging
@@ -8,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from console.accounts.rights import rights_of
-from console.actions import expiry, models, queue, registry, services, texts
+from console.actions import expiry, models, plan_queue, registry, services, texts
 from console.actions.action_type import ITEMS, ActionType, Stopped, Unfinished
 from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
 from console.actions.finish import finish, finish_stopped
@@ -22,11 +23,11 @@ from monitoring.reasons import Reason
 log = logging.getLogger(__name__)
 
 
-def run(plan_id: str) -> None:
+def apply_queued(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
     fields = {} if plan.step_states else {"progress": 5, "current_step": texts.READING}
-    if not plan.move(models.QUEUED, models.APPLYING, **fields):
+    if not plan.change_state(models.QUEUED, models.APPLYING, **fields):
         return
     try:
         _apply(plan)
@@ -85,9 +86,9 @@ def _continues_without_worker(plan: Plan) -> bool:
 
 def _queue_again(plan: Plan, state_from: str) -> None:
     """Queue a plan again whose change goes on; if that fails, `end_lost` does it."""
-    if plan.move(state_from, models.QUEUED):
+    if plan.change_state(state_from, models.QUEUED):
         try:
-            queue.send(plan)
+            plan_queue.send(plan)
         except Exception:
             log.exception("plan %s could not be queued again", plan.pk)
 
@@ -115,14 +116,16 @@ def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: F
 def end_lost() -> None:
     """End plans whose worker was lost, or continue them; delete old plans."""
     now = timezone.now()
-    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - expiry.QUEUED_AGE_MAX):
+    for plan in Plan.objects.filter(
+        state=models.QUEUED, last_progress_at__lt=now - expiry.QUEUED_AGE_MAX
+    ):
         if _continues_without_worker(plan):
             _queue_again(plan, models.QUEUED)
         else:
             reason = Reason("plan_no_worker", minutes=expiry.minutes(expiry.QUEUED_AGE_MAX))
             finish(plan, models.QUEUED, models.FAILED, reason)
     silent_since = now - expiry.WORKER_SILENT_MAX
-    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=silent_since):
+    for plan in Plan.objects.filter(state=models.APPLYING, last_progress_at__lt=silent_since):
         if _continues_without_worker(plan):
             _queue_again(plan, models.APPLYING)
         else:

@@ -27,7 +27,7 @@ def finish(
     }  # fmt: skip
     if state == models.DONE:
         fields_to_set["progress"] = 100
-    if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):
+    if not plan.change_state(state_from, state, outcome=dumps(outcome), **fields_to_set):
         return
     audit.record(
         plan.created_by,

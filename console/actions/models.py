@@ -50,7 +50,7 @@ class Plan(models.Model):
     stopped_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
     # When it got its current state or last made progress; null = still proposed.
-    moved_at = models.DateTimeField(null=True)
+    last_progress_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -82,11 +82,11 @@ class Plan(models.Model):
         """The keys of the items that were applied."""
         return frozenset(key for key, error in self.item_outcomes.items() if not error)
 
-    def move(self, state_from: str, state_to: str, **fields: object) -> bool:
+    def change_state(self, state_from: str, state_to: str, **fields: object) -> bool:
         """Change the state; False if the plan was not in `state_from`."""
-        moved = Plan.objects.filter(pk=self.pk, state=state_from).update(
-            state=state_to, moved_at=timezone.now(), **fields
+        changed = Plan.objects.filter(pk=self.pk, state=state_from).update(
+            state=state_to, last_progress_at=timezone.now(), **fields
         )
-        if moved:
+        if changed:
             self.refresh_from_db()
-        return bool(moved)
+        return bool(changed)

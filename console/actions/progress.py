@@ -5,7 +5,7 @@ import time
 from django.utils import timezone
 
 from console.actions import models
-from console.actions.action_type import ITEMS, ActionType, Progress, Stopped
+from console.actions.action_type import ITEMS, ActionType, ApplyProgress, Stopped
 from console.actions.draft import StepState
 from console.actions.models import Plan
 from monitoring.reasons import dumps
@@ -13,7 +13,7 @@ from monitoring.reasons import dumps
 SAVE_EVERY_S = 0.5  # items end faster than anyone reads them
 
 
-class PlanProgress(Progress):
+class PlanProgress(ApplyProgress):
     """Stores steps and items of a plan in its row."""
 
     def __init__(self, plan: Plan, action_type: ActionType) -> None:
@@ -50,13 +50,13 @@ class PlanProgress(Progress):
             self.save()
 
     def save(self) -> None:
-        """Store it; the time of the move says that the worker is alive."""
+        """Store it; `last_progress_at` says that the worker is alive."""
         plan = self._plan
         self._saved_s = time.monotonic()
         names = ("progress", "current_step", "step_states", "item_outcomes")
         fields = {name: getattr(plan, name) for name in names}
         found = Plan.objects.filter(pk=plan.pk, state=models.APPLYING)
-        found.update(moved_at=timezone.now(), **fields)
+        found.update(last_progress_at=timezone.now(), **fields)
 
 
 def end_running_step(plan: Plan, state: StepState) -> dict[str, str]:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import may
-from console.actions import expiry, models, queue, registry, texts
+from console.actions import expiry, models, plan_queue, registry, texts
 from console.actions.action_type import ITEMS, ItemsAction
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.finish import finish
@@ -154,7 +154,9 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     if expected_name and typed.strip() != expected_name:
         raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
-        if not plan.move(models.PROPOSED, models.QUEUED, current_step=texts.QUEUED, **confirmed):
+        if not plan.change_state(
+            models.PROPOSED, models.QUEUED, current_step=texts.QUEUED, **confirmed
+        ):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
@@ -185,7 +187,9 @@ def resume(plan: Plan, principal: Principal) -> None:
         "stopped_by": "",
     }
     with transaction.atomic():
-        if not plan.move(models.FAILED, models.QUEUED, current_step=texts.QUEUED, **confirmed):
+        if not plan.change_state(
+            models.FAILED, models.QUEUED, current_step=texts.QUEUED, **confirmed
+        ):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
@@ -193,7 +197,7 @@ def resume(plan: Plan, principal: Principal) -> None:
 def _queue_or_fail(plan: Plan) -> None:
     """Queue the plan; if the queue is unavailable, the plan fails."""
     try:
-        queue.send(plan)
+        plan_queue.send(plan)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
         reason = Reason("plan_not_queued")

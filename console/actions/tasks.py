@@ -2,13 +2,13 @@
 
 from celery import shared_task
 
-from console.actions.apply_plan import end_lost, run
+from console.actions.apply_plan import apply_queued, end_lost
 
 
 # Acknowledged early: a plan is never started twice, so a redelivery would do nothing.
 @shared_task
 def apply_plan(plan_id: str) -> None:
-    run(plan_id)
+    apply_queued(plan_id)
 
 
 @shared_task

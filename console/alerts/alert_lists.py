@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
-from console.egress.services import query_of
+from console.egress.services import query_to_allow
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
 from console.ui.table import Column, Table
@@ -125,7 +125,7 @@ def deliveries(
             {
                 "delivery": delivery,
                 "error": translated(reason := loads(delivery.error)),
-                "refused_target": query_of(reason) if rights.may("egress.edit") else "",
+                "allow_query": query_to_allow(reason) if rights.may("egress.edit") else "",
                 "created_at_ms": int(delivery.created_at.timestamp() * 1000),
                 "next_at_ms": int(delivery.next_attempt_at.timestamp() * 1000),
                 "waits_for": services.waits_for(delivery, now),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.accounts import rate_limit
 from console.accounts.rights import Rights, may
-from console.egress.services import query_of
+from console.egress.services import query_to_allow
 from monitoring.egress import (
     URL_LENGTH_MAX,
     EgressRefused,
@@ -71,7 +71,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
         # For admins: the query of the page that can allow the refused target.
-        self.refused_target = ""
+        self.allow_query = ""
         self.fields["url"].help_text = (
             _("The current one is at %(host)s. Leave this empty to keep it.")
             % {"host": self.instance.webhook_host}
@@ -122,7 +122,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             check_url(url, allowed_for(EgressTarget.Purpose.WEBHOOK))
         except EgressRefused as error:
             if may(self._user, "egress.edit"):
-                self.refused_target = query_of(error.reason)
+                self.allow_query = query_to_allow(error.reason)
             params = {"reason": translated(error.reason), "address": error.address}
             text = _("This URL cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):

@@ -15,7 +15,7 @@ from console.audit import services as audit
 from monitoring.alerts import state_machine
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
-from monitoring.alerts.payload import sample_payload
+from monitoring.alerts.payload import example_payload
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
@@ -142,7 +142,7 @@ def waits_for(delivery: AlertDelivery, now: datetime) -> str:
     """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
     attempt, or a free "worker" after that; "" = nothing.
     """
-    if delivery.state != AlertDelivery.State.PENDING or not delivery.attempts:
+    if delivery.state != AlertDelivery.State.WAITING or not delivery.attempts:
         return ""
     if delivery.next_attempt_at <= now:
         return "worker"
@@ -155,7 +155,7 @@ def send_test(principal: Principal, rule: AlertRule) -> bool:
     """Send a test message; False if this user sent too many in the last minute."""
     if not rate_limit.allows("alert-test", principal.user):
         return False
-    payload = sample_payload(rule, now_ms())
+    payload = example_payload(rule, now_ms())
     with transaction.atomic():
         delivery = AlertDelivery.objects.create(
             rule=rule, event=AlertDelivery.Event.TEST, payload=payload

@@ -17,7 +17,7 @@ class BrokersConfig(AppConfig):
         register(ConfigureBroker())
         register(SetLogLevel())
         register_fragment(
-            "brokers", Fragment("broker.view", "brokers/live.html", broker_list.brokers)
+            "brokers", Fragment("broker.view", "brokers/live.html", broker_list.context)
         )
         one = Fragment("broker.view", "brokers/one.html", broker_page.context)
         register_fragment("broker", one)

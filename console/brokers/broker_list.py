@@ -1,4 +1,4 @@
-"""The live list of a cluster's brokers."""
+"""The live list of a cluster's brokers (templates/brokers/live.html)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from console.live import snapshot_cache
 from monitoring.models import Cluster
 
 
-def brokers(
+def context(
     cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All brokers of the newest ok tick, with cluster id and controller."""

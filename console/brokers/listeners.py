@@ -26,16 +26,16 @@ class Listener:
 
 
 def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
-    """In the order of the setting; empty if the broker does not tell it."""
+    """In the order of the setting; empty if the broker does not report it."""
     values = {entry.name: entry.value or "" for entry in entries}
     bound = _addresses(values.get("listeners", ""))
-    told = _addresses(values.get("advertised.listeners", "")) or bound
+    advertised = _addresses(values.get("advertised.listeners", "")) or bound
     controllers = _split(values.get("controller.listener.names", ""))
     protocols = _protocols(values.get("listener.security.protocol.map", ""))
     between = _between_brokers(values, protocols)
     found = []
-    for name in dict.fromkeys([*bound, *told]):
-        host, port = told.get(name, (None, None)) if name not in controllers else (None, None)
+    for name in dict.fromkeys([*bound, *advertised]):
+        host, port = advertised.get(name, (None, None)) if name not in controllers else (None, None)
         found.append(
             Listener(
                 name,

@@ -23,7 +23,7 @@ def figure_names() -> dict[str, str]:
 
 
 def figures_of_parts(rows: Sequence[ApiRow]) -> list[str]:
-    """Those that the source has of a part of the time."""
+    """The figures (of FIGURES) that the source has for a part of the time, such as the queue."""
     return [each for each in FIGURES if any(_has(rows, (part, each)) for part in PARTS)]
 
 

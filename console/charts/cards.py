@@ -33,8 +33,8 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
     """
     chosen, compare = range_of(request.GET)
     seen = [query for query in queries if services.may_see(request.rights, query)]
-    picker = other_subject.picker(request, seen[0]) if seen else None
-    other = picker.name if picker and not picker.error else ""
+    field = other_subject.field(request, seen[0]) if seen else None
+    other = field.name if field and not field.error else ""
     url = reverse("chart", args=[request.cluster.slug])
     shared = _parameters(chosen, compare, other)
     cards = [
@@ -55,7 +55,7 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
             (name, labels[name], "?" + _parameters(chosen, "" if name == compare else name, other))
             for name in COMPARE_MS
         ],
-        "chart_other": picker,
+        "chart_other": field,
         "chart_alone": "?" + _parameters(chosen, compare, ""),
     }
 

@@ -29,7 +29,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a chart; the first `compared` ones have a line of another time or subject."""
+    """The lines of a chart. Another time or subject adds only the first `compared` ones."""
 
     lines: list[Line]
     gaps: tuple[Gap, ...]

@@ -17,7 +17,7 @@ SUGGESTED_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Picker:
+class OtherSubjectField:
     """The field: what is chosen, why it cannot be shown (empty = it can), and suggestions."""
 
     label: str
@@ -26,7 +26,7 @@ class Picker:
     suggested: list[str]
 
 
-def picker(request: ClusterRequest, query: Query) -> Picker | None:
+def field(request: ClusterRequest, query: Query) -> OtherSubjectField | None:
     """The field beside the charts of the query's subject; None for charts of a cluster."""
     if query.of == "cluster":
         return None
@@ -39,7 +39,7 @@ def picker(request: ClusterRequest, query: Query) -> Picker | None:
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
     name = request.GET.get("with", "").strip()
     suggested = [n for n in _names(snapshot, query) if n != query.subject_name]
-    return Picker(label, name, _error(request, snapshot, query, name), suggested)
+    return OtherSubjectField(label, name, _error(request, snapshot, query, name), suggested)
 
 
 def _names(snapshot: Snapshot | None, query: Query) -> list[str]:
@@ -60,7 +60,7 @@ def _error(request: ClusterRequest, snapshot: Snapshot | None, query: Query, nam
     if not name:
         return ""
     try:
-        other = query.of_other(name)
+        other = query.for_subject(name)
     except InvalidQuery:
         if query.of == "broker":
             return _("Enter the id of a broker.")

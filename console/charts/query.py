@@ -56,7 +56,7 @@ class Query:
             return self.topic if self.partition is None else f"{self.topic}/{self.partition}"
         return self.group if self.of == "group" else str(self.broker)
 
-    def of_other(self, name: str) -> Query:
+    def for_subject(self, name: str) -> Query:
         """The same chart of another subject of this kind. Raises InvalidQuery."""
         same = replace(self, compare="", other=None)
         if self.of == "topic" and self.partition is not None:
@@ -103,7 +103,7 @@ def parse(params: Mapping[str, str]) -> Query:
         compare=_one_of(params, "compare", {"": 0} | COMPARE_MS, ""),
     )
     other = params.get("with", "")
-    return replace(query, other=query.of_other(other)) if other else query
+    return replace(query, other=query.for_subject(other)) if other else query
 
 
 def _one_of(

@@ -1,6 +1,8 @@
-"""The time ranges of charts, and which of them a page's URL asks for. Pure."""
+"""The time ranges of charts and reports, and which of them a page's URL asks for. Pure."""
 
 from collections.abc import Mapping
+
+from django.utils.translation import gettext_lazy as _
 
 from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
 from monitoring.history.series import COMPARE_MS
@@ -13,6 +15,15 @@ RANGES_MS = {
     "7d": 7 * DAY_MS,
     "30d": 30 * DAY_MS,
     "90d": 90 * DAY_MS,
+}
+RANGE_TITLES = {
+    "15m": _("Last 15 minutes"),
+    "1h": _("Last hour"),
+    "6h": _("Last 6 hours"),
+    "24h": _("Last 24 hours"),
+    "7d": _("Last 7 days"),
+    "30d": _("Last 30 days"),
+    "90d": _("Last 90 days"),
 }
 DEFAULT_RANGE = "1h"
 

@@ -102,7 +102,7 @@ def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:
 
 def _missing_operations(gateway: Gateway) -> list[str]:
     try:
-        allowed = gateway.admin.cluster_operations()
+        allowed = gateway.topics.cluster_operations()
     except GatewayError:
         return []
     return [] if allowed is None else [name for name in NEEDED_OPERATIONS if name not in allowed]

@@ -7,7 +7,12 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.client_settings import OAUTHBEARER
-from monitoring.cluster_security import PEM_LENGTH_MAX, SECRETS, check_certificates, check_key
+from monitoring.cluster_security_columns import (
+    PEM_LENGTH_MAX,
+    SECRETS,
+    check_certificates,
+    check_key,
+)
 from monitoring.models import Cluster
 
 COLUMNS = (

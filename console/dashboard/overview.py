@@ -10,7 +10,7 @@ from console.alerts.services import open_alerts
 from console.dashboard.problems import PROBLEMS_MAX, problems
 from console.dashboard.recent_changes import changes
 from console.groups import state_texts
-from console.groups.group_page import drained
+from console.groups.group_page import time_until_drained
 from console.live import snapshot_cache
 from console.ui import numbers
 from monitoring.models import Cluster
@@ -45,7 +45,7 @@ def context(
         "more_problems": max(0, len(found) - PROBLEMS_MAX),
         "changes": changes(cluster, rights, snapshot),
         "worst_groups": [
-            (group, state_texts.of_group(group), drained(group))
+            (group, state_texts.of_group(group), time_until_drained(group))
             for group in snapshot.groups_most_behind(TOP)
         ],
         "group_lag_states": [

@@ -33,13 +33,13 @@ def remove(principal: Principal, target_id: int) -> EgressTarget | None:
     return target
 
 
-def query_of(refused: str) -> str:
-    """The query of the page with the form filled in for a webhook that was refused; empty if the
-    target cannot be allowed."""
-    if not isinstance(refused, Reason) or refused.code != "address_not_public":
+def query_to_allow(reason: str) -> str:
+    """The query with which the page's form is filled in for a webhook that was refused for this
+    reason; empty if its target cannot be allowed."""
+    if not isinstance(reason, Reason) or reason.code != "address_not_public":
         return ""
     names = ("host", "port")
-    values = {name: refused.params[name] for name in names if name in refused.params}
+    values = {name: reason.params[name] for name in names if name in reason.params}
     return urlencode(values | {"purpose": EgressTarget.Purpose.WEBHOOK.value})
 
 

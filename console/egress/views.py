@@ -17,7 +17,7 @@ from monitoring.egress_targets import EgressTarget
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("egress.edit")
 def index(request: UserRequest) -> HttpResponse:
-    """List and add. The query fills in the form (services.query_of)."""
+    """List and add. The query fills in the form (services.query_to_allow)."""
     posted = request.POST if request.method == "POST" else None
     initial = {name: request.GET.get(name, "")[:253] for name in ("host", "port", "purpose")}
     given = {name: value for name, value in initial.items() if value}

@@ -14,15 +14,15 @@ from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.plan_form import plan_of, read_only_text, unreadable_text
 from console.groups import services
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
+from console.groups.read_reset import resolve
 from console.groups.reset_preview import preview_of
-from console.groups.resolve_reset import resolve
 from console.live import snapshot_cache
 from monitoring.gateway.errors import GatewayError
 
@@ -94,7 +94,7 @@ def plan_delete(request: ClusterRequest, cluster: str, group: str) -> HttpRespon
         "groups/change.html",
         page,
         form,
-        lambda: actions.propose(
+        lambda: plans.propose(
             request.principal, request.cluster, "group.delete", group, {"name": group}
         ),
     )

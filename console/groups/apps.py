@@ -15,7 +15,7 @@ class GroupsConfig(AppConfig):
         from console.ui.table_query import TABLE_PARAMS
 
         register(
-            "groups", Fragment("group.view", "groups/table.html", group_list.groups, TABLE_PARAMS)
+            "groups", Fragment("group.view", "groups/table.html", group_list.context, TABLE_PARAMS)
         )
         register(
             "group",

@@ -7,7 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.new_offsets import (
+from console.groups.read_reset import Reset
+from console.groups.reset_rules import (
     OFFSET_MAX,
     Invalid,
     ResetTo,
@@ -15,7 +16,6 @@ from console.groups.new_offsets import (
     offsets_of_file,
     partition_numbers,
 )
-from console.groups.resolve_reset import Reset
 from console.ui.moment_input import MomentInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition

@@ -1,4 +1,4 @@
-"""The live list of a cluster's consumer groups."""
+"""The live list of a cluster's consumer groups (templates/groups/table.html)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from console.ui.table import Column, Table
 from monitoring.models import Cluster
 
 
-def groups(
+def context(
     cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All groups, sorted by lag, highest first."""

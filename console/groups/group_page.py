@@ -36,12 +36,12 @@ def context(
         "group": group,
         "state": state_texts.of_group(group),
         "state_counts": state_texts.counts(group),
-        "drained": drained(group),
+        "drained": time_until_drained(group),
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
         "members": first,
         "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
-        # Of topics outside of the scope not even the number of partitions is told.
+        # Of topics outside of the scope not even the number of partitions is shown.
         "hides_topics": snapshot.hides_topics_of(name),
         "rebalances_since_ms": snapshot.columns.rebalances.since_ms,
         "members_left_out": _left_out(count),
@@ -86,7 +86,7 @@ class PartitionLine:
         self.state = state_texts.of_partition(row)
 
 
-def drained(group: GroupRow) -> str:
+def time_until_drained(group: GroupRow) -> str:
     """In what time the lag will be 0, as text."""
     seconds = group.drained_s
     if seconds is None:

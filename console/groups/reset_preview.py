@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from console.actions.draft import Figure
 from console.groups.actions.reset_offsets import figures_of
-from console.groups.new_offsets import CommitInLog, Move, move
-from console.groups.resolve_reset import ResolvedReset
+from console.groups.read_reset import ResolvedReset
+from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 
 ROWS_MAX = 100
 # In units of the drawing, which is 260 wide.
@@ -49,7 +49,7 @@ class PreviewRow:
     partition: int
     committed: int | None
     new: int | None  # None = it stays as it is
-    move: Move
+    effect: ResetEffect
     line: Line
 
 
@@ -64,7 +64,7 @@ class Preview:
 
 def preview_of(resolved: ResolvedReset) -> Preview:
     commits, offsets = resolved.commits, resolved.offsets
-    moves = {key: move(commits[key], new) for key, new in offsets.items()}
+    effects = {key: reset_effect(commits[key], new) for key, new in offsets.items()}
     reach = max((_reach(commits[key], offsets.get(key)) for key in commits), default=0)
     rows = [
         PreviewRow(
@@ -72,7 +72,7 @@ def preview_of(resolved: ResolvedReset) -> Preview:
             partition,
             commit.committed,
             offsets.get((topic, partition)),
-            moves.get((topic, partition), Move()),
+            effects.get((topic, partition), ResetEffect()),
             _line(commit, offsets.get((topic, partition)), reach),
         )
         for (topic, partition), commit in list(commits.items())[:ROWS_MAX]
@@ -81,7 +81,7 @@ def preview_of(resolved: ResolvedReset) -> Preview:
         rows,
         len(commits),
         len(resolved.changed),
-        figures_of(list(moves.values())),
+        figures_of(list(effects.values())),
         len({topic for topic, _partition in commits}) > 1,
     )
 

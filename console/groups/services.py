@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
 from console.groups.actions.shared import item_key
-from console.groups.resolve_reset import Reset, resolve
+from console.groups.read_reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
@@ -46,4 +46,4 @@ def _propose(
 ) -> Plan:
     rows = [[topic, partition, offset] for (topic, partition), offset in offsets.items()]
     params = {"name": group, "offsets": rows, "left_out": list(left_out)}
-    return actions.propose(principal, cluster, ResetOffsets.action, group, params)
+    return plans.propose(principal, cluster, ResetOffsets.action, group, params)

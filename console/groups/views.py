@@ -24,12 +24,12 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     part = LivePart(request, "group", group)
     if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(group_not_found(group))
-    may, is_fixed = request.rights.may, request.cluster.read_only
+    may, is_read_only = request.rights.may, request.cluster.read_only
     extra = {
         "name": group,
         "may_alert": may("alert.edit"),
-        "may_alter": not is_fixed and may("group.alter", group),
-        "may_delete": not is_fixed and may("group.delete", group),
+        "may_alter": not is_read_only and may("group.alter", group),
+        "may_delete": not is_read_only and may("group.delete", group),
     }
     charts = [Query("group", show, group=group) for show in ("lag", "records")]
     extra |= cards.context(request, charts)

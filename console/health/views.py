@@ -67,6 +67,6 @@ def _problem_texts(problems: ClusterProblems) -> list[str]:
     if n := problems.groups_silent:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
         texts.append(text % {"n": n})
-    if problems.refused:
+    if problems.invalid:
         texts.append(_("some of its values are invalid and are ignored"))
     return texts

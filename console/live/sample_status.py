@@ -28,7 +28,7 @@ class ClusterProblems:
     brokers_down: tuple[BrokerRow, ...] = ()
     groups_silent: int = 0
     zookeeper_since_ms: int | None = None
-    refused: tuple[str, ...] = ()  # invalid values of the cluster
+    invalid: tuple[str, ...] = ()  # invalid values of the cluster
 
     def __bool__(self) -> bool:
         return bool(
@@ -36,7 +36,7 @@ class ClusterProblems:
             or self.brokers_down
             or self.groups_silent
             or self.zookeeper_since_ms
-            or self.refused
+            or self.invalid
         )
 
     @property
@@ -117,17 +117,17 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
         brokers_down=tuple(broker for broker in snapshot.brokers if not broker.up),
         groups_silent=totals.groups_silent,
         zookeeper_since_ms=since.get("zookeeper"),
-        refused=_refused(snapshot),
+        invalid=_invalid(snapshot),
     )
 
 
-def _refused(snapshot: Snapshot) -> tuple[str, ...]:
+def _invalid(snapshot: Snapshot) -> tuple[str, ...]:
     """The reasons without duplicates and without names outside the scope."""
     scope = snapshot.scope
     texts = [
         translated(_redacted(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
         else _only_admins_see()  # text of an older version: it may contain any name
-        for reason in snapshot.tick.refused
+        for reason in snapshot.tick.invalid
     ]  # fmt: skip
     return tuple(dict.fromkeys(texts))
 

@@ -69,7 +69,7 @@ class _ClusterData:
             found = Snapshot(self.columns, scope)
             if scope != EVERYTHING and found.shows_all:
                 whole = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
-                found = whole if not self.columns.tick.refused else found
+                found = whole if not self.columns.tick.invalid else found
             self.snapshots[scope] = found
         return found
 
@@ -106,7 +106,7 @@ def _entry(slug: str, scope: Scope | None = None) -> _CacheEntry:
         if scope is not None:
             _record_scope_use(entry, scope, now)
     if idle:
-        process_memory.give_back()
+        process_memory.release()
     return entry
 
 
@@ -124,7 +124,7 @@ def forget(slug: str) -> None:
     """Drop the data of a cluster, when it was removed or its address changed."""
     with _entries_lock:
         _entries.pop(slug, None)
-    process_memory.give_back()
+    process_memory.release()
 
 
 _PUBLIC_SCOPE = Scope(hidden_topics=NAMES)  # for callers without rights, such as /readyz
@@ -258,7 +258,7 @@ def _read(slug: str, state: _ClusterData, scopes: Iterable[Scope]) -> _ClusterDa
     if state.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
         state = replace(state, columns=TickColumns.of(last), snapshots={})
     if _is_large(head):
-        process_memory.give_back()  # the memory of the past ticks, of which only points are kept
+        process_memory.release()  # the memory of the past ticks, of which only points are kept
     return state
 
 
@@ -310,4 +310,4 @@ def _add_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
         return  # the status reports it
     entry.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})
     if _is_large(state.head):
-        process_memory.give_back()
+        process_memory.release()

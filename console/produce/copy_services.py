@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.actions.copy_records import CopyRecords, check_source
@@ -68,7 +68,7 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
         "exposed": _exposed(principal, cluster, chosen),
     }
     resource = chosen.to if is_across else chosen.topic
-    return actions.propose(principal, target, CopyRecords.action, resource, params)
+    return plans.propose(principal, target, CopyRecords.action, resource, params)
 
 
 def _is_same(cluster: Cluster, other: Cluster) -> bool:
@@ -98,11 +98,11 @@ def limited(spans: Mapping[int, range], most: int) -> dict[int, range]:
 
 def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
     """Partition → the offsets that are there. Raises PlanRefused or GatewayError."""
-    count = len(gateway.admin.describe_topic(chosen.topic).partitions)
+    count = len(gateway.topics.describe_topic(chosen.topic).partitions)
     if unknown := [number for number in chosen.ranges if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(chosen.topic, number) for number in chosen.ranges or range(count)]
-    logs = gateway.groups.log_ranges(keys)
+    logs = gateway.log_offsets.ranges(keys)
     _check_all(keys, logs)
     spans = {number: logs[(topic, number)] for topic, number in keys}
     for number, wanted in chosen.ranges.items():
@@ -121,7 +121,7 @@ def _offsets_at(
     gateway: Gateway, keys: list[tuple[str, int]], at_ms: int, spans: Mapping[int, range]
 ) -> dict[int, int]:
     """Partition → the offset of its first record at or after a time, or its end."""
-    found = gateway.groups.offsets_at(keys, at_ms)
+    found = gateway.log_offsets.at_time(keys, at_ms)
     _check_all(keys, found)
     return {
         number: spans[number].stop if offset is None else offset

@@ -44,7 +44,7 @@ def _around(value: float) -> dict[str, float]:
 
 
 def _text(example: str) -> dict[str, Any]:
-    """A format that it has; else its digits vary; a text without digits stays."""
+    """The format of the example if it has one. Otherwise values differ in the digits only."""
     for name, pattern in _FORMATS:
         if pattern.fullmatch(example):
             return {"type": "string", "format": name}

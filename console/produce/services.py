@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce import contents
@@ -59,7 +59,7 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
         "schemas": dict(request.schemas),
         **found,
     }
-    plan = actions.propose(principal, cluster, WriteRecords.action, request.topic, params)
+    plan = plans.propose(principal, cluster, WriteRecords.action, request.topic, params)
     store(plan, list(request.records))
     return plan
 
@@ -100,7 +100,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         "rate": request.rate,
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
-    plan = actions.propose(principal, cluster, WriteMockRecords.action, request.topic, params)
+    plan = plans.propose(principal, cluster, WriteMockRecords.action, request.topic, params)
     store(plan, [NewRecord(None, spec)])
     return plan
 

@@ -81,17 +81,17 @@ def stage(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -
 
 
 def size_of(move: Move, sizes: Mapping[TopicPartition, Mapping[int, int]]) -> int | None:
-    """The bytes of one replica: the largest one that was told; None = unknown."""
-    told = sizes.get((move.topic, move.partition), {})
-    known = [told[broker] for broker in move.before if broker in told]
+    """The bytes of one replica: the largest one that is known; None = unknown."""
+    by_broker = sizes.get((move.topic, move.partition), {})
+    known = [by_broker[broker] for broker in move.before if broker in by_broker]
     return max(known) if known else None
 
 
-def bytes_by_broker(moves: Iterable[Move], told: ReplicaSizes) -> dict[int, int | None]:
+def bytes_by_broker(moves: Iterable[Move], replica_sizes: ReplicaSizes) -> dict[int, int | None]:
     """Broker → the bytes that it gets; None = the size of a replica is unknown."""
     found: dict[int, int | None] = {}
     for move in moves:
-        size = size_of(move, told.sizes)
+        size = size_of(move, replica_sizes.sizes)
         for broker in move.added:
             so_far = found.get(broker, 0)
             found[broker] = None if size is None or so_far is None else so_far + size

@@ -65,8 +65,8 @@ def warnings(planned: Sequence[Move], facts: Facts, throttle: int | None) -> lis
             found.append(_("The free space of broker %(id)s is unknown.") % {"id": broker})
         elif size > free:
             text = _("Broker %(id)s has %(free)s free and gets %(size)s.")
-            told = {"id": broker, "free": numbers.size(free), "size": numbers.size(size)}
-            found.append(text % told)
+            values = {"id": broker, "free": numbers.size(free), "size": numbers.size(size)}
+            found.append(text % values)
     found += _below_min_insync(planned, facts["min_insync"])
     if any(move.added for move in planned):
         if throttle:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.reassignments import cluster_state
@@ -39,7 +39,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReassignmentProgress:
     """A reassignment in progress; `copied` of `total` bytes of the replicas that are added."""
 
     running: Reassignment
@@ -73,7 +73,7 @@ def propose_reassignment(
         raise PlanRefused(text % {"n": len(planned), "most": PARTITIONS_MAX})
     params = reassign.params_of(planned, wanted.throttle)
     resource = resource_of(params["names"])
-    return actions.propose(principal, cluster, ReassignPartitions.action, resource, params)
+    return plans.propose(principal, cluster, ReassignPartitions.action, resource, params)
 
 
 def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]:
@@ -109,7 +109,7 @@ def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]
     ]
 
 
-def read_progress(principal: Principal, cluster: Cluster) -> list[Progress]:
+def read_progress(principal: Principal, cluster: Cluster) -> list[ReassignmentProgress]:
     """The reassignments in progress of the topics that the user sees. Raises GatewayError."""
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway:
@@ -122,12 +122,12 @@ def read_progress(principal: Principal, cluster: Cluster) -> list[Progress]:
         sizes = gateway.reassignments.sizes(keys).sizes if keys else {}
     found = []
     for each in running:
-        told = sizes.get((each.topic, each.partition), {})
-        full = [told[b] for b in each.replicas if b not in each.adding and b in told]
-        total = max(full) * len(each.adding) if full else None
-        copied = sum(told.get(broker, 0) for broker in each.adding) if told else None
+        size_of = sizes.get((each.topic, each.partition), {})  # by broker
+        complete = [size_of[b] for b in each.replicas if b not in each.adding and b in size_of]
+        total = max(complete) * len(each.adding) if complete else None
+        copied = sum(size_of.get(broker, 0) for broker in each.adding) if size_of else None
         may_cancel = rights.may(VERB, each.topic) and not cluster.read_only
-        found.append(Progress(each, copied, total, may_cancel))
+        found.append(ReassignmentProgress(each, copied, total, may_cancel))
     return found
 
 
@@ -141,7 +141,7 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     if not running:
         raise PlanRefused(_("No partition of this topic is being reassigned."))
     params = cancel.params_of(running)
-    return actions.propose(principal, cluster, CancelReassignments.action, topic, params)
+    return plans.propose(principal, cluster, CancelReassignments.action, topic, params)
 
 
 def skewed(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
@@ -170,4 +170,4 @@ def propose_election(
         raise PlanRefused(text % {"n": len(found), "most": PARTITIONS_MAX})
     params = elect.params_of(found)
     resource = topic or resource_of(params["names"])
-    return actions.propose(principal, cluster, ElectLeaders.action, resource, params)
+    return plans.propose(principal, cluster, ElectLeaders.action, resource, params)

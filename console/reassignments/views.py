@@ -57,8 +57,8 @@ def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.reassign")
 def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The topics are in the query or were posted by the list; a POST with `plan` makes a plan."""
-    told = request.POST if request.method == "POST" else request.GET
-    names = selected_names(request.cluster, request.rights, told)
+    sent = request.POST if request.method == "POST" else request.GET
+    names = selected_names(request.cluster, request.rights, sent)
     context: dict[str, Any] = {"topic": names[0] if len(names) == 1 else "", "names": names}
     context["title"] = _("Reassign partitions")
     template = "reassignments/form.html"

@@ -22,7 +22,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.records.filters import FilterInvalid
-from monitoring.records.search import Event, Progress
+from monitoring.records.search import Event, SearchProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def _line(content: dict[str, Any]) -> bytes:
 
 
 def _content(event: Event, view: ResultView) -> dict[str, Any]:
-    if isinstance(event, Progress):
+    if isinstance(event, SearchProgress):
         context = {
             "progress": event,
             "percent": _percent(event),
@@ -80,11 +80,11 @@ def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
     }
 
 
-def _percent(progress: Progress) -> float:
+def _percent(progress: SearchProgress) -> float:
     return 100 * progress.offsets / progress.offsets_total if progress.offsets_total else 100.0
 
 
-def _left_s(progress: Progress) -> float | None:
+def _left_s(progress: SearchProgress) -> float | None:
     """Seconds that the rest takes at the rate so far; None = not known."""
     if not progress.offsets or progress.end:
         return None

@@ -20,9 +20,9 @@ from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.shown_record import ShownRecord, shown_record
 from monitoring import kafka_cluster_id
-from monitoring.gateway.browse import RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.record_pages import RecordPage, UnreadPartition
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
@@ -136,7 +136,7 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # not sampled yet
             kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
-        page = gateway.browse.read(
+        page = gateway.record_pages.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
     registry = registry_of(cluster, query.topic)

@@ -120,7 +120,7 @@ def _offsets_at(
     gateway: Gateway, topic: str, spans: dict[int, range], at_ms: int
 ) -> dict[int, int]:
     """Partition → the offset of its first record at or after a time, or its end."""
-    found = gateway.groups.offsets_at([(topic, number) for number in spans], at_ms)
+    found = gateway.log_offsets.at_time([(topic, number) for number in spans], at_ms)
     return {
         number: spans[number].stop if offset is None else offset
         for (_topic, number), offset in found.items()

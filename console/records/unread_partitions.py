@@ -1,6 +1,6 @@
 """Notices about partitions that could not be read: which, why, and what to do.
 
-Pure: input are the unread partitions (monitoring.gateway.browse) and the newest snapshot.
+Pure: input are the unread partitions (monitoring.gateway.record_pages) and the newest snapshot.
 """
 
 from collections import defaultdict
@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 
 from console.ui import times
 from console.ui.texts import sentence
-from monitoring.gateway import browse
-from monitoring.gateway.browse import UnreadPartition
+from monitoring.gateway import record_pages
+from monitoring.gateway.record_pages import UnreadPartition
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.read_model.snapshot import Snapshot
 
@@ -38,7 +38,7 @@ def notices(
     same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for each in unread:
         row = rows.get(each.partition)
-        suspects = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
+        suspects = _down(row, brokers) if each.why == record_pages.NO_LEADER else _leader(row)
         same[each.why, each.detail, suspects].append(each.partition)
     return [
         _notice(why, partitions, suspects, brokers, detail)
@@ -49,7 +49,7 @@ def notices(
 def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
     """The notice for a partition without a leader in the newest sample."""
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
-    return _notice(browse.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
+    return _notice(record_pages.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
 
 
 def _leader(row: PartitionRow | None) -> tuple[int, ...]:
@@ -70,14 +70,14 @@ def _notice(
     detail: str,
 ) -> UnreadNotice:
     n, which = len(partitions), {"list": ranges(partitions)}
-    if why == browse.NO_LEADER:
+    if why == record_pages.NO_LEADER:
         title = ngettext(
             "Partition %(list)s has no leader.", "Partitions %(list)s have no leader.", n
         )
         return UnreadNotice(
             " ".join([title % which, *_down_sentences(suspects, brokers)]), _advice(suspects)
         )
-    if why == browse.TOO_MUCH:
+    if why == record_pages.TOO_MUCH:
         title = ngettext(
             "Partition %(list)s was only partly read.",
             "Partitions %(list)s were only partly read.",
@@ -91,7 +91,7 @@ def _notice(
     title = ngettext(
         "Partition %(list)s could not be read.", "Partitions %(list)s could not be read.", n
     )
-    if why == browse.FAILED:
+    if why == record_pages.FAILED:
         return UnreadNotice(title % which, sentence(detail))
     lines = [title % which]
     if suspects and brokers.get(suspects[0], {}).get("up"):

@@ -13,5 +13,5 @@ class ReportsConfig(AppConfig):
 
         register(
             "reports",
-            Fragment("report.view", "reports/table.html", report_list.reports, TABLE_PARAMS),
+            Fragment("report.view", "reports/table.html", report_list.context, TABLE_PARAMS),
         )

@@ -9,16 +9,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.charts.ranges import DEFAULT_RANGE, RANGE_TITLES, RANGES_MS
+from monitoring.history.levels import MINUTE_MS
 from monitoring.reports.kinds import validated_range
 
-_MINUTE_MS = 60_000
-PRESETS = {
-    "15m": (15, gettext_lazy("Last 15 minutes")),
-    "1h": (60, gettext_lazy("Last hour")),
-    "6h": (6 * 60, gettext_lazy("Last 6 hours")),
-    "24h": (24 * 60, gettext_lazy("Last 24 hours")),
-    "48h": (48 * 60, gettext_lazy("Last 48 hours")),
-}
 CUSTOM = "custom"
 _INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"})
 
@@ -31,9 +25,8 @@ class RangeForm(forms.Form):
 
     range = forms.ChoiceField(
         label=gettext_lazy("Time"),
-        choices=[(key, title) for key, (_minutes, title) in PRESETS.items()]
-        + [(CUSTOM, gettext_lazy("From … to …"))],
-        initial="1h",
+        choices=[*RANGE_TITLES.items(), (CUSTOM, gettext_lazy("From … to …"))],
+        initial=DEFAULT_RANGE,
     )
     start = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=_INPUT)
     end = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=_INPUT)
@@ -45,7 +38,7 @@ class RangeForm(forms.Form):
 
     def __init__(self, data: Any = None, *, now_ms: int, may_see_all: bool) -> None:
         self._now_ms = now_ms
-        now = datetime.fromtimestamp(now_ms // _MINUTE_MS * 60, UTC)
+        now = datetime.fromtimestamp(now_ms // MINUTE_MS * 60, UTC)
         hour_ago = datetime.fromtimestamp(now.timestamp() - 3600, UTC)
         super().__init__(data, initial={"start": hour_ago, "end": now})
         if not may_see_all:
@@ -56,11 +49,8 @@ class RangeForm(forms.Form):
         if self.errors:
             return cleaned
         if cleaned["range"] != CUSTOM:
-            minutes, _title = PRESETS[cleaned["range"]]
-            return cleaned | {
-                "from_ms": self._now_ms - minutes * _MINUTE_MS,
-                "to_ms": self._now_ms,
-            }
+            from_ms = self._now_ms - RANGES_MS[cleaned["range"]]
+            return cleaned | {"from_ms": from_ms, "to_ms": self._now_ms}
         for name in ("start", "end"):
             if cleaned.get(name) is None:
                 self.add_error(name, _("Give a date and a time, or choose a time by name above."))

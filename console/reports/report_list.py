@@ -13,7 +13,7 @@ from monitoring.reports import services
 from monitoring.reports.models import Report
 
 
-def reports(
+def context(
     cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The reports that these rights may read, the newest first.

@@ -146,7 +146,7 @@ def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
     the broker is too old."""
     try:
         with for_cluster(cluster) as gateway:
-            return gateway.broker_admin.compression(row.leader, row.topic, row.partition)
+            return gateway.brokerd_admin.compression(row.leader, row.topic, row.partition)
     except GatewayError:  # the segments themselves could be read
         return {"batches_max": 0, "segments": []}
 
@@ -164,11 +164,11 @@ def look_up(
     where = (row.leader, row.topic, row.partition)
     with for_cluster(cluster) as gateway:
         if offset is None:
-            found = gateway.groups.offsets_at([(row.topic, row.partition)], at_ms or 0)
+            found = gateway.log_offsets.at_time([(row.topic, row.partition)], at_ms or 0)
             offset = found[row.topic, row.partition]
             if offset is None:
                 raise OffsetNotFound
-        admin = gateway.broker_admin
+        admin = gateway.brokerd_admin
         return lookup.look_up(
             offset,
             admin.segments(*where)["segments"],
@@ -181,7 +181,7 @@ def retention(cluster: Cluster, topic: str) -> Retention:
     """What deletes segments of a topic; without limits if its settings cannot be read."""
     try:
         with for_cluster(cluster) as gateway:
-            settings = gateway.admin.describe_configs(topic)
+            settings = gateway.topics.describe_configs(topic)
     except GatewayError:  # the segments themselves could be read
         return Retention()
     return Retention.of({each.name: each.value for each in settings})
@@ -250,7 +250,7 @@ def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
 
 def _described(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
     with for_cluster(cluster) as gateway:
-        return gateway.broker_admin.segments(row.leader, row.topic, row.partition)
+        return gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
 
 
 def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
@@ -273,8 +273,8 @@ def entries(
     where = (row.leader, row.topic, row.partition, base_offset)
     with for_cluster(cluster) as gateway:
         if kind == "batches":
-            return gateway.broker_admin.batches(*where, start, PAGE_SIZE)
-        return gateway.broker_admin.index(*where, kind, start, PAGE_SIZE)
+            return gateway.brokerd_admin.batches(*where, start, PAGE_SIZE)
+        return gateway.brokerd_admin.index(*where, kind, start, PAGE_SIZE)
 
 
 def with_rounded_sizes(segment: dict[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         return _refused(request, title, reason, topic)
     try:
         with for_cluster(request.cluster) as gateway:
-            entries = gateway.admin.describe_configs(topic)
+            entries = gateway.topics.describe_configs(topic)
     except GatewayError as error:
         return _refused(request, title, unreadable_text(error), topic, status_of(error))
     form = ConfigureForm(_posted(request), entries)

@@ -32,7 +32,7 @@ class TopicsConfig(AppConfig):
                 "topics",
                 "topic.view",
                 "topics/table.html",
-                topic_list.topics,
+                topic_list.context,
                 (*TABLE_PARAMS, "internal", "columns", "show"),
             ),
             ("topic", "topic.view", "topics/partitions.html", topic_page.partitions, TABLE_PARAMS),

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.new_offsets import OFFSET_MAX, Invalid, partition_numbers
+from console.groups.reset_rules import OFFSET_MAX, Invalid, partition_numbers
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.services import Purge
 from console.ui.moment_input import MomentInput, milliseconds_of

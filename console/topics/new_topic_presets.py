@@ -46,10 +46,10 @@ PRESETS: Mapping[str, Preset] = {
 
 def copy_of(gateway: Gateway, topic: str) -> dict[str, Any]:
     """The initial values for a topic like this one, with its own settings. Raises GatewayError."""
-    found = gateway.admin.describe_topic(topic)
+    found = gateway.topics.describe_topic(topic)
     own = [
         f"{entry.name}={entry.value}"
-        for entry in gateway.admin.describe_configs(topic)
+        for entry in gateway.topics.describe_configs(topic)
         if entry.source == TOPIC_SOURCE
         and not (entry.is_sensitive or entry.is_read_only)
         # These name the partitions and brokers of a reassignment.

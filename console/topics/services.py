@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.topics.actions.bulk import (
@@ -41,17 +41,17 @@ def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Pur
     if not offsets:
         raise PlanRefused(_("There are no records to delete there."))
     params = {"name": topic, "offsets": {str(number): offset for number, offset in offsets}}
-    return actions.propose(principal, cluster, PurgeTopic.action, topic, params)
+    return plans.propose(principal, cluster, PurgeTopic.action, topic, params)
 
 
 def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
     """Partition and first offset that is kept, of the partitions that lose records."""
-    count = len(gateway.admin.describe_topic(topic).partitions)
+    count = len(gateway.topics.describe_topic(topic).partitions)
     if unknown := [number for number in purge.partitions if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(topic, number) for number in purge.partitions or range(count)]
-    logs = gateway.groups.log_ranges(keys)
-    at = {} if purge.before_ms is None else gateway.groups.offsets_at(keys, purge.before_ms)
+    logs = gateway.log_offsets.ranges(keys)
+    at = {} if purge.before_ms is None else gateway.log_offsets.at_time(keys, purge.before_ms)
     found = []
     for key in keys:
         if key not in logs or (purge.before_ms is not None and key not in at):
@@ -86,4 +86,4 @@ def propose_bulk(
         params = purge_params(names, logs)
     elif action == ConfigureTopics.action:
         params["configs"] = {name: dict(configs or {}) for name in names}
-    return actions.propose(principal, cluster, action, resource_of(names), params)
+    return plans.propose(principal, cluster, action, resource_of(names), params)

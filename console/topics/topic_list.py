@@ -104,7 +104,7 @@ def toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column
             yield column, ",".join(each.key for each in every if each.key in keys)
 
 
-def topics(
+def context(
     cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
@@ -162,7 +162,7 @@ def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[st
     if "matching" in sent:
         query = QueryDict(str(sent["matching"]).removeprefix("?")).dict()
         params = {key: str(value) for key, value in query.items()}
-        names.update(row.name for row in topics(cluster, rights, "", params)["table"].matching)
+        names.update(row.name for row in context(cluster, rights, "", params)["table"].matching)
     return sorted(names)
 
 

@@ -39,7 +39,7 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     context, status = topic_context(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:
-            entries = gateway.admin.describe_configs(topic)
+            entries = gateway.topics.describe_configs(topic)
         context |= settings_table.build(request.GET, entries)
     except GatewayError as error:
         context["error"] = sentence(error.message)

@@ -7,7 +7,7 @@ TONES = {
     "ok": "success", "good": "success", "Stable": "secondary", "running": "info",
     "warn": "warning", "stale": "warning", "queued": "secondary", "Empty": "secondary",
     "bad": "danger", "down": "danger", "failed": "danger", "Dead": "danger", "firing": "danger",
-    "info": "info", "done": "success", "resolved": "success", "pending": "warning",
+    "info": "info", "done": "success", "resolved": "success", "waiting": "warning",
     "PreparingRebalance": "warning", "CompletingRebalance": "warning", "refused": "warning",
     "caught-up": "success", "draining": "info", "growing": "warning", "stalled": "danger",
     "rewound": "info", "no-members": "warning", "not-committed": "warning",
@@ -16,7 +16,7 @@ TONES = {
 
 _ICONS = {
     "success": "circle-check", "warning": "alert-triangle", "danger": "circle-x",
-    "info": "info-circle", "running": "player-play", "queued": "clock", "pending": "hourglass",
+    "info": "info-circle", "running": "player-play", "queued": "clock", "waiting": "hourglass",
     "firing": "bell-ringing", "PreparingRebalance": "refresh", "CompletingRebalance": "refresh",
     "unknown": "help-circle", "growing": "trending-up", "draining": "trending-down",
     "stalled": "player-pause", "caught-up": "circle-check", "rewound": "history",

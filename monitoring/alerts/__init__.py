@@ -1,0 +1,10 @@
+"""Alerts, from the lags of a tick to a message at a webhook.
+
+evaluate                  is called after each tick (monitoring/sampling/services.py)
+rule_input                the lags of the tick, by group and topic
+state_machine             decides which alerts fire and which resolve
+payload                   the message; it is stored as an AlertDelivery (models.py)
+delivery_queue.enqueue    sends its id to the workers of the queue `deliveries`
+tasks.deliver             sends the message: webhook.post
+backoff                   when it is sent again, if that failed
+"""

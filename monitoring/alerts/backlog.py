@@ -20,12 +20,12 @@ class Backlog:
 
 def backlog() -> Backlog:
     """The current backlog."""
-    pending = AlertDelivery.objects.filter(state=AlertDelivery.State.PENDING).order_by()
+    waiting = AlertDelivery.objects.filter(state=AlertDelivery.State.WAITING).order_by()
     limit = timezone.now() - OVERDUE
     tried = AlertDelivery.objects.filter(attempted_at__gt=limit).order_by().values("rule_id")
-    due = pending.filter(next_attempt_at__lte=limit).exclude(rule_id__in=tried)
+    due = waiting.filter(next_attempt_at__lte=limit).exclude(rule_id__in=tried)
     oldest = due.order_by("next_attempt_at").values_list("next_attempt_at", flat=True).first()
-    failed = pending.filter(attempts__gt=0).exclude(error="")
+    failed = waiting.filter(attempts__gt=0).exclude(error="")
     return Backlog(
         stuck=due.count() if oldest else 0,
         since_ms=int(oldest.timestamp() * 1000) if oldest else None,

@@ -62,14 +62,14 @@ def rules_with_due_deliveries() -> list[int]:
 
 
 def _in_progress(rule_id: int, now: datetime) -> int:
-    pending = AlertDelivery.objects.filter(rule_id=rule_id, state=AlertDelivery.State.PENDING)
-    return pending.filter(queued_at__gt=now - LOST_AFTER).count()
+    waiting = AlertDelivery.objects.filter(rule_id=rule_id, state=AlertDelivery.State.WAITING)
+    return waiting.filter(queued_at__gt=now - LOST_AFTER).count()
 
 
 def _due(now: datetime) -> QuerySet[AlertDelivery]:
     """Deliveries that are due and with no worker."""
     return AlertDelivery.objects.filter(
         Q(queued_at=None) | Q(queued_at__lte=now - LOST_AFTER),
-        state=AlertDelivery.State.PENDING,
+        state=AlertDelivery.State.WAITING,
         next_attempt_at__lte=now,
     )

@@ -125,7 +125,7 @@ class AlertDelivery(models.Model):
         TEST = "test", _("Test")
 
     class State(models.TextChoices):
-        PENDING = "pending", _("Pending")
+        WAITING = "waiting", _("Waiting")
         DELIVERED = "delivered", _("Delivered")
         FAILED = "failed", _("Failed")
 
@@ -133,7 +133,7 @@ class AlertDelivery(models.Model):
     alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="deliveries")
     event = models.CharField(max_length=16, choices=Event.choices)
     payload = models.JSONField()
-    state = models.CharField(max_length=16, choices=State.choices, default=State.PENDING)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
     error = models.TextField(blank=True, default="")  # of the last attempt: a Reason, as above

@@ -45,7 +45,7 @@ def alert_payload(alert: Alert, event: str, current: LagReading | None) -> dict[
     }
 
 
-def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
+def example_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
     """An example message of the rule, for the test button."""
     return _common(rule, "test") | {
         "alert_id": None,

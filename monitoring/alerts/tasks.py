@@ -29,7 +29,7 @@ def deliver(delivery_id: int) -> None:
     """Send one message if it is due; save the result and the time of the next attempt."""
     now = timezone.now()
     claimed = AlertDelivery.objects.filter(
-        pk=delivery_id, state=AlertDelivery.State.PENDING, next_attempt_at__lte=now
+        pk=delivery_id, state=AlertDelivery.State.WAITING, next_attempt_at__lte=now
     ).update(
         attempts=F("attempts") + 1,
         next_attempt_at=now + timedelta(seconds=_CLAIM_S),

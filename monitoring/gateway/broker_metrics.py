@@ -15,13 +15,12 @@ from monitoring.clusters import Cluster
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
 from monitoring.reasons import Reason
 from monitoring.secrets import SecretUnreadable
 
-TIMEOUT_S = 10.0  # as Prometheus': a JMX exporter takes seconds for thousands of partitions
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 _ACCEPT = "text/plain;version=0.0.4"
 
@@ -51,12 +50,12 @@ class BrokerMetrics:
             raise Unsupported(Reason("no_metrics_address", id=broker_id))
         try:
             target = check_url(endpoint.url, endpoint.allowed)
-            answer = event_loop.run(_fetch(target, endpoint.token), TIMEOUT_S)
+            answer = event_loop.run(_fetch(target, endpoint.token), timeouts.METRICS_READ_S)
         except (EgressRefused, EgressUnresolved, AnswerRefused) as error:
             raise Refused(Reason("metrics_of", id=broker_id, why=error.reason)) from error
         except TimeoutError as error:
             raise ClusterUnavailable(
-                Reason("metrics_timed_out", id=broker_id, seconds=int(TIMEOUT_S))
+                Reason("metrics_timed_out", id=broker_id, seconds=int(timeouts.METRICS_READ_S))
             ) from error
         except httpx.HTTPError as error:
             is_closed = isinstance(error, httpx.ConnectError)
@@ -78,13 +77,13 @@ class BrokerMetrics:
 async def _fetch(target: Target, token: str) -> Answer:
     headers = {"Accept": _ACCEPT} | ({"Authorization": f"Bearer {token}"} if token else {})
     async with httpx.AsyncClient(
-        follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+        follow_redirects=False, trust_env=False, timeout=timeouts.METRICS_READ_S
     ) as client:
         return await bounded_http.request(
             client,
             "GET",
             target,
-            timeout_s=TIMEOUT_S,
+            timeout_s=timeouts.METRICS_READ_S,
             body_bytes_max=ANSWER_BYTES_MAX,
             headers=headers,
         )

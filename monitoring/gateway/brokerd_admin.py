@@ -19,7 +19,7 @@ from monitoring.reasons import Reason
 _ANSWER_BYTES_MAX = 16 * 1024 * 1024
 
 
-class BrokerAdmin:
+class BrokerdAdmin:
     """The admin ports of one cluster's brokers."""
 
     def __init__(self, urls: AdminUrls) -> None:

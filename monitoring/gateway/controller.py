@@ -20,13 +20,13 @@ _T = TypeVar("_T")
 
 
 def run(work: Awaitable[_T]) -> _T:
-    """Run a request of at most twice CHANGE_S. Raises GatewayError."""
+    """Run a request of at most CONTROLLER_S. Raises GatewayError."""
 
     async def guarded() -> _T:
         return await work
 
     try:
-        return event_loop.run(guarded(), 2 * timeouts.CHANGE_S)
+        return event_loop.run(guarded(), timeouts.CONTROLLER_S)
     except TimeoutError as error:
         raise ClusterUnavailable(Reason("brokers_late")) from error
     except (KafkaError, ValueError) as error:
@@ -63,8 +63,8 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
 
 def refusal(code: int, text: str) -> str:
     """What the broker said, or else its error code."""
-    told = printable(text, _TEXT_MAX)
-    return Reason("cluster_says", text=told) if told else Reason("kafka_error", error=code)
+    message = printable(text, _TEXT_MAX)
+    return Reason("cluster_says", text=message) if message else Reason("kafka_error", error=code)
 
 
 def check(code: int, text: str) -> None:

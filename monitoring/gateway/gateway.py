@@ -14,16 +14,17 @@ from monitoring.clusters import Cluster
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.broker_metrics import BrokerMetrics
-from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
-from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
-from monitoring.gateway.topic_admin import Admin
-from monitoring.gateway.wire.facade import Wire
+from monitoring.gateway.record_pages import RecordPages
+from monitoring.gateway.topic_admin import TopicAdmin
+from monitoring.gateway.wire.sync_client import Wire
 from monitoring.reasons import Reason
 from monitoring.secrets import SecretUnreadable
 
@@ -53,9 +54,9 @@ class Gateway:
         return Wire(self._settings)
 
     @cached_property
-    def admin(self) -> Admin:
+    def topics(self) -> TopicAdmin:
         """Topics and configuration, with confluent-kafka."""
-        return Admin(self.client_settings)
+        return TopicAdmin(self.client_settings)
 
     @cached_property
     def broker_configs(self) -> BrokerConfigs:
@@ -74,13 +75,18 @@ class Gateway:
 
     @cached_property
     def groups(self) -> GroupAdmin:
-        """Consumer groups and their offsets, with confluent-kafka."""
+        """Consumer groups and their committed offsets, with confluent-kafka."""
         return GroupAdmin(self.client_settings, self.wire)
 
     @cached_property
-    def browse(self) -> Browse:
+    def log_offsets(self) -> LogOffsets:
+        """The offsets of logs, with confluent-kafka."""
+        return LogOffsets(self.client_settings)
+
+    @cached_property
+    def record_pages(self) -> RecordPages:
         """Records, by partition and offset."""
-        return Browse(self.client_settings, self.wire)
+        return RecordPages(self.client_settings, self.wire)
 
     @cached_property
     def producing(self) -> Producing:
@@ -88,11 +94,11 @@ class Gateway:
         return Producing(self.client_settings)
 
     @cached_property
-    def broker_admin(self) -> BrokerAdmin:
+    def brokerd_admin(self) -> BrokerdAdmin:
         """brokerd's admin ports: segments, events, counters. Raises Refused if the token is
         unreadable."""
         try:
-            return BrokerAdmin(AdminUrls.of(self._cluster))
+            return BrokerdAdmin(AdminUrls.of(self._cluster))
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
@@ -103,11 +109,12 @@ class Gateway:
 
     def close(self) -> None:
         """Close all connections; the gateway can be used again afterwards."""
-        if "broker_admin" in self.__dict__:
-            self.broker_admin.close()
+        if "brokerd_admin" in self.__dict__:
+            self.brokerd_admin.close()
         clients = (
-            "admin", "broker_admin", "broker_configs", "broker_metrics", "browse",
-            "client_settings", "groups", "producing", "quotas", "reassignments", "wire",
+            "broker_configs", "broker_metrics", "brokerd_admin", "client_settings", "groups",
+            "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics",
+            "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

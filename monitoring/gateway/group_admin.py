@@ -15,7 +15,7 @@ from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
-    from monitoring.gateway.wire.facade import Wire
+    from monitoring.gateway.wire.sync_client import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +42,6 @@ class GroupAdmin:
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of a group; without partitions that have none."""
         found: dict[TopicPartition, int] = self._call("committed", timeouts.GROUP_READ_S, group)
-        return found
-
-    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
-        """From log start to end; without partitions whose leader did not answer."""
-        found: dict[TopicPartition, range]
-        found = self._call("log_ranges", timeouts.GROUP_READ_S, list(partitions))
-        return found
-
-    def offsets_at(
-        self, partitions: Iterable[TopicPartition], at_ms: int
-    ) -> dict[TopicPartition, int | None]:
-        """The offset of the first record at or after a time; None = there is none. Without
-        partitions whose leader did not answer."""
-        found: dict[TopicPartition, int | None]
-        found = self._call("offsets_at", timeouts.GROUP_READ_S, list(partitions), at_ms)
         return found
 
     def alter_offsets(

@@ -15,11 +15,10 @@ import httpx
 from monitoring import bounded_http, egress
 from monitoring.client_settings import OAUTHBEARER, AccessToken, ClientSettings, Sasl
 from monitoring.clock import now_ms
-from monitoring.gateway import event_loop
+from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
 from monitoring.reasons import Reason
 
-_TIMEOUT_S = 5.0
 _BYTES_MAX = 64 * 1024
 _LIFETIME_S_DEFAULT = 300  # if the endpoint does not say it
 _MARGIN_MS = 30_000
@@ -36,7 +35,7 @@ def with_token(settings: ClientSettings) -> ClientSettings:
     if sasl is None or sasl.mechanism != OAUTHBEARER:
         return settings
     try:
-        token = event_loop.run(access_token(sasl), _TIMEOUT_S + 1)
+        token = event_loop.run(access_token(sasl), timeouts.TOKEN_S + 1)
     except TimeoutError as error:
         raise _silent(Reason("timed_out")) from error
     return replace(settings, sasl=replace(sasl, token=token))
@@ -75,7 +74,7 @@ async def _request(sasl: Sasl) -> AccessToken:
         )  # DNS
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False) as client:
             answer = await bounded_http.request(
-                client, "POST", target, timeout_s=_TIMEOUT_S, body_bytes_max=_BYTES_MAX,
+                client, "POST", target, timeout_s=timeouts.TOKEN_S, body_bytes_max=_BYTES_MAX,
                 headers=headers, content=urlencode(form).encode(),
             )  # fmt: skip
     except (egress.EgressRefused, bounded_http.AnswerRefused) as error:

@@ -1,7 +1,7 @@
 """Quotas of users, client ids and addresses, with the project's own Kafka client.
 
-Every call waits for the response, at most 30 seconds, and raises GatewayError: Unsupported if the
-cluster does not offer the request.
+Every call waits for the response, at most `timeouts.CONTROLLER_S`, and raises GatewayError:
+Unsupported if the cluster does not offer the request.
 """
 
 from collections.abc import Mapping

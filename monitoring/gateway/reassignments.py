@@ -1,7 +1,7 @@
 """Reassignments, elections of leaders, sizes of replicas, with the project's own Kafka client.
 
-Every call waits for the response, at most 30 seconds, and raises GatewayError: Unsupported if the
-cluster's ApiVersions do not have the request.
+Every call waits for the response, at most `timeouts.CONTROLLER_S`, and raises GatewayError:
+Unsupported if the cluster's ApiVersions do not have the request.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSizes:
-    """What the brokers told. `sizes`: partition → broker → bytes; `free`: broker → free bytes."""
+    """`sizes`: partition → broker → bytes; `free`: broker → free bytes. No entry: unknown."""
 
     sizes: Mapping[TopicPartition, Mapping[int, int]]
     free: Mapping[int, int]
@@ -105,12 +105,12 @@ class Reassignments:
 
             try:
                 answer = await channel.request(build, timeouts.CHANGE_S / 2)
-                told, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
+                reported, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return
             finally:
                 channel.close()
-            for key, size in told.items():
+            for key, size in reported.items():
                 sizes.setdefault(key, {})[broker.id] = size
             if left is not None:
                 free[broker.id] = left

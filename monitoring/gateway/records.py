@@ -35,9 +35,9 @@ class SchemaNote:
         return schema_type_name(self.type)
 
     def masked(self) -> "SchemaNote":
-        """The note without the raw data, and without what is wrong with them."""
-        is_of_data = getattr(self.problem, "code", "") == "schema_data"
-        return replace(self, raw=None, problem="" if is_of_data else self.problem)
+        """The note without the raw data, and without a problem whose text contains some of them."""
+        shows_data = getattr(self.problem, "code", "") == "schema_data"
+        return replace(self, raw=None, problem="" if shows_data else self.problem)
 
 
 class RecordRow(NamedTuple):

@@ -48,7 +48,7 @@ class TopicDescription:
     topic_id: str = ""  # empty = the cluster has no topic ids
 
 
-class Admin:
+class TopicAdmin:
     """The admin client of one cluster; each call opens new connections."""
 
     def __init__(self, settings: ClientSettings) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-_TIMEOUT_S = 1.0
+from monitoring.gateway import timeouts
+
 _NO_QUORUM = "not currently serving"
 _ANSWER_BYTES_MAX = 64 * 1024
 
@@ -43,8 +44,8 @@ class ZooKeeper:
 def _query(address: tuple[str, int]) -> Server:
     host, port = address
     try:
-        with socket.create_connection(address, timeout=_TIMEOUT_S) as connection:
-            connection.settimeout(_TIMEOUT_S)
+        with socket.create_connection(address, timeout=timeouts.ZOOKEEPER_READ_S) as connection:
+            connection.settimeout(timeouts.ZOOKEEPER_READ_S)
             connection.sendall(b"srvr")
             answer = _read(connection)
     except OSError:

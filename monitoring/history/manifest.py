@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from monitoring.history.levels import Level
+from monitoring.history.levels import LEVELS, Level
 from monitoring.history.root import Place, Root, cluster_folder, level_folder
 from monitoring.history.size_cache import SizeCache
 
@@ -55,6 +55,9 @@ class Manifest:
         """The time of the span's newest row; −1 = no rows."""
         return max((file.max_at_ms for file in self.files), default=-1)
 
+
+Files = dict[Place, tuple[HistoryFile, ...]]
+"""The files of several spans, the oldest span of a level first."""
 
 _parsed: SizeCache[Manifest] = SizeCache(_PARSED_BYTES_MAX)
 
@@ -120,6 +123,13 @@ def places(root: Root, slug: str, level: Level) -> list[Place]:
     names = root.names(cluster_folder(slug), level_folder(level))
     spans = sorted(name.removeprefix("span=") for name in names if name.startswith("span="))
     return [Place(slug, level, span) for span in spans if level.is_span(span)]
+
+
+def files_of_cluster(root: Root, slug: str) -> Files:
+    """The files of all levels of a cluster."""
+    return {
+        place: load(root, place).files for level in LEVELS for place in places(root, slug, level)
+    }
 
 
 def clusters(root: Root) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitoring.history.dense import Buckets, Floats, Values
+from monitoring.history.bucket_values import Buckets, Floats, Values
 from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, MINUTE_MS, Level
 
 POINTS_MAX = 2000

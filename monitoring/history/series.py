@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import dense, key_rows, live_rows, points, reader, table_specs
-from monitoring.history.dense import Buckets, Values
+from monitoring.history import bucket_values, key_rows, live_rows, points, reader, table_specs
+from monitoring.history.bucket_values import Buckets, Values
 from monitoring.history.level_choice import Part
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
@@ -166,9 +166,9 @@ def _values(
     rows: pa.Table, table: Table, measures: Iterable[str], buckets: Buckets
 ) -> dict[str, Values]:
     return {
-        name: dense.rate(rows, table, name, buckets)
+        name: bucket_values.rate(rows, table, name, buckets)
         if name in table.counters
-        else dense.gauge(rows, name, buckets)
+        else bucket_values.gauge(rows, name, buckets)
         for name in measures
     }
 
@@ -192,7 +192,7 @@ def _stored(
     for rows in _rows(root, slug, subjects, part, start_ms, columns):
         buckets, values = of_part, _values(rows, table, measures, of_part)
         if level.bucket_ms > step_ms:
-            buckets, values = dense.spread(buckets, values, level.bucket_ms, step_ms)
+            buckets, values = bucket_values.spread(buckets, values, level.bucket_ms, step_ms)
         inside = (buckets.at_ms >= part.from_ms) & (buckets.at_ms < part.to_ms)
         kept = Buckets(*(getattr(buckets, n)[inside] for n in Buckets.__slots__))
         cut = {

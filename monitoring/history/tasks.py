@@ -11,7 +11,7 @@ from monitoring.history import services
 def flush() -> None:
     """Append the new ticks of every cluster."""
     services.flush(Cluster.objects.values_list("slug", flat=True))
-    process_memory.give_back()  # of a large cluster a flush takes some hundred MB
+    process_memory.release()  # of a large cluster a flush takes some hundred MB
 
 
 @shared_task

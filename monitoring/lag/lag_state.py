@@ -1,6 +1,7 @@
 """The state of each partition of a group, from its commits and ends in the last minutes. Pure.
 
-The rules, of which the first that applies decides:
+The observed time is the last OBSERVED_MS_MAX, or less if the group or the process is younger. The
+rules, of which the first that applies decides:
 
 | State | Rule |
 |---|---|
@@ -9,8 +10,8 @@ The rules, of which the first that applies decides:
 | caught up | the commit is at the end, or where the end was at most CAUGHT_UP_MS ago |
 | no members | records wait, and the partition is not assigned to a member |
 | rewound | the commit is below an earlier one |
-| unknown | it was observed for less than OBSERVED_MS |
-| stalled | records wait, and the commit did not move |
+| unknown | it was observed for less than OBSERVED_MS_MIN |
+| stalled | records wait, and the commit did not move in the observed time |
 | growing | the lag is larger than in the first observation |
 | draining | else: the commit moves and the lag does not grow |
 
@@ -25,7 +26,7 @@ from monitoring.lag.formula import lag_between
 
 UNKNOWN = -1  # offset
 CAUGHT_UP_MS = 45_000
-OBSERVED_MS = 60_000
+OBSERVED_MS_MIN, OBSERVED_MS_MAX = 60_000, 5 * 60_000
 
 
 class LagState(IntEnum):
@@ -68,7 +69,7 @@ def lag_states(
         (reached, LagState.CAUGHT_UP),
         (~is_owned, LagState.NO_MEMBERS),
         (committed.max(axis=0) > commit, LagState.REWOUND),
-        (observed_ms < OBSERVED_MS, LagState.UNKNOWN),
+        (observed_ms < OBSERVED_MS_MIN, LagState.UNKNOWN),
         (~has_moved, LagState.STALLED),
         (lag_between(commit, end) > first_lag, LagState.GROWING),
     ]

@@ -3,7 +3,7 @@
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
-import monitoring.cluster_metrics
+import monitoring.cluster_metrics_columns
 import monitoring.clusters
 from django.db import migrations, models
 
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=80)),
                 ('bootstrap_servers', models.CharField(max_length=1000, validators=[monitoring.clusters._check_bootstrap])),
                 ('zookeeper_connect', models.CharField(blank=True, default='', max_length=1000, validators=[monitoring.clusters._check_zookeeper])),
-                ('admin_urls', models.JSONField(blank=True, default=dict, validators=[monitoring.cluster_metrics.check_admin_urls])),
+                ('admin_urls', models.JSONField(blank=True, default=dict, validators=[monitoring.cluster_metrics_columns.check_admin_urls])),
                 ('admin_token', models.TextField(blank=True, default='', editable=False)),
                 ('read_only', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

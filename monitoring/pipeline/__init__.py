@@ -1,0 +1,10 @@
+"""The roll-up of the history (monitoring/history/) to minutes, hours and days, with Spark.
+
+tasks.roll_up           the Celery task of a cluster
+services.run_next       takes the cluster's lock, and calls what follows
+tick_counts             how many ticks each level has
+due_jobs                decides which jobs are due
+jobs                    does a job; workspace publishes its files in the manifests
+state                   stores the figures for the page of the pipeline
+tasks.refresh           deletes what is older than the retention: delete_expired
+"""

@@ -13,9 +13,10 @@ from collections.abc import Collection
 import pyarrow.fs as pafs
 
 from monitoring.history.levels import LEVELS, RAW
+from monitoring.history.manifest import Files
 from monitoring.history.root import Place, Root, cluster_folder
 from monitoring.pipeline import workspace
-from monitoring.pipeline.coverage import Files, kept_from_ms
+from monitoring.pipeline.retention import kept_from_ms
 
 UNFINISHED_FACTOR = 3
 _JOB_MS = 60 * 60_000  # longer than a job may take

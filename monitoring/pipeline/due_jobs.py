@@ -22,9 +22,12 @@ FLUSHED_MS, LATE_MS = 2 * 60_000, 10 * 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
-    """The start of an hour (in `days`: of a day) → the number of raw ticks it was computed from;
-    in `raw`: that it has now."""
+class TickCounts:
+    """How many raw ticks each level has, or was computed from.
+
+    `raw`: start of an hour → its raw ticks now. `minutes`, `hours`, `days`: start of an hour (of a
+    day) → the raw ticks from which the level's rows were computed.
+    """
 
     raw: Mapping[int, int] = field(default_factory=dict)
     minutes: Mapping[int, int] = field(default_factory=dict)
@@ -75,33 +78,33 @@ def finished_hours(raw: Mapping[int, int], now_ms: int) -> list[int]:
     )
 
 
-def roll_ups(coverage: Coverage, kept_from_ms: Mapping[Level, int], now_ms: int) -> list[RollUpJob]:
+def roll_ups(counts: TickCounts, kept_from_ms: Mapping[Level, int], now_ms: int) -> list[RollUpJob]:
     """The roll-ups that wait, oldest first; a day after its hours.
 
     `kept_from_ms`: what is older is not kept by the level any more.
     """
-    finished = finished_hours(coverage.raw, now_ms)
+    finished = finished_hours(counts.raw, now_ms)
     jobs = []
-    for hour in sorted({*finished, *coverage.minutes}):
-        is_new = hour in finished and coverage.minutes.get(hour, -1) < coverage.raw[hour]
+    for hour in sorted({*finished, *counts.minutes}):
+        is_new = hour in finished and counts.minutes.get(hour, -1) < counts.raw[hour]
         needs_minutes = is_new and hour >= kept_from_ms[MINUTE]
-        ticks = coverage.raw[hour] if needs_minutes else coverage.minutes.get(hour, -1)
-        needs_hour = coverage.hours.get(hour, -1) < ticks and hour >= kept_from_ms[HOUR]
+        ticks = counts.raw[hour] if needs_minutes else counts.minutes.get(hour, -1)
+        needs_hour = counts.hours.get(hour, -1) < ticks and hour >= kept_from_ms[HOUR]
         needed = ((MINUTE, needs_minutes), (HOUR, needs_hour))
         levels = tuple(level for level, is_needed in needed if is_needed)
         if levels:
             jobs.append(RollUpJob(hour, levels))
-    unfinished = {job.start_ms for job in jobs} | (coverage.raw.keys() - set(finished))
-    jobs += _days(coverage, unfinished, kept_from_ms[DAY], now_ms)
+    unfinished = {job.start_ms for job in jobs} | (counts.raw.keys() - set(finished))
+    jobs += _days(counts, unfinished, kept_from_ms[DAY], now_ms)
     return sorted(jobs, key=lambda job: job.end_ms)
 
 
 def _days(
-    coverage: Coverage, unfinished: Collection[int], kept_from_ms: int, now_ms: int
+    counts: TickCounts, unfinished: Collection[int], kept_from_ms: int, now_ms: int
 ) -> list[RollUpJob]:
     waiting = {bucket_start(hour, DAY_MS) for hour in unfinished}
     ticks: dict[int, int] = {}
-    for hour, count in coverage.hours.items():
+    for hour, count in counts.hours.items():
         day = bucket_start(hour, DAY_MS)
         ticks[day] = ticks.get(day, 0) + count
     return [
@@ -110,25 +113,26 @@ def _days(
         if day not in waiting
         and day >= kept_from_ms
         and day + DAY_MS + LATE_MS <= now_ms
-        and coverage.days.get(day, -1) < count
+        and counts.days.get(day, -1) < count
     ]
 
 
-def again(coverage: Coverage, from_ms: int, to_ms: int, now_ms: int) -> list[RollUpJob]:
-    """The hours of a range that have raw ticks, and the days of which the day level has rows."""
-    hours = [hour for hour in finished_hours(coverage.raw, now_ms) if from_ms <= hour < to_ms]
-    days = {bucket_start(hour, DAY_MS) for hour in hours} & coverage.days.keys()
+def backfill(counts: TickCounts, from_ms: int, to_ms: int, now_ms: int) -> list[RollUpJob]:
+    """The roll-ups of a back-fill: the hours of a range that have raw ticks, and the days of which
+    the day level has rows."""
+    hours = [hour for hour in finished_hours(counts.raw, now_ms) if from_ms <= hour < to_ms]
+    days = {bucket_start(hour, DAY_MS) for hour in hours} & counts.days.keys()
     jobs = [RollUpJob(hour, (MINUTE, HOUR)) for hour in hours]
     jobs += [RollUpJob(day, (DAY,)) for day in days if day + DAY_MS <= to_ms]
     return sorted(jobs, key=lambda job: job.end_ms)
 
 
-def rolled_up_hours(coverage: Coverage) -> set[int]:
+def rolled_up_hours(counts: TickCounts) -> set[int]:
     """The hours of the raw level of which the coarser levels have all ticks."""
     return {
         hour
-        for hour, ticks in coverage.raw.items()
-        if min(coverage.minutes.get(hour, -1), coverage.hours.get(hour, -1)) >= ticks
+        for hour, ticks in counts.raw.items()
+        if min(counts.minutes.get(hour, -1), counts.hours.get(hour, -1)) >= ticks
     }
 
 

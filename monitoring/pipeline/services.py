@@ -21,11 +21,15 @@ from django.utils import timezone
 from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
+from monitoring.history import manifest
 from monitoring.history.levels import DAY, LEVELS
+from monitoring.history.manifest import Files
 from monitoring.history.root import Root, current
-from monitoring.pipeline import coverage, delete_expired, due_jobs, jobs, state, workspace
+from monitoring.pipeline import delete_expired, due_jobs, jobs, state, workspace
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
+from monitoring.pipeline.retention import kept_from_ms
+from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.queues import QUEUES
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_lock import renew, try_lock
@@ -52,32 +56,32 @@ def run_next(cluster: Cluster) -> bool:
             _note_lost_worker(cluster)
             due = _due(root, cluster)
             is_answered = _run(root, cluster, due[0]) if due else True
-            _look(root, cluster)
+            _store_state(root, cluster)
             return is_answered and len(due) > 1
 
 
 def refresh(cluster: Cluster) -> None:
     """Delete what is expired, and store the state of the levels for pages."""
     root, at_ms = current(), now_ms()
-    listed = coverage.files(root, cluster.slug)
-    found = coverage.coverage(root, listed)
+    listed = manifest.files_of_cluster(root, cluster.slug)
+    found = read_tick_counts(root, listed)
     delete_expired.delete_expired(root, listed, due_jobs.rolled_up_hours(found), at_ms)
     delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
-    _look(root, cluster)
+    _store_state(root, cluster)
 
 
 def drop_old_runs() -> None:
     PipelineRun.objects.filter(started_at__lt=timezone.now() - RUNS_KEPT).delete()
 
 
-def _look(root: Root, cluster: Cluster) -> None:
-    listed = coverage.files(root, cluster.slug)
+def _store_state(root: Root, cluster: Cluster) -> None:
+    listed = manifest.files_of_cluster(root, cluster.slug)
     state.store(root, cluster, listed, _roll_ups(root, listed, now_ms()), now_ms())
 
 
-def _roll_ups(root: Root, listed: coverage.Files, at_ms: int) -> list[RollUpJob]:
-    kept = {level: coverage.kept_from_ms(level, at_ms) for level in LEVELS}
-    return due_jobs.roll_ups(coverage.coverage(root, listed), kept, at_ms)
+def _roll_ups(root: Root, listed: Files, at_ms: int) -> list[RollUpJob]:
+    kept = {level: kept_from_ms(level, at_ms) for level in LEVELS}
+    return due_jobs.roll_ups(read_tick_counts(root, listed), kept, at_ms)
 
 
 def _note_lost_worker(cluster: Cluster) -> None:
@@ -91,7 +95,7 @@ def _note_lost_worker(cluster: Cluster) -> None:
 def _due(root: Root, cluster: Cluster) -> list[Job]:
     """The jobs that may start now: what waits, then a back-fill, then merges."""
     at_ms = now_ms()
-    listed = coverage.files(root, cluster.slug)
+    listed = manifest.files_of_cluster(root, cluster.slug)
     waiting = _roll_ups(root, listed, at_ms)
     backfill = _backfill_jobs(root, listed, cluster, at_ms)
     found: list[Job] = [*waiting, *backfill, *due_jobs.merges(listed, waiting, at_ms)]
@@ -113,18 +117,16 @@ def _retried_later(cluster: Cluster, now: datetime) -> set[tuple[str, int]]:
     }
 
 
-def _backfill_jobs(
-    root: Root, listed: coverage.Files, cluster: Cluster, at_ms: int
-) -> list[RollUpJob]:
+def _backfill_jobs(root: Root, listed: Files, cluster: Cluster, at_ms: int) -> list[RollUpJob]:
     """What is left of the back-fill: hours that have raw ticks, and days behind their hours."""
     row = PipelineState.objects.filter(cluster=cluster).first()
     if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
         return []
-    found = coverage.coverage(root, listed)
+    found = read_tick_counts(root, listed)
     range_ms = (row.backfill_from_ms or 0, row.backfill_to_ms)
     left = [
         job
-        for job in due_jobs.again(found, *range_ms, at_ms)
+        for job in due_jobs.backfill(found, *range_ms, at_ms)
         if _position(job) >= row.backfill_next_ms
     ]
     if not left:

@@ -1,0 +1,7 @@
+"""A tick (monitoring/ticks/) prepared for pages, alerts and /metrics.
+
+tick_columns      the tick as NumPy columns, the same for all users; made of
+                  partition_columns, group_columns and commit_window
+scope_masks       which rows a user sees
+snapshot          rows and totals for one scope: row_types has the rows
+"""

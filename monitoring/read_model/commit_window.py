@@ -16,7 +16,6 @@ from monitoring.read_model.columns import find
 from monitoring.read_model.group_columns import GroupColumns
 
 STEP_MS = 30_000
-SPAN_MS = 5 * 60_000
 _PARTITION_BITS = 21
 
 
@@ -100,7 +99,8 @@ class CommitWindow:
 
     def kept(self, at_ms: int) -> tuple[_Observation, ...]:
         """The observations that stay when one of `at_ms` follows."""
-        recent = [each for each in self.observations if at_ms - SPAN_MS <= each.at_ms < at_ms]
+        oldest_ms = at_ms - lag_state.OBSERVED_MS_MAX
+        recent = [each for each in self.observations if oldest_ms <= each.at_ms < at_ms]
         if len(recent) > 1 and recent[-1].at_ms - recent[-2].at_ms < STEP_MS:
             del recent[-1]
         return tuple(recent)

@@ -51,7 +51,7 @@ class RunningSearch:
         self._is_stopped = False
 
     def events(self) -> Iterator[Event]:
-        """Matches and progress until the search ends; the last event is a Progress with `end`.
+        """Matches and progress until the search ends; the last event has `SearchProgress.end`.
 
         Raises the search's GatewayError or FilterInvalid, or Unreadable if its process died.
         """

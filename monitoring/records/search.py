@@ -4,7 +4,7 @@ It runs in a process of its own (search_process.py). Two lanes take windows of o
 fetches while the other's records are scanned. Records are scanned in the order of the fetches.
 
 A search with `follows` goes on with the records that are written after it began, until a limit.
-One with `is_export` never leaves out a match: `Progress.positions` is where the next one continues.
+One with `is_export` never leaves out a match: the next one continues at `SearchProgress.positions`.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SearchProgress:
     """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last.
 
     `positions`: partition → the first offset that was not searched. `left_out`: matches that a
@@ -88,7 +88,7 @@ class Progress:
     end: str = ""
 
 
-Event = list[RecordRow] | Progress
+Event = list[RecordRow] | SearchProgress
 Send = Callable[[Event], None]
 
 
@@ -106,7 +106,7 @@ class Search:
         self._undecoded, self._first_undecoded = 0, ""
         self._windows = SearchWindows(request.spans, request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
-        self._progress = Progress(offsets_total=self._windows.offsets_total, positions=starts)
+        self._progress = SearchProgress(offsets_total=self._windows.offsets_total, positions=starts)
         self._rows_left = request.matches_max
         self._started_s = self._reported_s = time.monotonic()
         self._scanner = ThreadPoolExecutor(1, "scan")
@@ -213,7 +213,7 @@ class Search:
         size_bytes = sum(len(piece.records) for piece in pieces)
         is_open = self._request.follows and at < window.end  # of a transaction that goes on
         scanning = self._scan_later(window, pieces, at if is_open else window.end)
-        self._windows.give_back(window, size_bytes)
+        self._windows.finish(window, size_bytes)
         await scanning
 
     async def _fetch(
@@ -328,7 +328,8 @@ class Search:
 
     @property
     def _is_full(self) -> bool:
-        """Whether there are enough matches; then the partitions that lack a turn have it yet."""
+        """Whether there are enough matches. A search then reads on only until each partition had as
+        many windows as the others."""
         if self._request.follows:
             return False
         enough = self._progress.matched >= self._request.matches_max

@@ -59,8 +59,8 @@ class SearchWindows:
             return Window(partition, left.start, min(left.stop, left.start + width))
         return None
 
-    def give_back(self, window: Window, size_bytes: int) -> None:
-        """The window was read: `size_bytes`."""
+    def finish(self, window: Window, size_bytes: int) -> None:
+        """The window was read; its Fetches had `size_bytes`."""
         partition, left = window.partition, self._left[window.partition]
         if self.newest_first:
             self._left[partition] = range(left.start, window.first)

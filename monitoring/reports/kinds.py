@@ -56,7 +56,7 @@ def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
 def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
-    from monitoring.reports.parts import parts_of
+    from monitoring.reports.report_input import parts_of
     from monitoring.spark.jobs.throughput_and_lag import Request, run
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]

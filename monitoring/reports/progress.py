@@ -18,7 +18,7 @@ class SparkStage(Protocol):
     num_completed_tasks: int
 
 
-class Progress:
+class ReportProgress:
     """The progress of a report with `stages` stages; `percent` is from 0 to 99."""
 
     def __init__(self, stages: int) -> None:

@@ -27,7 +27,7 @@ from pyspark.errors import PySparkException
 from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, ReportKind
 from monitoring.reports.models import Report, State
-from monitoring.reports.progress import Progress, SparkStage
+from monitoring.reports.progress import ReportProgress, SparkStage
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import (
     SparkStarting,
@@ -58,7 +58,7 @@ class Attempt:
 
     def __init__(self, report: Report, kind: ReportKind) -> None:
         self.report = report
-        self.progress = Progress(len(kind.stages))
+        self.progress = ReportProgress(len(kind.stages))
         self._kind = kind
         self._row = Report.objects.filter(pk=report.pk, state=State.RUNNING, attempt=report.attempt)
         self._written_s = 0.0

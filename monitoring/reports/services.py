@@ -21,7 +21,7 @@ from monitoring.clusters import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, validated_range
 from monitoring.reports.models import Report, State
-from monitoring.reports.send import send
+from monitoring.reports.report_queue import send
 from monitoring.scope import Scope
 
 WAITING_MAX = 10  # unfinished reports of one cluster

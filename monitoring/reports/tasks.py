@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from monitoring.reports import services
 from monitoring.reports.models import Report, State
-from monitoring.reports.send import send
+from monitoring.reports.report_queue import send
 
 ATTEMPTS_MAX = 2
 SILENCE_MAX = timedelta(seconds=30)  # without a heartbeat; then the worker counts as dead

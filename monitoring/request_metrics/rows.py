@@ -89,7 +89,7 @@ def _between(before: ApiCounters, now: ApiCounters) -> ApiCounters:
 
 
 def _values_between(before: Distribution, now: Distribution) -> Distribution:
-    """Quantiles of the source are not of a time that could be chosen."""
+    """The quantiles are those of `now`: the source computes them over a time of its own."""
     buckets = {
         bound: max(counted - before.buckets.get(bound, 0.0), 0.0)
         for bound, counted in now.buckets.items()
@@ -99,7 +99,7 @@ def _values_between(before: Distribution, now: Distribution) -> Distribution:
 
 
 def _added(before: float | None, now: float | None) -> float | None:
-    """Unknown also if the source did not count it before."""
+    """None also if `before` does not have it."""
     return None if before is None or now is None else max(now - before, 0.0)
 
 
@@ -131,7 +131,7 @@ def _latency(values: Distribution) -> Latency:
     bounds = [bound for bound, _count in buckets if math.isfinite(bound)]
     if not bounds:
         return Latency(mean)
-    if mean == 0:  # then all of them are
+    if mean == 0:  # then all values are 0
         return Latency(0.0, 0.0, 0.0, bounds[0], bounds[-1])
     return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), bounds[0], bounds[-1])
 

@@ -28,18 +28,18 @@ _STATS = (
 def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: ClusterReads) -> Tick:
     """Make a tick from `reads`. What could not be read is null and listed in `reason`.
 
-    Invalid values are null and listed in `refused`.
+    Invalid values are null and listed in `invalid`.
     """
     rows = join_groups(reads.metadata, reads.coordinators)
     groups = _groups(cluster, tick, reads, rows)
-    reads.refused.add_all(rows.refused)
+    reads.invalid.add_all(rows.invalid)
     return Tick(
         cluster=cluster,
         tick=tick,
         at_ms=reads.at_ms,
         interval_ms=interval_ms,
         reason=several(sorted(set(reads.failures))[:_REASONS_MAX]),
-        refused=[*reads.refused.messages()],
+        invalid=[*reads.invalid.messages()],
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,
@@ -127,7 +127,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) ->
     ends = _end_offsets(
         rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end
     )
-    _refuse_far_commits(rows, ends)
+    _drop_far_commits(rows, ends)
     members = rows.members
     columns = _tick_columns(cluster, tick, reads.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
@@ -149,13 +149,13 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) ->
     return pa.table(columns, schema=GROUPS)
 
 
-def _refuse_far_commits(rows: JoinedGroups, ends: Longs) -> None:
+def _drop_far_commits(rows: JoinedGroups, ends: Longs) -> None:
     """Clients can commit any offset. If it is too far from the end, the end is unknown."""
     is_known = has_lag(rows.committed >= 0, ends >= 0)
     far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = printable(rows.groups[number].group)
-        rows.refused.add(Reason("group_far_commits", group=name))
+        rows.invalid.add(Reason("group_far_commits", group=name))
     ends[far] = -1
 
 

@@ -25,14 +25,14 @@ def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tic
     if previous is not None and previous.cluster_id != tick.cluster_id:
         previous = None  # another cluster has this address now
     silent = _silent_groups(tick, previous, coordinators) if previous is not None else None
-    groups, refused = tick.groups, tick.refused
+    groups, invalid = tick.groups, tick.invalid
     if silent is not None and _has_room(tick.groups, silent):
         groups = pa.concat_tables([tick.groups, silent])
     elif silent is not None:
-        refused = [*refused, Reason("silent_groups")]
+        invalid = [*invalid, Reason("silent_groups")]
     return replace(
         tick,
-        refused=refused,
+        invalid=invalid,
         brokers=_brokers(tick, previous),
         groups=groups.unify_dictionaries(),
         groups_complete=tick.groups_complete and silent is None,

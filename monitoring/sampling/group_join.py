@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitoring.gateway.wire.groups import Member
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.sampling.group_validation import GroupFacts, validated_groups
@@ -36,8 +36,8 @@ class JoinedGroups:
     partition: Ints  # −1 = none
     committed: Longs  # −1 = no commit
     member_index: Ints  # −1 = no member
-    refused: Refusals
-    left_out_count: int  # groups that were refused as a whole
+    invalid: InvalidParts
+    left_out_count: int  # groups that were invalid as a whole
 
 
 class _PackedKeys:
@@ -73,8 +73,8 @@ def join_groups(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> 
     """Join commits and assignments of all listed groups."""
     reads = list(coordinators)
     facts = {group.group: group for group in _group_facts(reads)}
-    refused = Refusals()
-    validated = validated_groups(metadata, reads, facts, refused)
+    invalid = InvalidParts()
+    validated = validated_groups(metadata, reads, facts, invalid)
     groups = [facts[name] for name in sorted(validated)]
     topics = _TopicIndex(metadata.topics)
     committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
@@ -87,7 +87,7 @@ def join_groups(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> 
                 assigned.add(number, topics[name], partitions, owner)
             members.append(member)
     left_out_count = len(facts) - len(groups)
-    return _join(groups, topics.names, members, committed, assigned, refused, left_out_count)
+    return _join(groups, topics.names, members, committed, assigned, invalid, left_out_count)
 
 
 class _TopicIndex:
@@ -131,7 +131,7 @@ def _join(
     members: list[Member],
     committed: _PackedKeys,
     assigned: _PackedKeys,
-    refused: Refusals,
+    invalid: InvalidParts,
     left_out_count: int,
 ) -> JoinedGroups:
     commit_keys, offsets = committed.arrays()
@@ -158,6 +158,6 @@ def _join(
         partition=partition,
         committed=offset_of_row,
         member_index=owner_of_row,
-        refused=refused,
+        invalid=invalid,
         left_out_count=left_out_count,
     )

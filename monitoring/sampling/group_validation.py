@@ -1,7 +1,7 @@
 """Validates commits and members of groups, and limits the size of a tick's group table.
 
 Clients can commit to any topic and partition, and a web process keeps all rows in memory. So
-partitions that a topic does not have are refused. Of topics that do not exist, only a few
+partitions that a topic does not have are invalid. Of topics that do not exist, only a few
 partitions are kept. If all groups together are too large, the largest groups are left out.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import TopicCommits
 from monitoring.gateway.wire.groups import Member
-from monitoring.gateway.wire.limits import Refusals, printable
+from monitoring.gateway.wire.limits import InvalidParts, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.reasons import Reason
@@ -68,11 +68,11 @@ def validated_groups(
     metadata: Metadata,
     reads: Iterable[CoordinatorRead],
     facts: Mapping[str, GroupFacts],
-    refused: Refusals,
+    invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
     """The groups of `facts` whose rows fit into the table."""
     groups = {name: ValidatedGroup() for name in facts}
-    check = _PartitionCheck(metadata.spans, refused)
+    check = _PartitionCheck(metadata.spans, invalid)
     for read in reads:
         for commits in read.commits:
             name = commits.group
@@ -84,14 +84,14 @@ def validated_groups(
             if name in groups:
                 group = groups[name]
                 group.members += [check.member(name, group, member) for member in described.members]
-    return _that_fit(groups, facts, metadata.spans, refused)
+    return _that_fit(groups, facts, metadata.spans, invalid)
 
 
 def _that_fit(
     groups: dict[str, ValidatedGroup],
     facts: Mapping[str, GroupFacts],
     spans: Mapping[str, range],
-    refused: Refusals,
+    invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
     sizes = {name: group.size(facts[name], spans) for name, group in groups.items()}
     rows_left, bytes_left = limits.GROUP_ROWS_MAX, limits.GROUP_TABLE_BYTES_MAX
@@ -99,7 +99,7 @@ def _that_fit(
     for name in sorted(sizes, key=lambda name: sizes[name]):
         rows, size_bytes = sizes[name]
         if rows > rows_left or size_bytes > bytes_left:
-            refused.add(Reason("group_too_large", group=printable(name)))
+            invalid.add(Reason("group_too_large", group=printable(name)))
             continue
         rows_left, bytes_left = rows_left - rows, bytes_left - size_bytes
         fitting[name] = groups[name]
@@ -107,10 +107,10 @@ def _that_fit(
 
 
 class _PartitionCheck:
-    """Selects the partitions that can exist, and reports the others as refused."""
+    """Selects the partitions that can exist, and reports the others as invalid."""
 
-    def __init__(self, spans: Mapping[str, range], refused: Refusals) -> None:
-        self._spans, self._refused = spans, refused
+    def __init__(self, spans: Mapping[str, range], invalid: InvalidParts) -> None:
+        self._spans, self._invalid = spans, invalid
         self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
         self._reported: set[str] = set()  # groups with unknown topics that were reported
 
@@ -145,7 +145,7 @@ class _PartitionCheck:
         if exists.all():
             return slice(None)
         names = {"group": printable(name), "topic": printable(topic)}
-        self._refused.add(Reason("group_partitions", **names))
+        self._invalid.add(Reason("group_partitions", **names))
         return exists if exists.any() else None
 
     def _select_unknown_topic(
@@ -158,5 +158,5 @@ class _PartitionCheck:
         self._unknown_left -= len(selection)
         if len(selection) < len(partitions) and name not in self._reported:
             self._reported.add(name)
-            self._refused.add(Reason("group_unknown_topics", group=printable(name)))
+            self._invalid.add(Reason("group_unknown_topics", group=printable(name)))
         return selection if len(selection) else None

@@ -95,10 +95,10 @@ def _previous_tick(slug: str, tick_number: int) -> Tick | None:
     return tick_stream.last_ok_tick(slug, may_block=True) or last
 
 
-def notify(group: str, kind: str, tick: Tick) -> None:
+def notify(channel_group: str, kind: str, tick: Tick) -> None:
     """Send the tick's number to the web processes; they read the tick from Redis."""
     message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
     try:
-        event_loop.run(get_channel_layer().group_send(group, message), _NOTIFY_TIMEOUT_S)
+        event_loop.run(get_channel_layer().group_send(channel_group, message), _NOTIFY_TIMEOUT_S)
     except (RedisError, OSError, TimeoutError) as error:
         log.warning("no notification for tick %d of %s: %s", tick.tick, tick.cluster, error)

@@ -21,7 +21,7 @@ from monitoring.ticks.tick_stream import record_gap
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
 _CLOSE_TIMEOUT_S = 2.0
-_row_level = process_memory.RowLevel()
+_memory = process_memory.ReleaseWhenSmaller()
 
 
 @shared_task
@@ -42,9 +42,9 @@ def sample(tick_number: int) -> None:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, tick_number, interval_ms)
     if removed:
-        # A cluster that was too large has no rows, which `_row_level` counts.
-        process_memory.give_back()
-    _row_level.note(readers.row_count())
+        # A cluster that was too large to be sampled has no rows, so `_memory` does not notice.
+        process_memory.release()
+    _memory.set_row_count(readers.row_count())
 
 
 def _target(cluster: Cluster, tick_number: int) -> SamplingTarget | None:

@@ -1,9 +1,9 @@
 """A day of raw rows as a pattern for days of the past. Pure.
 
 A pattern is the tables of the raw level (history/table_specs.py) of a whole day. Nothing appears
-or disappears in it, and its end joins its start: the rows of its first tick have as values before
-it those of its end. So the same day can be written for each day of the past. Offsets and topic ids
-are null: those of the past are not known.
+or disappears in it, and the rows of its first tick continue those of its last tick. So the same day
+can be written for each day of the past. Offsets and topic ids are null: those of the past are not
+known.
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ def shifted(rows: pa.Table, by_ms: int) -> pa.Table:
 
 
 def joined_ends(tables: Tables) -> dict[str, pa.Table]:
-    """The day with its first tick behind its end, and without offsets. Raises NotSteady."""
+    """The day as a pattern: its first tick continues its last one, and offsets are null.
+
+    Raises NotSteady.
+    """
     ticks = tables[TICKS].filter(pc.field("status") == "ok")
     first_ms = pc.min(ticks["at_ms"]).as_py()
     found = {TICKS: tables[TICKS].select(RAW_TICKS.names)}
@@ -129,7 +132,7 @@ def _without_offsets(table: Table, rows: pa.Table) -> pa.Table:
 def until(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
     """The part of a day before `end_ms`; with its last tick everything disappears.
 
-    What is recorded behind it begins with nothing, so the rows in front of it must end so.
+    The recorded history that follows begins with new keys, so those of the pattern must end.
     """
     kept = {name: rows.filter(pc.field("at_ms") < end_ms) for name, rows in tables.items()}
     sampled = kept[TICKS].filter(pc.field("status") == "ok").sort_by("at_ms")

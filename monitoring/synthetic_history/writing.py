@@ -32,8 +32,8 @@ from monitoring.history.levels import (
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
-from monitoring.pipeline.coverage import kept_from_ms
 from monitoring.pipeline.jobs import coarser_ticks
+from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.workspace import Workspace, opened
 from monitoring.synthetic_history import marker
 from monitoring.synthetic_history.marker import WrittenRange

@@ -5,7 +5,7 @@ cluster, and a small JSON header (`meta`):
 
     {"version": 1, "cluster": slug, "tick": int, "at_ms": int, "interval_ms": int,
      "status": "ok" | "gap", "reason": str,           # a gap says why nothing was sampled
-     "refused": [str],                                # invalid values that were dropped
+     "invalid": [str],                                # invalid values that were dropped
      "took_ms": int, "controller_id": int | null, "cluster_id": str,
      "groups_complete": bool, "zookeeper_up": bool | null,
      "since": {"leaderless"?: ms, "zookeeper"?: ms},  # when a current problem began

@@ -27,7 +27,7 @@ class Tick:
     interval_ms: int
     status: Literal["ok", "gap"] = "ok"
     reason: str = ""  # of a gap; in an ok tick: what could not be read
-    refused: list[str] = field(default_factory=list)  # invalid values of the cluster
+    invalid: list[str] = field(default_factory=list)  # invalid values of the cluster
     took_ms: int = 0
     controller_id: int | None = None
     cluster_id: str = ""
@@ -50,7 +50,7 @@ class Tick:
 
 
 _META = (
-    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "refused", "took_ms",
+    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "invalid", "took_ms",
     "controller_id", "cluster_id", "groups_complete", "zookeeper_up", "since", "brokers",
 )  # fmt: skip
 
@@ -66,7 +66,7 @@ def _ipc(table: pa.Table) -> bytes:
 def encode(tick: Tick) -> dict[str, bytes | int]:
     """The fields of the stream entry for `tick`."""
     meta = {"version": _VERSION} | {name: getattr(tick, name) for name in _META}
-    meta |= {"reason": dumps(tick.reason), "refused": list(map(dumps, tick.refused))}
+    meta |= {"reason": dumps(tick.reason), "invalid": list(map(dumps, tick.invalid))}
     return {
         "tick": tick.tick,
         "meta": json.dumps(meta, separators=(",", ":")).encode(),
@@ -85,7 +85,8 @@ def decode(fields: Mapping[bytes, bytes], tables: Sequence[str] = tuple(_SCHEMAS
     """
     meta = _meta(fields)
     meta["reason"] = loads(meta.get("reason", ""))
-    meta["refused"] = list(map(loads, meta.get("refused", [])))
+    # Older versions wrote `refused`; their ticks are read for 15 minutes after an update.
+    meta["invalid"] = list(map(loads, meta.get("invalid", meta.get("refused", []))))
     return Tick(
         **{name: _table(fields[name.encode()], _SCHEMAS[name]) for name in tables},
         **{name: meta[name] for name in _META if name in meta},

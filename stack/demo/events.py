@@ -13,7 +13,7 @@ from collections import deque
 from pathlib import Path
 
 from monitoring.clock import now_ms
-from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError
 from stack.demo.outages import OutageLog
@@ -31,7 +31,7 @@ class BrokerEvents:
 
     def __init__(self, urls: AdminUrls, position_file: Path, topic: str) -> None:
         self._brokers = sorted(urls.by_broker)
-        self._admin = BrokerAdmin(urls)
+        self._admin = BrokerdAdmin(urls)
         self._topic = topic
         self._position_file = position_file
         self._positions: dict[str, dict[str, int]] = self._load()  # acknowledged

@@ -47,7 +47,7 @@ for group, state in (("billing", "firing"), ("old", "resolved")):
     alert = Alert.objects.create(**told, group=group, state=state, lag=80, lag_max=50,
                                  resolved_at_ms=9000 if state == "resolved" else None)
 later = timezone.now() + timedelta(hours=1)
-for state, error in (("pending", ""), ("failed", "answered 500"), ("delivered", "")):
+for state, error in (("waiting", ""), ("failed", "answered 500"), ("delivered", "")):
     AlertDelivery.objects.create(rule=rule, alert=alert, event="fired", payload={}, state=state,
                                  attempts=1, error=error, next_attempt_at=later)
 from monitoring.models import PipelineRun, PipelineState

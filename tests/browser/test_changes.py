@@ -26,7 +26,7 @@ def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
 def partitions_of(cluster: Cluster, topic: str) -> int | None:
     with for_cluster(cluster) as gateway:
         try:
-            return len(gateway.admin.describe_topic(topic).partitions)
+            return len(gateway.topics.describe_topic(topic).partitions)
         except NotFound:
             return None
 

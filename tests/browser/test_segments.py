@@ -25,9 +25,9 @@ def log(transactional_db, redis_server, live_cluster: LiveCluster) -> None:
     EgressTarget.objects.create(host="127.0.0.1", purpose=EgressTarget.Purpose.ADMIN_PORT)
     with live_cluster.gateway() as gateway:
         if not gateway.wire.has_topic(TOPIC):
-            gateway.admin.create_topic(TOPIC, 1, 1, {"segment.bytes": "20000"})
+            gateway.topics.create_topic(TOPIC, 1, 1, {"segment.bytes": "20000"})
             write(live_cluster)
-        leader = gateway.admin.describe_topic(TOPIC).partitions[0].leader
+        leader = gateway.topics.describe_topic(TOPIC).partitions[0].leader
     known = PARTITIONS[0] | {"topic": TOPIC, "leader": leader, "log_end_offset": 600}
     group = GROUPS[0] | {"topic": TOPIC, "log_end_offset": 600, "committed_offset": 300}
     sample("local", partitions=[known | {"replicas": [leader], "isr": [leader]}], groups=[group])

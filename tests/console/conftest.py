@@ -58,7 +58,7 @@ BROKERS = [
 def _nothing_remembered(monkeypatch):
     """Each test's web process has read no tick yet."""
     # It collects all garbage, which takes a third of a second in a process as large as the tests'.
-    monkeypatch.setattr(snapshot_cache.process_memory, "give_back", lambda: None)
+    monkeypatch.setattr(snapshot_cache.process_memory, "release", lambda: None)
     for slug in ("local", "staging", "other"):
         snapshot_cache.forget(slug)
 
@@ -168,5 +168,13 @@ def _no_broker_answers(monkeypatch):
     def down(gateway):
         raise ClusterUnavailable(Reason("no_answer_in_time", seconds=5))
 
-    for part in ("admin", "browse", "groups", "wire", "broker_admin", "quotas", "reassignments"):
+    for part in (
+        "topics",
+        "record_pages",
+        "groups",
+        "wire",
+        "brokerd_admin",
+        "quotas",
+        "reassignments",
+    ):
         monkeypatch.setattr(Gateway, part, property(down))

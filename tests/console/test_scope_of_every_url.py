@@ -39,7 +39,7 @@ def a_tick() -> None:
     reads = [row | {"topic": topic} for topic in ("orders", "salaries") for row in GROUPS[:2]]
     others = [row | {"group": "payers", "client_id": "payers-app"} for row in reads]
     refused = ["group payers: partitions that topic salaries does not have"]
-    sample(partitions=orders + salaries, groups=reads + others, refused=refused)
+    sample(partitions=orders + salaries, groups=reads + others, invalid=refused)
 
 
 def a_rule(cluster, group: str, topic: str) -> int:

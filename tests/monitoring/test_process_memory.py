@@ -21,7 +21,7 @@ before = resident_bytes()
 pieces = [pa.array(range(5000)) for _ in range(4000)]
 taken = resident_bytes() - before
 del pieces
-process_memory.give_back()
+process_memory.release()
 print(taken, resident_bytes() - before)
 """
 
@@ -37,14 +37,14 @@ def test_free_memory_is_released_to_the_system():
 
 
 def test_memory_is_released_when_the_rows_fall_below_half(monkeypatch):
-    given_back = []
-    monkeypatch.setattr(process_memory, "give_back", lambda: given_back.append(True))
-    level = process_memory.RowLevel()
+    released = []
+    monkeypatch.setattr(process_memory, "release", lambda: released.append(True))
+    memory = process_memory.ReleaseWhenSmaller()
     for rows in (100, 0, 50_000, 40_000, 30_000):
-        level.note(rows)
-    assert not given_back  # little was held, or most of it still is
-    level.note(20_000)
-    assert len(given_back) == 1
-    level.note(15_000)
-    level.note(0)
-    assert len(given_back) == 2
+        memory.set_row_count(rows)
+    assert not released  # little was held, or most of it still is
+    memory.set_row_count(20_000)
+    assert len(released) == 1
+    memory.set_row_count(15_000)
+    memory.set_row_count(0)
+    assert len(released) == 2

@@ -20,7 +20,6 @@ import pytest
 
 from brokerd.protocol.records import BatchHeader
 from monitoring.client_settings import ClientSettings
-from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -33,10 +32,11 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.records import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
@@ -52,8 +52,8 @@ DEFAULT_CONFIGS = {
 }
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
-    "admin", "broker_admin", "broker_configs", "broker_metrics", "browse", "client_settings",
-    "groups", "producing", "quotas", "reassignments", "wire",
+    "broker_configs", "broker_metrics", "brokerd_admin", "client_settings", "groups",
+    "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics", "wire",
 )  # fmt: skip
 
 
@@ -163,14 +163,15 @@ class FakeGateway:
         self.client_settings = ClientSettings(((cluster.id, 9092),))
         _CLUSTERS[cluster.id] = cluster
         self.wire = FakeWire(cluster)
-        self.admin = FakeAdmin(cluster)
+        self.topics = FakeTopicAdmin(cluster)
         self.groups = FakeGroupAdmin(cluster)
+        self.log_offsets = FakeLogOffsets(cluster)
         self.broker_configs = FakeBrokerConfigs(cluster)
-        self.browse = FakeBrowse(cluster)
+        self.record_pages = FakeRecordPages(cluster)
         self.quotas = FakeQuotas(cluster)
         self.reassignments = FakeReassignments(cluster)
         self.producing = FakeProducing(cluster)
-        self.broker_admin = FakeBrokerAdmin(cluster)
+        self.brokerd_admin = FakeBrokerdAdmin(cluster)
         self.broker_metrics = FakeBrokerMetrics(cluster)
 
     def close(self) -> None:
@@ -184,7 +185,7 @@ class FakeGateway:
 
 
 class FakeWire:
-    """As monitoring.gateway.wire.facade.Wire."""
+    """As monitoring.gateway.wire.sync_client.Wire."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -207,7 +208,7 @@ class FakeWire:
             for name, topic in self._cluster.topics.items()
         }
         first = min(self._cluster.up)
-        return _assemble(self._cluster.id, first, brokers, rows, Refusals())
+        return _assemble(self._cluster.id, first, brokers, rows, InvalidParts())
 
     def cluster_id(self) -> str:
         self._cluster.asked("cluster_id")
@@ -383,7 +384,7 @@ class FakeReassignments:
 
 
 class FakeGroupAdmin:
-    """As monitoring.gateway.group_admin.GroupAdmin; all records were written at one time."""
+    """As monitoring.gateway.group_admin.GroupAdmin."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -398,25 +399,6 @@ class FakeGroupAdmin:
     def committed(self, group: str) -> dict[TopicPartition, int]:
         self._cluster.asked("committed")
         return dict(self._cluster.commits.get(group, {}))
-
-    def log_ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
-        self._cluster.asked("log_ranges")
-        return {
-            (topic, number): range(
-                self._cluster.topics[topic].starts.get(number, 0),
-                len(self._cluster.topics[topic].records[number]),
-            )
-            for topic, number in partitions
-        }
-
-    def offsets_at(
-        self, partitions: Iterable[TopicPartition], at_ms: int
-    ) -> dict[TopicPartition, int | None]:
-        self._cluster.asked("offsets_at")
-        return {
-            key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
-            for key in partitions
-        }
 
     def alter_offsets(
         self, group: str, offsets: Mapping[TopicPartition, int]
@@ -435,12 +417,38 @@ class FakeGroupAdmin:
         self._cluster.commits_to_change(group)
         del self._cluster.commits[group]
 
+
+class FakeLogOffsets:
+    """As monitoring.gateway.log_offsets.LogOffsets; all records were written at one time."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
+        self._cluster.asked("log_ranges")
+        return {
+            (topic, number): range(
+                self._cluster.topics[topic].starts.get(number, 0),
+                len(self._cluster.topics[topic].records[number]),
+            )
+            for topic, number in partitions
+        }
+
+    def at_time(
+        self, partitions: Iterable[TopicPartition], at_ms: int
+    ) -> dict[TopicPartition, int | None]:
+        self._cluster.asked("log_offsets_at_time")
+        return {
+            key: next((row.offset for row in self._records(key) if row.timestamp_ms >= at_ms), None)
+            for key in partitions
+        }
+
     def _records(self, key: TopicPartition) -> list[RecordRow]:
         return self._cluster.topics[key[0]].records[key[1]]
 
 
-class FakeAdmin:
-    """As monitoring.gateway.topic_admin.Admin."""
+class FakeTopicAdmin:
+    """As monitoring.gateway.topic_admin.TopicAdmin."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -538,8 +546,8 @@ def _check_names(configs: Iterable[str]) -> None:
             raise Refused(f"Unknown topic config name: {key}")
 
 
-class FakeBrowse:
-    """As monitoring.gateway.browse.Browse, without a bound in bytes."""
+class FakeRecordPages:
+    """As monitoring.gateway.record_pages.RecordPages, without a bound in bytes."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -636,8 +644,8 @@ class FakeProducing:
         return WriteOutcome(partition, row.offset)
 
 
-class FakeBrokerAdmin:
-    """As monitoring.gateway.brokerd_admin.BrokerAdmin of a cluster that has no admin ports."""
+class FakeBrokerdAdmin:
+    """As monitoring.gateway.brokerd_admin.BrokerdAdmin of a cluster that has no admin ports."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster

@@ -44,7 +44,7 @@ class LiveCluster:
 
     def create_topic(self, name: str, partitions: int = 2) -> None:
         with self.gateway() as gateway:
-            gateway.admin.create_topic(name, partitions, 1)
+            gateway.topics.create_topic(name, partitions, 1)
 
     def create_compacted_topic(self, name: str) -> list[int]:
         """A topic of one partition whose offsets have a hole of 7999; returns the offsets left."""
@@ -54,7 +54,7 @@ class LiveCluster:
             "min.cleanable.dirty.ratio": "0.01",
         }
         with self.gateway() as gateway:
-            gateway.admin.create_topic(name, 1, 1, configs)
+            gateway.topics.create_topic(name, 1, 1, configs)
         producer = Producer(
             {
                 "bootstrap.servers": self.brokerd.bootstrap_servers,

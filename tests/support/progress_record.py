@@ -1,9 +1,9 @@
-"""A Progress that keeps what an action reports."""
+"""An ApplyProgress that keeps what an action reports."""
 
-from console.actions.action_type import Progress
+from console.actions.action_type import ApplyProgress
 
 
-class ProgressRecord(Progress):
+class ProgressRecord(ApplyProgress):
     """`steps`: the keys of the steps that were started, in order; `items`: key → error."""
 
     def __init__(self) -> None:

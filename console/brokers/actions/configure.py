@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import ActionType, Params, Progress, Target
+from console.actions.action_type import ActionType, ApplyProgress, Params, Target
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.ui.texts import sentence
@@ -92,7 +92,7 @@ class ConfigureBroker(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("configure", _("Changing the setting"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("configure")
         gateway.broker_configs.alter(_broker_or_all(params), params["configs"])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.brokers.actions.configure import BROKER_TARGET
@@ -74,7 +74,7 @@ class SetLogLevel(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("level", _("Changing the level"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("level")
         gateway.broker_configs.alter_loggers(params["broker"], params["levels"])
 

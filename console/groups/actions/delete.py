@@ -4,12 +4,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.groups.actions import shared
 from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.new_offsets import first_of
+from console.groups.reset_rules import first_of
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
@@ -86,7 +86,7 @@ class DeleteGroup(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("delete", _("Deleting"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
         gateway.groups.delete(params["name"])
 

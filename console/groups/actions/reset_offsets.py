@@ -17,7 +17,7 @@ from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Pro
 from console.actions.models import Plan
 from console.groups.actions import shared
 from console.groups.actions.shared import item_key
-from console.groups.new_offsets import CommitInLog, Move, first_of, move
+from console.groups.reset_rules import CommitInLog, ResetEffect, first_of, reset_effect
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -45,7 +45,7 @@ class ResetOffsets(ItemsAction):
         """Members, commits, and the logs of the partitions; those that did not answer are None."""
         keys = list(offsets_of(params))
         committed = gateway.groups.committed(params["name"])
-        logs = gateway.groups.log_ranges(keys)
+        logs = gateway.log_offsets.ranges(keys)
         return {
             **shared.read_members(gateway, params["name"]),
             ITEMS: {item_key(*key): committed.get(key) for key in keys},
@@ -78,7 +78,7 @@ class ResetOffsets(ItemsAction):
         )
         return Draft(
             title=title % {"name": params["name"]},
-            changes=[change for change, _move in rows],
+            changes=[change for change, _effect in rows],
             figures=[] if deletes else figures_of([each for _change, each in rows]),
             checks=_checks(facts, params, deletes),
             warnings=_warnings(facts, params, rows, deletes),
@@ -137,19 +137,22 @@ class ResetOffsets(ItemsAction):
         return Proposal(self.action, plan.resource, params) if earlier else None
 
 
-def _row(facts: Facts, key: TopicPartition, new: int | None) -> tuple[Change, Move]:
+def _row(facts: Facts, key: TopicPartition, new: int | None) -> tuple[Change, ResetEffect]:
     name = item_key(*key)
     committed, log = facts[ITEMS][name], facts[LOGS][name]
-    moved = move(CommitInLog(committed, range(*log)), new) if log else Move()
-    return Change(name, _offset(committed), _offset(new), _note(committed, new, moved)), moved
+    effect = reset_effect(CommitInLog(committed, range(*log)), new) if log else ResetEffect()
+    return Change(name, _offset(committed), _offset(new), _note(committed, new, effect)), effect
 
 
-def _with_shares(rows: list[tuple[Change, Move]]) -> list[tuple[Change, Move]]:
-    """With the part that each partition has of the largest move."""
-    most = max((max(moved.again, moved.skipped) for _change, moved in rows), default=0)
+def _with_shares(rows: list[tuple[Change, ResetEffect]]) -> list[tuple[Change, ResetEffect]]:
+    """With the part that each partition has of the largest effect."""
+    most = max((max(effect.again, effect.skipped) for _change, effect in rows), default=0)
     return [
-        (replace(change, share=max(moved.again, moved.skipped) / most) if most else change, moved)
-        for change, moved in rows
+        (
+            replace(change, share=max(effect.again, effect.skipped) / most) if most else change,
+            effect,
+        )
+        for change, effect in rows
     ]
 
 
@@ -160,36 +163,36 @@ def _checks(facts: Facts, params: Params, deletes: bool) -> list[str]:
     return lines
 
 
-def _note(committed: int | None, new: int | None, moved: Move) -> str:
+def _note(committed: int | None, new: int | None, effect: ResetEffect) -> str:
     if new is None or committed is None:
         return ""
-    if moved.again:
-        return _("reads %(n)s again") % {"n": numbers.count(moved.again)}
-    return _("skips %(n)s") % {"n": numbers.count(moved.skipped)} if moved.skipped else ""
+    if effect.again:
+        return _("reads %(n)s again") % {"n": numbers.count(effect.again)}
+    return _("skips %(n)s") % {"n": numbers.count(effect.skipped)} if effect.skipped else ""
 
 
 def _offset(offset: int | None) -> str:
     return _("not committed") if offset is None else numbers.count(offset)
 
 
-def figures_of(moves: list[Move]) -> list[Figure]:
+def figures_of(effects: list[ResetEffect]) -> list[Figure]:
     """The sums of a reset, in its preview and its review."""
-    lags = [moved.lag for moved in moves if moved.lag is not None]
+    lags = [effect.lag for effect in effects if effect.lag is not None]
     return [
-        Figure(_("Records read again"), numbers.count(sum(moved.again for moved in moves))),
-        Figure(_("Records skipped"), numbers.count(sum(moved.skipped for moved in moves))),
+        Figure(_("Records read again"), numbers.count(sum(effect.again for effect in effects))),
+        Figure(_("Records skipped"), numbers.count(sum(effect.skipped for effect in effects))),
         Figure(
             _("Lag after"), numbers.count(sum(lags) if lags else None), _("of these partitions")
         ),
-        Figure(_("Partitions"), numbers.count(len(moves))),
+        Figure(_("Partitions"), numbers.count(len(effects))),
     ]
 
 
 def _warnings(
-    facts: Facts, params: Params, rows: list[tuple[Change, Move]], deletes: bool
+    facts: Facts, params: Params, rows: list[tuple[Change, ResetEffect]], deletes: bool
 ) -> list[str]:
     lines = [shared.members_text(facts["members"])]
-    if skipped := sum(moved.skipped for _change, moved in rows):
+    if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})
     new_commits = sum(facts[ITEMS][item_key(*key)] is None for key in offsets_of(params))

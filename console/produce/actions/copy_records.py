@@ -59,7 +59,7 @@ class CopyRecords(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         cluster = check_source(params)
         with source_gateway(gateway, params, cluster) as reader:
-            source = reader.admin.describe_topic(params["name"])
+            source = reader.topics.describe_topic(params["name"])
             cluster_id = reader.wire.cluster_id()
         return {
             **read_target(gateway, params["to"]),

@@ -94,7 +94,7 @@ def _audited(params: Params) -> dict[str, Any]:
 
 def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:
     """The facts of a topic that gets records."""
-    values = {each.name: each.value for each in gateway.admin.describe_configs(topic)}
+    values = {each.name: each.value for each in gateway.topics.describe_configs(topic)}
     configs = {key: values.get(name) for name, key in _CONFIGS.items()}
     return {**shared.read_existing(gateway, {"name": topic}), **configs}
 

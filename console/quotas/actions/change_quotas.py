@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import ActionType, Params, Progress, Target
+from console.actions.action_type import ActionType, ApplyProgress, Params, Target
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.quotas.entities import number, title_of
@@ -78,7 +78,7 @@ class ChangeQuotas(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("quotas", _("Changing the quotas"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("quotas")
         gateway.quotas.alter(_entity(params), params["values"])
 

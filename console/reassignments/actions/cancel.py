@@ -1,7 +1,7 @@
 """Cancel reassignments that are in progress, whoever started them.
 
 Parameters: `names` of the topics, and `partitions`: key → topic, partition, replicas, adding and
-removing, as ListPartitionReassignments tells them.
+removing, as ListPartitionReassignments returns them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,12 +51,12 @@ class CancelReassignments(ItemsAction):
             if fact is None:
                 raise PlanRefused(_("“%(name)s” is not being reassigned.") % {"name": key})
         changes = []
-        for key, told in params["partitions"].items():
-            after = [broker for broker in told["replicas"] if broker not in told["adding"]]
+        for key, stored in params["partitions"].items():
+            after = [broker for broker in stored["replicas"] if broker not in stored["adding"]]
             note = _("the copies on %(brokers)s are deleted") % {
-                "brokers": review.ids(told["adding"])
+                "brokers": review.ids(stored["adding"])
             }
-            changes.append(Change(key, review.ids(told["replicas"]), review.ids(after), note))
+            changes.append(Change(key, review.ids(stored["replicas"]), review.ids(after), note))
         return Draft(
             title=_("Cancel reassignments of %(names)s") % {"names": resource_of(params["names"])},
             changes=changes,
@@ -67,8 +67,8 @@ class CancelReassignments(ItemsAction):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str]]:
-        told = params["partitions"]
-        targets = {(told[key]["topic"], told[key]["partition"]): None for key in keys}
+        stored = params["partitions"]
+        targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
         named = {moves.name_of(*key): error for key, error in errors.items()}
         yield from ((key, named.get(key, "")) for key in keys)

@@ -42,8 +42,8 @@ class ElectLeaders(ItemsAction):
         found = cluster_state.partitions(metadata, params["names"])
         return {
             ITEMS: {
-                key: _fact(found.get((told["topic"], told["partition"])))
-                for key, told in params["partitions"].items()
+                key: _fact(found.get((stored["topic"], stored["partition"])))
+                for key, stored in params["partitions"].items()
             }
         }
 
@@ -52,36 +52,36 @@ class ElectLeaders(ItemsAction):
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
-        told = params["partitions"]
+        stored = params["partitions"]
         text = _("The preferred replica of “%(name)s”, broker %(id)d, is not in sync.")
         for key, fact in facts[ITEMS].items():
             if fact is None or not fact["in_sync"]:
-                raise PlanRefused(text % {"name": key, "id": told[key]["preferred"]})
+                raise PlanRefused(text % {"name": key, "id": stored[key]["preferred"]})
         return Draft(
             title=_("Elect the preferred leaders of %(names)s")
             % {"names": resource_of(params["names"])},
             changes=[
                 Change(key, _leader(each["leader"]), _leader(each["preferred"]))
-                for key, each in told.items()
+                for key, each in stored.items()
             ],
-            figures=[Figure(_("Leaders that change"), numbers.count(len(told)))],
+            figures=[Figure(_("Leaders that change"), numbers.count(len(stored)))],
             affected=[_("Clients reconnect to the new leaders. No data is copied.")],
-            before={key: each["leader"] for key, each in told.items()},
-            after={key: each["preferred"] for key, each in told.items()},
+            before={key: each["leader"] for key, each in stored.items()},
+            after={key: each["preferred"] for key, each in stored.items()},
         )
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str]]:
-        told = params["partitions"]
-        places = {key: (told[key]["topic"], told[key]["partition"]) for key in keys}
+        stored = params["partitions"]
+        places = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
         errors = gateway.reassignments.elect_leaders(list(places.values()))
 
         def led() -> bool:
             found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
             for key in keys:
                 now = found.get(places[key])
-                is_led[key] = now is not None and now.leader == told[key]["preferred"]
+                is_led[key] = now is not None and now.leader == stored[key]["preferred"]
             return all(is_led[key] or places[key] in errors for key in keys)
 
         is_led: dict[str, bool] = {}

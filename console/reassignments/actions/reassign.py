@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params, Progress, Unfinished
+from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Params, Unfinished
 from console.actions.draft import Draft, Facts, Figure, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
@@ -99,15 +99,15 @@ class ReassignPartitions(ItemsAction):
         params = params_of(back, plan.params["throttle"])
         return Proposal(self.action, resource_of(params["names"]), params)
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         planned = [Move.of(stored) for stored in params["moves"].values()]
-        pending = [move for move in planned if move.key not in progress.applied_items]
+        remaining = [move for move in planned if move.key not in progress.applied_items]
         if not progress.is_continued:
-            pending = _start(gateway, pending, params["throttle"], progress)
+            remaining = _start(gateway, remaining, params["throttle"], progress)
         progress.start_step(ITEMS)
         deadline = time.monotonic() + LOOK_S
         ended_s: dict[str, float] = {}  # key → when its reassignment was first not listed
-        while pending := _still_moving(gateway, pending, ended_s, progress):
+        while remaining := _still_moving(gateway, remaining, ended_s, progress):
             if time.monotonic() > deadline:
                 raise Unfinished
             time.sleep(PAUSE_S)
@@ -137,38 +137,38 @@ def _fact(state: cluster_state.ClusterState, move: Move) -> dict[str, Any] | Non
 
 
 def _min_insync(gateway: Gateway, name: str) -> int | None:
-    values = {each.name: each.value for each in gateway.admin.describe_configs(name)}
+    values = {each.name: each.value for each in gateway.topics.describe_configs(name)}
     value = values.get("min.insync.replicas") or ""
     return int(value) if value.isdigit() else None
 
 
 def _start(
-    gateway: Gateway, pending: list[Move], throttle: int | None, progress: Progress
+    gateway: Gateway, remaining: list[Move], throttle: int | None, progress: ApplyProgress
 ) -> list[Move]:
     """Set the throttle and start the reassignments; returns those that were accepted."""
     if throttle:
-        _set_throttle(gateway, pending, throttle)
-    targets = {(move.topic, move.partition): move.after for move in pending}
+        _set_throttle(gateway, remaining, throttle)
+    targets = {(move.topic, move.partition): move.after for move in remaining}
     try:
         errors = gateway.reassignments.alter(targets)
     except GatewayError as error:
         if throttle and not error.retriable:
-            _remove_throttle(gateway, pending)
+            _remove_throttle(gateway, remaining)
         raise
     for (topic, partition), why in errors.items():
         progress.end_item(moves.name_of(topic, partition), why)
-    return [move for move in pending if (move.topic, move.partition) not in errors]
+    return [move for move in remaining if (move.topic, move.partition) not in errors]
 
 
 def _still_moving(
-    gateway: Gateway, pending: list[Move], ended_s: dict[str, float], progress: Progress
+    gateway: Gateway, remaining: list[Move], ended_s: dict[str, float], progress: ApplyProgress
 ) -> list[Move]:
     """Report what has ended; returns the rest."""
-    if not pending:
+    if not remaining:
         return []
-    state = cluster_state.read(gateway, sorted({move.topic for move in pending}))
+    state = cluster_state.read(gateway, sorted({move.topic for move in remaining}))
     rest = []
-    for move in pending:
+    for move in remaining:
         key = (move.topic, move.partition)
         found = state.partitions.get(key)
         now = moves.stage(move, found.replicas if found else (), state.running.get(key))
@@ -185,7 +185,7 @@ def _still_moving(
 
 def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
     for topic, configs in moves.throttled_replicas(planned).items():
-        gateway.admin.alter_configs(topic, configs)
+        gateway.topics.alter_configs(topic, configs)
     rates = {moves.LEADER_RATE: str(rate), moves.FOLLOWER_RATE: str(rate)}
     for broker in moves.throttled_brokers(planned):
         gateway.broker_configs.alter(broker, rates)
@@ -203,7 +203,7 @@ def _remove_throttle(gateway: Gateway, planned: list[Move]) -> None:
     for topic in moves.throttled_replicas(planned):
         names = {moves.LEADER_REPLICAS: None, moves.FOLLOWER_REPLICAS: None}
         try:
-            gateway.admin.alter_configs(topic, names)
+            gateway.topics.alter_configs(topic, names)
         except GatewayError as error:
             failures.append(error)
     if failures:

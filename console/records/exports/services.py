@@ -15,7 +15,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
 from monitoring.reason_texts import translated
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import COMPLETE, Event, Progress
+from monitoring.records.search import COMPLETE, Event, SearchProgress
 
 LIMITS = ExportLimits(records=1_000_000, size_bytes=1 << 30, seconds=900.0)
 
@@ -40,11 +40,11 @@ def start(
 
 def pieces(events: Iterator[Event], writer: Writer) -> Iterator[bytes]:
     """The file in pieces, none of them empty; an error of the cluster is said at its end."""
-    last, error = Progress(), ""
+    last, error = SearchProgress(), ""
     yield from _filled(writer.begin())
     try:
         for event in events:
-            if isinstance(event, Progress):
+            if isinstance(event, SearchProgress):
                 last = event
             else:
                 yield from _filled(writer.rows(event))
@@ -58,7 +58,7 @@ def _filled(piece: bytes) -> Iterator[bytes]:
         yield piece
 
 
-def _end(last: Progress, error: str) -> ExportEnd:
+def _end(last: SearchProgress, error: str) -> ExportEnd:
     why = "error" if error else last.end
     is_complete = why == COMPLETE and not last.unread and not last.damaged
     return ExportEnd(

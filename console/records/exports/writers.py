@@ -61,6 +61,9 @@ class Writer(ABC):
     content_type: str
     suffix: str
 
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
     def begin(self) -> bytes:
         return b""
 
@@ -75,9 +78,6 @@ class Writer(ABC):
 
 class JsonLines(Writer):
     content_type, suffix = "application/x-ndjson", "jsonl"
-
-    def __init__(self, topic: str) -> None:
-        self._topic = topic
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
         lines = (record_download.content(self._topic, row, "record") or b"" for row in rows)
@@ -122,14 +122,15 @@ class Parquet(Writer):
 
     content_type, suffix = "application/vnd.apache.parquet", "parquet"
 
-    def __init__(self) -> None:
+    def __init__(self, topic: str) -> None:
+        super().__init__(topic)
         self._file = _Buffer()
         self._writer = pq.ParquetWriter(self._file, _SCHEMA, compression="zstd")
-        self._pending: list[RecordRow] = []
+        self._unwritten: list[RecordRow] = []
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
-        self._pending += rows
-        if len(self._pending) >= _GROUP_ROWS:
+        self._unwritten += rows
+        if len(self._unwritten) >= _GROUP_ROWS:
             self._write()
         return self._file.take()
 
@@ -140,7 +141,7 @@ class Parquet(Writer):
         return self._file.take()
 
     def _write(self) -> None:
-        rows, self._pending = self._pending, []
+        rows, self._unwritten = self._unwritten, []
         if not rows:
             return
         columns = {
@@ -187,9 +188,9 @@ def _text(data: bytes | None) -> str | None:
     return found["text"] if "text" in found else f"base64:{found['base64']}"
 
 
-FORMATS = {"jsonl": JsonLines, "csv": Csv, "parquet": Parquet}
+FORMATS: dict[str, type[Writer]] = {"jsonl": JsonLines, "csv": Csv, "parquet": Parquet}
 
 
 def writer_of(name: str, topic: str) -> Writer:
-    """A writer of a format of FORMATS."""
-    return JsonLines(topic) if name == "jsonl" else Csv() if name == "csv" else Parquet()
+    """A writer of a format. Raises KeyError if there is no such format."""
+    return FORMATS[name](topic)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
 from monitoring.gateway.gateway import Gateway
@@ -52,7 +52,7 @@ class AddPartitions(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("add", _("Adding partitions")), shared.waiting_for_leaders()]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("add")
-        gateway.admin.create_partitions(params["name"], params["total"])
+        gateway.topics.create_partitions(params["name"], params["total"])
         shared.wait_for_leaders(gateway, params["name"], params["total"], progress)

@@ -101,7 +101,7 @@ class DeleteTopics(BulkAction):
         return _("Delete permanently")
 
     def read_topic(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any]:
-        found = gateway.admin.describe_topic(name)
+        found = gateway.topics.describe_topic(name)
         return {"topic_id": found.topic_id, "partitions": len(found.partitions)}
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
@@ -121,7 +121,7 @@ class DeleteTopics(BulkAction):
         )
 
     def apply_topic(self, gateway: Gateway, name: str, params: Params) -> None:
-        gateway.admin.delete_topic(name)
+        gateway.topics.delete_topic(name)
 
 
 class PurgeTopics(BulkAction):
@@ -170,7 +170,7 @@ class PurgeTopics(BulkAction):
 
     def apply_topic(self, gateway: Gateway, name: str, params: Params) -> None:
         offsets = {int(number): offset for number, offset in params["offsets"][name].items()}
-        errors = gateway.admin.delete_records(name, offsets) if offsets else {}
+        errors = gateway.topics.delete_records(name, offsets) if offsets else {}
         for error in errors.values():
             raise Refused(error)
 
@@ -187,15 +187,15 @@ class ConfigureTopics(BulkAction):
     def read_topic(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any]:
         """Values and sources, and the error of the brokers' validation."""
         configs = params["configs"][name]
-        entries = [each for each in gateway.admin.describe_configs(name) if each.name in configs]
+        entries = [each for each in gateway.topics.describe_configs(name) if each.name in configs]
         facts = {
-            "topic_id": gateway.admin.describe_topic(name).topic_id,
+            "topic_id": gateway.topics.describe_topic(name).topic_id,
             "values": {each.name: [each.value, each.source] for each in entries},
             "locked": [each.name for each in entries if each.is_sensitive or each.is_read_only],
             "objection": "",
         }
         try:
-            gateway.admin.alter_configs(name, configs, validate_only=True)
+            gateway.topics.alter_configs(name, configs, validate_only=True)
         except Refused as error:
             facts["objection"] = sentence(error.message)
         return facts
@@ -227,7 +227,7 @@ class ConfigureTopics(BulkAction):
         )
 
     def apply_topic(self, gateway: Gateway, name: str, params: Params) -> None:
-        gateway.admin.alter_configs(name, params["configs"][name])
+        gateway.topics.alter_configs(name, params["configs"][name])
 
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
@@ -28,7 +28,7 @@ class ConfigureTopic(ActionType):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The current values and sources, and the error of the brokers' validation."""
         topic, configs = params["name"], params["configs"]
-        found = {entry.name: entry for entry in gateway.admin.describe_configs(topic)}
+        found = {entry.name: entry for entry in gateway.topics.describe_configs(topic)}
         values = {
             name: [found[name].value, found[name].source] if name in found else None
             for name in configs
@@ -43,7 +43,7 @@ class ConfigureTopic(ActionType):
             return {**facts, "locked": locked}
         facts["inherited"] = {name: found[name].inherited for name in values if name in found}
         try:
-            gateway.admin.alter_configs(topic, configs, validate_only=True)
+            gateway.topics.alter_configs(topic, configs, validate_only=True)
         except Refused as error:
             facts["objection"] = sentence(error.message)
         return facts
@@ -84,9 +84,9 @@ class ConfigureTopic(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("configure", _("Changing the settings"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("configure")
-        gateway.admin.alter_configs(params["name"], params["configs"])
+        gateway.topics.alter_configs(params["name"], params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:
         values = plan.facts.get("values")

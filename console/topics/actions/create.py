@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
@@ -108,16 +108,16 @@ class CreateTopic(ActionType):
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal("topic.delete", plan.resource, {"name": plan.resource})
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("create")
-        gateway.admin.create_topic(
+        gateway.topics.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )
         shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
     def _objection(self, gateway: Gateway, params: Params) -> str:
         try:
-            gateway.admin.create_topic(
+            gateway.topics.create_topic(
                 params["name"],
                 params["partitions"],
                 params["replication"],

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ActionType, Params, Progress
+from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
@@ -66,14 +66,14 @@ class DeleteTopic(ActionType):
     def steps(self, params: Params) -> list[Step]:
         return [Step("delete", _("Deleting")), Step("gone", _("Waiting for the deletion"))]
 
-    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
-        gateway.admin.delete_topic(params["name"])
+        gateway.topics.delete_topic(params["name"])
         progress.start_step("gone")
 
         def is_gone() -> bool:
             try:
-                gateway.admin.describe_topic(params["name"])
+                gateway.topics.describe_topic(params["name"])
             except NotFound:
                 return True
             except GatewayError:  # the topic may be deleted all the same: ask again

@@ -34,7 +34,7 @@ class PurgeTopic(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
-        logs = gateway.groups.log_ranges([(name, number) for number in _numbers(params)])
+        logs = gateway.log_offsets.ranges([(name, number) for number in _numbers(params)])
         return {
             **shared.read_existing(gateway, params),
             POLICY: _policy(gateway, name),
@@ -93,7 +93,7 @@ class PurgeTopic(ItemsAction):
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str]]:
         offsets = {int(key): params["offsets"][key] for key in keys}
-        errors = gateway.admin.delete_records(params["name"], offsets)
+        errors = gateway.topics.delete_records(params["name"], offsets)
         yield from ((key, errors.get(int(key), "")) for key in keys)
 
     def _check(self, facts: Facts, params: Params) -> None:
@@ -124,8 +124,8 @@ class TopicLogs:
 
 def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
     """Raises GatewayError."""
-    found = gateway.admin.describe_topic(topic)
-    logs = gateway.groups.log_ranges([(topic, each.partition) for each in found.partitions])
+    found = gateway.topics.describe_topic(topic)
+    logs = gateway.log_offsets.ranges([(topic, each.partition) for each in found.partitions])
     return TopicLogs(
         found.topic_id, _policy(gateway, topic), {number: log for (_t, number), log in logs.items()}
     )
@@ -143,7 +143,7 @@ def why_not_purgeable(topic: str, policy: str | None) -> str:
 
 
 def _policy(gateway: Gateway, topic: str) -> str | None:
-    configs = gateway.admin.describe_configs(topic)
+    configs = gateway.topics.describe_configs(topic)
     return next((each.value for each in configs if each.name == "cleanup.policy"), None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.actions.action_type import Params, Progress, Target
+from console.actions.action_type import ApplyProgress, Params, Target
 from console.actions.draft import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -38,7 +38,7 @@ def why_not_changeable(name: str) -> str:
 
 def read_existing(gateway: Gateway, params: Params) -> Facts:
     """The facts of an existing topic: id, partitions and replicas."""
-    topic = gateway.admin.describe_topic(params["name"])
+    topic = gateway.topics.describe_topic(params["name"])
     return {
         "topic_id": topic.topic_id,  # differs if the topic was deleted and created again
         "partitions": len(topic.partitions),
@@ -71,13 +71,13 @@ def waiting_for_leaders() -> Step:
     return Step(_LEADERS, _("Waiting for leaders"))
 
 
-def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
+def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: ApplyProgress) -> None:
     """Wait until each partition has a leader. Raises GatewayError if one has none."""
     progress.start_step(_LEADERS)
 
     def all_led() -> bool:
         try:
-            found = gateway.admin.describe_topic(name).partitions
+            found = gateway.topics.describe_topic(name).partitions
         except GatewayError:
             return False
         return len(found) >= partitions and all(partition.leader >= 0 for partition in found)

@@ -9,6 +9,7 @@ import time
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
@@ -17,7 +18,6 @@ from monitoring.gateway.records import RecordRow
 from monitoring.reasons import Reason
 
 _GROUP_RECORDS, _GROUP_BYTES = 500, 4 << 20
-_SILENT_S = 8.0  # a leader that sends nothing for so long
 
 
 def copy(
@@ -76,7 +76,7 @@ class _Copy:
         ):
             message = self._consumer.poll(0.2)
             if message is None:
-                if rows or time.monotonic() - silent_from > _SILENT_S:
+                if rows or time.monotonic() - silent_from > timeouts.SILENT_LEADER_S:
                     break
                 continue
             error, offset = message.error(), message.offset() or 0

@@ -1,4 +1,4 @@
-"""The group functions, with librdkafka. Runs only in a worker process (child.py).
+"""The group functions, with librdkafka. Runs only in a worker process (worker_process.py).
 
 The functions match those of `GroupAdmin`; they also take the cluster's settings and a time limit.
 """
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, Refused
@@ -50,23 +49,6 @@ def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[Topi
     }
 
 
-def log_ranges(
-    settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition]
-) -> dict[TopicPartition, range]:
-    with translated(), admin_client(settings, timeout_s) as client:
-        starts = _offsets(client, timeout_s, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-        ends = _offsets(client, timeout_s, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
-    return {key: range(starts[key], ends[key]) for key in starts.keys() & ends.keys()}
-
-
-def offsets_at(
-    settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition], at_ms: int
-) -> dict[TopicPartition, int | None]:
-    with translated(), admin_client(settings, timeout_s) as client:
-        found = _offsets(client, timeout_s, partitions, OffsetSpec.for_timestamp(at_ms))
-    return {key: None if offset < 0 else offset for key, offset in found.items()}
-
-
 def alter_offsets(
     settings: ClientSettings, timeout_s: int, group: str, offsets: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, str]:
@@ -98,21 +80,3 @@ def _refused(error: KafkaError) -> GatewayError:
     if error.code() in _HAS_MEMBERS:
         return Refused(Reason("group_has_members"))
     return translate(error)
-
-
-def _offsets(
-    client: AdminClient, timeout_s: int, partitions: list[TopicPartition], spec: OffsetSpec
-) -> dict[TopicPartition, int]:
-    """The offsets of the partitions that answered. Raises the error if none did."""
-    request = {ClientPartition(*key): spec for key in partitions}
-    if not request:
-        return {}
-    found, failure = {}, None
-    for key, future in client.list_offsets(request, request_timeout=timeout_s).items():
-        try:
-            found[key.topic, key.partition] = wait(future, timeout_s).offset
-        except KafkaException as error:
-            failure = error
-    if failure is not None and not found:
-        raise failure
-    return found

@@ -1,4 +1,4 @@
-"""Writes records with librdkafka. Runs only in a worker process (child.py).
+"""Writes records with librdkafka. Runs only in a worker process (worker_process.py).
 
 The producer is idempotent: what librdkafka sends again within one call is not written twice.
 """
@@ -9,13 +9,12 @@ from collections.abc import Callable
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from monitoring.client_settings import ClientSettings
+from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.reasons import Reason
 
-_METADATA_S = 8.0
-_PURGE_S = 2.0
 _BY_KEY = -1
 _MESSAGE_BYTES_MAX = 16 << 20  # the broker decides which records are too large
 # Errors after which a record may be in the log. Not sent and sent without an answer are the same
@@ -74,7 +73,7 @@ def send(
             outcomes[number] = _failed(error.args[0], record.partition, is_sent=False)
     if producer.flush(max(0.0, deadline - time.monotonic())):
         producer.purge()
-        producer.flush(_PURGE_S)
+        producer.flush(timeouts.PURGE_S)
     return outcomes
 
 
@@ -96,7 +95,7 @@ def _properties(settings: ClientSettings, compression: str, timeout_s: float) ->
 
 def _partitions(producer: Producer, topic: str) -> set[int]:
     """The topic's partitions. Raises NotFound, or KafkaException."""
-    found = producer.list_topics(topic, timeout=_METADATA_S).topics[topic]
+    found = producer.list_topics(topic, timeout=timeouts.TOPIC_METADATA_S).topics[topic]
     if found.error is not None:
         raise translate(found.error)
     if not found.partitions:

@@ -1,4 +1,4 @@
-"""Reads records with librdkafka. Runs only in a worker process (child.py).
+"""Reads records with librdkafka. Runs only in a worker process (worker_process.py).
 
 The consumer uses assigned partitions and joins no group: it commits nothing, and no group appears
 on the cluster.
@@ -21,7 +21,9 @@ from confluent_kafka import (
 
 from monitoring.client_settings import ClientSettings
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
-from monitoring.gateway.browse import (
+from monitoring.gateway.errors import NotFound, OffsetOutOfRange
+from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.record_pages import (
     FAILED,
     NO_LEADER,
     SILENT,
@@ -30,8 +32,6 @@ from monitoring.gateway.browse import (
     RecordPage,
     UnreadPartition,
 )
-from monitoring.gateway.errors import NotFound, OffsetOutOfRange
-from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
 from monitoring.reasons import Reason
 
@@ -39,7 +39,7 @@ _WINDOW_RECORDS_MAX = 5000  # in the windows of all partitions together
 
 
 def read(request: ReadRequest) -> RecordPage:
-    """Implements `Browse.read`."""
+    """Implements `RecordPages.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
     with translated(), open_consumer(request.settings, reset) as consumer:

@@ -1,6 +1,6 @@
-"""The admin functions, with librdkafka. Runs only in a worker process (child.py).
+"""The admin functions, with librdkafka. Runs only in a worker process (worker_process.py).
 
-The functions match those of `Admin`; they also take the cluster's settings and a time limit.
+The functions match those of `TopicAdmin`; they also take the cluster's settings and a time limit.
 """
 
 from collections.abc import Iterator, Mapping

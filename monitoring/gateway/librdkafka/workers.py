@@ -2,9 +2,9 @@
 
 librdkafka trusts brokers: some responses that violate the protocol abort its process by an
 assertion, without an exception. So it is never loaded into web processes, but into workers
-(child.py). A worker runs one call at a time. If it dies or exceeds the call's time limit, only that
-call fails. Workers start on demand, and a few stay for later calls. They end when this process
-ends, since their socket closes.
+(worker_process.py). A worker runs one call at a time. If it dies or exceeds the call's time limit,
+only that call fails. Workers start on demand, and a few stay for later calls. They end when this
+process ends, since their socket closes.
 """
 
 import atexit
@@ -23,7 +23,7 @@ from typing import Any
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Unreadable
 from monitoring.reasons import Reason
 
-_MODULE = "monitoring.gateway.librdkafka.child"
+_MODULE = "monitoring.gateway.librdkafka.worker_process"
 _ROOT = Path(__file__).parents[3]
 _WORKERS_MAX = 8  # concurrent calls
 _IDLE_MAX = 2  # workers that wait for later calls
@@ -35,7 +35,8 @@ logger = logging.getLogger(__name__)
 
 
 def call(function: str, *arguments: Any, limit_s: float) -> Any:
-    """Call `function` (see FUNCTIONS in child.py) in a worker. Arguments and result are pickled.
+    """Call `function` (of FUNCTIONS in worker_process.py) in a worker. Arguments and result are
+    pickled.
 
     Raises the function's GatewayError, or Unreadable if the worker died or exceeded the limit.
     """

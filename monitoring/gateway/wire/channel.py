@@ -1,7 +1,7 @@
 """Requests to one broker: connects on demand, checks the broker's API versions, and logs in.
 
 After a failure the next request has a short time-out, so that a broker that hangs delays the others
-by half a second at most. After a success the full time-out applies again.
+by RETRY_S at most. After a success the full time-out applies again.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from struct import Struct
 
 from monitoring.client_settings import ClientSettings, TlsSettingsInvalid
+from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
     authentication,
@@ -24,7 +25,6 @@ from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
 from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18
-_RETRY_TIMEOUT_S = 0.5
 _SESSION_SHARE = 0.8  # of a session's lifetime; then a new connection logs in again
 _RANGE = Struct(">hhh")
 # The versions of each API that this package decodes, the preferred one first.
@@ -58,7 +58,7 @@ class Channel:
         large response is not complete in time).
         """
         if self.failed:
-            timeout_s = min(timeout_s, _RETRY_TIMEOUT_S)
+            timeout_s = min(timeout_s, timeouts.RETRY_S)
         connection = None
         try:
             async with asyncio.timeout(timeout_s):

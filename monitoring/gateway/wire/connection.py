@@ -58,7 +58,8 @@ class Connection:
         self._budget = budget
         self._reader = reader
         self._writer = writer
-        self._pending: dict[int, asyncio.Future[bytes]] = {}
+        # Correlation id of each request in flight → its response.
+        self._in_flight: dict[int, asyncio.Future[bytes]] = {}
         self._correlation_ids = itertools.count(1)
         self.unfinished_bytes = 0  # the size of a response that is not complete yet
         self._receiver = asyncio.create_task(self._receive())
@@ -101,7 +102,7 @@ class Connection:
         response is too large.
         """
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._pending[correlation_id] = answer
+        self._in_flight[correlation_id] = answer
         try:
             async with asyncio.timeout(timeout_s):
                 self._writer.write(request)
@@ -114,10 +115,10 @@ class Connection:
             self.close()
             raise
         finally:
-            self._pending.pop(correlation_id, None)
+            self._in_flight.pop(correlation_id, None)
 
     def close(self) -> None:
-        """Close the connection; pending calls raise ClusterUnavailable."""
+        """Close the connection; calls without a response raise ClusterUnavailable."""
         self._receiver.cancel()
         self._writer.close()
         self._fail(ClusterUnavailable(Reason("connection_closed")))
@@ -128,11 +129,11 @@ class Connection:
                 (size,) = _SIZE.unpack(await self._reader.readexactly(4))
                 self._budget.take(size)
                 self.unfinished_bytes = size
-                answer = await self._reader.readexactly(size)
+                response = await self._reader.readexactly(size)
                 self.unfinished_bytes = 0
-                pending = self._pending.get(_SIZE.unpack_from(answer)[0])
-                if pending is not None and not pending.done():
-                    pending.set_result(answer)
+                answer = self._in_flight.get(_SIZE.unpack_from(response)[0])
+                if answer is not None and not answer.done():
+                    answer.set_result(response)
         except OverLimit as error:
             self._writer.close()
             self._fail(error)
@@ -142,9 +143,9 @@ class Connection:
             self._fail(ClusterUnavailable(Reason("closed_by_broker", why=_error_text(error))))
 
     def _fail(self, error: GatewayError) -> None:
-        for pending in self._pending.values():
-            if not pending.done():
-                pending.set_exception(error)
+        for answer in self._in_flight.values():
+            if not answer.done():
+                answer.set_exception(error)
 
 
 def _tls_error_text(error: ssl.SSLError) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
+from monitoring.gateway import timeouts
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
 
@@ -20,7 +21,6 @@ _READ_COMMITTED = 1
 _HEAD = Struct(">iiiibi")
 _I16, _I32 = Struct(">h"), Struct(">i")
 _PARTITION = Struct(">iqi")
-_WAIT_MS = 500
 
 
 class FetchedRecords(NamedTuple):
@@ -37,7 +37,7 @@ def request(topic: str, partition: int, offset: int, max_bytes: int, correlation
     name = topic.encode()
     body = b"".join(
         (
-            _HEAD.pack(-1, _WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
+            _HEAD.pack(-1, timeouts.FETCH_WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
             _I16.pack(len(name)),
             name,
             _I32.pack(1),

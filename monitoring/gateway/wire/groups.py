@@ -22,7 +22,7 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, check_limit, printable, remove_expected
+from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
 from monitoring.reasons import Reason
 
@@ -62,7 +62,7 @@ def list_request(correlation_id: int) -> bytes:
     return messages.encode_request(LIST_KEY, LIST_VERSION, fields, correlation_id, CLIENT_ID)
 
 
-def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup]]:
+def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedGroup]]:
     """(error code, groups). Raises KafkaError, struct.error, ValueError or OverLimit."""
     cursor = Cursor(answer, 4, flexible=True)
     cursor.skip_tags()
@@ -73,7 +73,7 @@ def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.skip_tags()
         if len(group) > limits.GROUP_LENGTH_MAX:
-            refused.add(Reason("group_name", n=len(group), name=printable(group)))
+            invalid.add(Reason("group_name", n=len(group), name=printable(group)))
         else:
             groups.append(ListedGroup(group, _short(state), _short(protocol)))
     return error_code, groups
@@ -93,22 +93,22 @@ def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
 
 
 def decode_describe(
-    answer: bytes, requested: Collection[str], refused: Refusals
+    answer: bytes, requested: Collection[str], invalid: InvalidParts
 ) -> list[DescribedGroup]:
     """The described groups; a group with too many members has an error and no members.
 
     Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `requested`).
     """
     cursor = Cursor(answer, 8)
-    decoder = _GroupDecoder(cursor, set(requested), refused)
+    decoder = _GroupDecoder(cursor, set(requested), invalid)
     return [decoder.group() for _ in range(cursor.array_length(18))]
 
 
 class _GroupDecoder:
     """Decodes group by group, with limits for all groups together."""
 
-    def __init__(self, cursor: Cursor, expected: set[str], refused: Refusals) -> None:
-        self._cursor, self._expected, self._refused = cursor, expected, refused
+    def __init__(self, cursor: Cursor, expected: set[str], invalid: InvalidParts) -> None:
+        self._cursor, self._expected, self._invalid = cursor, expected, invalid
         self._members_read = self._topics_read = 0
 
     def group(self) -> DescribedGroup:
@@ -123,7 +123,7 @@ class _GroupDecoder:
         members = [self._member(group, protocol) for _ in range(count)]
         cursor.skip(4)
         if count > limits.MEMBERS_PER_GROUP_MAX:
-            self._refused.add(Reason("group_members", group=printable(group), n=count))
+            self._invalid.add(Reason("group_members", group=printable(group), n=count))
             return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), ())
         return DescribedGroup(group, error_code, _short(state), tuple(members))
 
@@ -135,7 +135,7 @@ class _GroupDecoder:
         assignment = cursor.bytes()
         if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
             names = {"group": printable(group), "member": printable(member_id)}
-            self._refused.add(Reason("member_names", **names))
+            self._invalid.add(Reason("member_names", **names))
             return Member(printable(member_id), printable(client), printable(host), ())
         if protocol != "consumer":
             return Member(member_id, client, host, ())
@@ -144,7 +144,7 @@ class _GroupDecoder:
         self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:
             names = {"group": printable(group), "member": printable(member_id)}
-            self._refused.add(Reason("member_assignment", **names))
+            self._invalid.add(Reason("member_assignment", **names))
             return Member(member_id, client, host, ())
         return Member(member_id, client, host, assigned)
 

@@ -1,7 +1,7 @@
 """Limits for what is read from a cluster, which may be broken or hostile.
 
-A part that exceeds a limit is left out, and a message is added to `Refusals`, which the cluster's
-pages show. If that is not possible, the whole response is refused (OverLimit). The limits are far
+A part that exceeds a limit is left out, and a message is added to `InvalidParts`, for the cluster's
+pages. If that is not possible, the whole response is refused (OverLimit). The limits are far
 above what real clusters reach, and keep the memory of one pass below some hundred megabytes.
 """
 
@@ -43,7 +43,7 @@ _MESSAGES_MAX = 6
 _NAME_SHOWN_MAX = 60
 
 
-class Refusals:
+class InvalidParts:
     """Messages about what was left out: the first few, and the number of others."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Refusals:
         else:
             self._more += 1
 
-    def add_all(self, other: "Refusals") -> None:
+    def add_all(self, other: "InvalidParts") -> None:
         for reason in other._messages:
             self.add(reason)
         self._more += other._more

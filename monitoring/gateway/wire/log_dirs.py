@@ -122,8 +122,8 @@ class _Decoder:
             are_valid = self.reads.put_sizes(broker, rows[valid], size[valid])
             np.add.at(sizes, np.repeat(self.of_directory, counts)[valid], size[valid])
         paths = (each.path for each in self.directories)
-        told = dict(zip(paths, sizes.tolist(), strict=True)) if are_valid else {}
-        self.reads.put_log_dirs(broker, self.directories, told)
+        size_of_path = dict(zip(paths, sizes.tolist(), strict=True)) if are_valid else {}
+        self.reads.put_log_dirs(broker, self.directories, size_of_path)
 
     def _column(self, name: str) -> Longs:
         return np.concatenate([array[name] for array in self.arrays]).astype(np.int64)

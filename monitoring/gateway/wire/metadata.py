@@ -5,7 +5,7 @@ Version 12 has topic ids; a broker that does not support it is asked for version
 A cluster's partitions are rows, sorted by topic and partition. The row number is the index into all
 arrays of this package. A topic's rows are `spans[topic]`; the row of a partition is
 `spans[topic].start + partition`. A topic has as many rows as the response has partitions of it. A
-partition number that is too high is refused; a missing one is a row without a leader.
+partition number that is too high is invalid; a missing one is a row without a leader.
 
     Metadata v7  = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
                    controller i32, topics[error i16, name s, internal i8, partitions[error i16,
@@ -29,7 +29,7 @@ from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, check_limit, printable
+from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.reasons import Reason
 
 API_KEY = 3
@@ -73,7 +73,7 @@ class Metadata:
     leaders: Ints  # per row, -1 = none
     replicas: BrokerIdLists
     isr: BrokerIdLists
-    refused: Refusals = field(default_factory=Refusals)  # invalid parts of the response
+    invalid: InvalidParts = field(default_factory=InvalidParts)  # invalid parts of the response
 
     @property
     def row_count(self) -> int:
@@ -137,7 +137,7 @@ def decode(answer: bytes, version: int) -> Metadata:
     topics = dict(decoder.next() for _ in range(count))
     topics.pop("", None)
     sorted_brokers = tuple(sorted(brokers.values(), key=_by_id))
-    return _assemble(cluster_id, controller_id, sorted_brokers, topics, decoder.refused)
+    return _assemble(cluster_id, controller_id, sorted_brokers, topics, decoder.invalid)
 
 
 def _by_id(broker: Broker) -> int:
@@ -158,7 +158,7 @@ class _TopicDecoder:
     """Decodes topic by topic, with limits for all topics together."""
 
     def __init__(self, cursor: Cursor) -> None:
-        self.refused = Refusals()
+        self.invalid = InvalidParts()
         self._cursor = cursor
         self._partitions_read = self._ids_read = 0
 
@@ -177,7 +177,7 @@ class _TopicDecoder:
             cursor.skip(4)  # authorized operations
             cursor.skip_tags()
         if not 0 < len(name) <= TOPIC_LENGTH_MAX:
-            self.refused.add(Reason("topic_name", n=len(name), name=printable(name)))
+            self.invalid.add(Reason("topic_name", n=len(name), name=printable(name)))
             return "", _Topic("", [])
         return name, _Topic(topic_id, [rows.get(index, _NO_ROW) for index in range(count)])
 
@@ -201,7 +201,7 @@ class _TopicDecoder:
                 rows[index] = (leader, replicas, isr)
             else:
                 parameters = {"topic": printable(name), "partition": index, "count": count}
-                self.refused.add(Reason("topic_partition", **parameters))
+                self.invalid.add(Reason("topic_partition", **parameters))
         cursor.at = at
         return rows
 
@@ -241,7 +241,7 @@ def _assemble(
     controller_id: int,
     brokers: tuple[Broker, ...],
     topics: dict[str, _Topic],
-    refused: Refusals,
+    invalid: InvalidParts,
 ) -> Metadata:
     names = tuple(sorted(topics))
     rows = [row for name in names for row in topics[name].rows]
@@ -261,7 +261,7 @@ def _assemble(
         leaders=np.array([row[0] for row in rows], dtype=np.int32),
         replicas=replicas,
         isr=_lists([row[2] for row in rows]),
-        refused=refused,
+        invalid=invalid,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, check_limit, printable
+from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.reasons import Reason
 
@@ -47,7 +47,7 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
 
 
 def decode_into(
-    offsets: Longs, metadata: Metadata, leader: int, answer: bytes, refused: Refusals
+    offsets: Longs, metadata: Metadata, leader: int, answer: bytes, invalid: InvalidParts
 ) -> None:
     """Put the response of `leader` into `offsets` (by row); partitions with an error do not change.
 
@@ -77,5 +77,5 @@ def decode_into(
     valid[valid] = metadata.leaders[rows[valid]] == leader
     valid &= offset <= limits.OFFSET_MAX
     for topic in np.unique(np.repeat(np.arange(len(names)), counts)[answered & ~valid]).tolist():
-        refused.add(Reason("topic_offsets", topic=printable(names[topic])))
+        invalid.add(Reason("topic_offsets", topic=printable(names[topic])))
     offsets[rows[valid]] = offset[valid]

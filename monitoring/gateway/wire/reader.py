@@ -31,7 +31,7 @@ from monitoring.gateway.wire import (
 )
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
-from monitoring.gateway.wire.limits import Refusals, check_limit
+from monitoring.gateway.wire.limits import InvalidParts, check_limit
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.reasons import Reason
@@ -58,11 +58,11 @@ class _MetadataCache:
 
 @dataclass(slots=True)
 class _CachedMembers:
-    """The last DescribeGroups response, decoded, and what was refused in it."""
+    """The last DescribeGroups response, decoded, and what is invalid in it."""
 
     answer: bytes
     groups: list[groups.DescribedGroup]
-    refused: Refusals
+    invalid: InvalidParts
 
 
 class ClusterReader:
@@ -201,7 +201,7 @@ class ClusterReader:
                 await step(reads, broker, self._channel((broker.host, broker.port)))
             except OverLimit as error:
                 reads.answered.add(broker.id)
-                reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
+                reads.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
                 reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
             except _DECODE_ERRORS as error:
@@ -217,7 +217,7 @@ class ClusterReader:
     ) -> None:
         cached = self._described.pop(broker.id, None)
         answer = await channel.request(groups.list_request, timeout_s)
-        error, listed = await _decoded(groups.decode_list, answer, reads.refused)
+        error, listed = await _decoded(groups.decode_list, answer, reads.invalid)
         if error:
             raise GatewayError(Reason("lists_no_groups", error=error), retriable=True)
         reads.answered.add(broker.id)
@@ -245,13 +245,13 @@ class ClusterReader:
         cached: _CachedMembers | None,
     ) -> list[groups.DescribedGroup]:
         if cached is None or cached.answer[8:] != answer[8:]:
-            refused = Refusals()
-            described = await _decoded(groups.decode_describe, answer, requested, refused)
-            cached = _CachedMembers(answer, described, refused)
+            invalid = InvalidParts()
+            described = await _decoded(groups.decode_describe, answer, requested, invalid)
+            cached = _CachedMembers(answer, described, invalid)
         members = sum(len(group.members) for group in cached.groups)
         check_limit(reads.member_count + members, limits.MEMBERS_MAX, "too_many_members")
         reads.member_count += members
-        reads.refused.add_all(cached.refused)
+        reads.invalid.add_all(cached.invalid)
         self._described[broker_id] = cached
         return cached.groups
 
@@ -264,7 +264,7 @@ class ClusterReader:
                 await self._counters.read_into(reads, broker.id, timeout_s)
                 return
             except OverLimit as error:
-                reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
+                reads.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
                 reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
 
@@ -300,7 +300,7 @@ class ClusterReader:
             lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
         )
         target = reads.log_end if timestamp == offsets.LATEST else reads.log_start
-        offsets.decode_into(target, reads.metadata, broker.id, answer, reads.refused)
+        offsets.decode_into(target, reads.metadata, broker.id, answer, reads.invalid)
 
 
 async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _T:
@@ -320,9 +320,9 @@ def _all_coordinators_answered(reads: ClusterReads) -> bool:
     answered = {read.broker_id for read in reads.coordinators}
     rows = reads.metadata.spans.get("__consumer_offsets", range(0))
     leaders = set(reads.metadata.leaders[rows.start : rows.stop].tolist())
-    refused = any(group.error for read in reads.coordinators for group in read.commits)
+    has_errors = any(group.error for read in reads.coordinators for group in read.commits)
     brokers = {broker.id for broker in reads.metadata.brokers}
-    return leaders <= answered and brokers <= answered and not refused
+    return leaders <= answered and brokers <= answered and not has_errors
 
 
 def _address_text(address: _Address) -> str:

@@ -1,7 +1,7 @@
 """The result of one pass over a cluster, as arrays.
 
 Every array has one value per row of `metadata` (see metadata.py); `UNKNOWN` is −1. `failures` lists
-missing parts and reasons, `refused` lists invalid values.
+missing parts and reasons, `invalid` lists invalid values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
-from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, check_limit, printable
+from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, InvalidParts, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.reasons import Reason
@@ -72,7 +72,7 @@ class ClusterReads:
     log_dirs: dict[int, list[LogDir]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)  # broker ids
     failures: list[Reason] = field(default_factory=list)
-    refused: Refusals = field(default_factory=Refusals)
+    invalid: InvalidParts = field(default_factory=InvalidParts)
     groups_complete: bool = True
     member_count: int = 0  # of all groups together
 
@@ -97,7 +97,7 @@ class ClusterReads:
             last_record_ms=unknown(),
             has_newer_records=np.ones(metadata.row_count, dtype=bool),
         )
-        reads.refused.add_all(metadata.refused)
+        reads.invalid.add_all(metadata.invalid)
         return reads
 
     def add_coordinator(self, read: CoordinatorRead) -> None:
@@ -113,11 +113,11 @@ class ClusterReads:
     def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> bool:
         """Add the replicas of `broker_id`: a row and a size (bytes) for each.
 
-        If a row occurs twice or a limit is exceeded, all are refused: then it returns False.
+        If a row occurs twice or a limit is exceeded, none is taken: then it returns False.
         """
         invalid = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
         if invalid or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
-            self.refused.add(Reason("broker_sizes", id=broker_id))
+            self.invalid.add(Reason("broker_sizes", id=broker_id))
             return False
         led = self.metadata.leaders[rows] == broker_id
         self.size_bytes[rows[led]] = sizes[led]

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from brokerd.protocol import messages
+from monitoring.gateway import timeouts
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
@@ -22,7 +23,6 @@ NAMES = {
     ELECT_KEY: "ElectLeaders",
 }
 _PREFERRED = 0
-_TIMEOUT_MS = 10_000
 
 Failures = dict[TopicPartition, tuple[int, str]]  # error code, message
 
@@ -52,7 +52,7 @@ def alter_request(
         }
         for topic, keys in groupby(sorted(targets), key=lambda key: key[0])
     ]
-    fields = {"timeout": _TIMEOUT_MS, "topics": topics}
+    fields = {"timeout": timeouts.CONTROLLER_WAIT_MS, "topics": topics}
     return messages.encode_request(ALTER_KEY, ALTER_VERSION, fields, correlation_id, CLIENT_ID)
 
 
@@ -70,7 +70,7 @@ def decode_alter(answer: bytes) -> tuple[int, str, Failures]:
 
 def list_request(correlation_id: int) -> bytes:
     """All reassignments in progress."""
-    fields = {"timeout": _TIMEOUT_MS, "topics": None}
+    fields = {"timeout": timeouts.CONTROLLER_WAIT_MS, "topics": None}
     return messages.encode_request(LIST_KEY, LIST_VERSION, fields, correlation_id, CLIENT_ID)
 
 
@@ -101,7 +101,7 @@ def elect_request(partitions: Sequence[TopicPartition], correlation_id: int) -> 
     fields = {
         "election_type": _PREFERRED,
         "topic_partitions": topics,
-        "timeout": _TIMEOUT_MS,
+        "timeout": timeouts.CONTROLLER_WAIT_MS,
     }
     return messages.encode_request(ELECT_KEY, ELECT_VERSION, fields, correlation_id, CLIENT_ID)
 

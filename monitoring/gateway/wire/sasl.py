@@ -64,8 +64,8 @@ def _scram(sasl: Sasl, nonce: str) -> Login:
     proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
     final = yield f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
     expected = _hmac(_hmac(salted, b"Server Key", digest), auth_message, digest)
-    told = _fields(final.decode("utf-8", "replace")).get("v", "")
-    if not compare_digest(told.encode(), base64.b64encode(expected)):
+    signature_text = _fields(final.decode("utf-8", "replace")).get("v", "")
+    if not compare_digest(signature_text.encode(), base64.b64encode(expected)):
         raise ServerNotTrusted("its signature is wrong")
 
 

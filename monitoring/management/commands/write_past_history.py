@@ -17,7 +17,7 @@ from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root import Root, current
 from monitoring.redis_client import StoreDown
-from monitoring.synthetic_history import marker, pattern, synthetic, writing
+from monitoring.synthetic_history import marker, pattern, synthetic_hour, writing
 from monitoring.synthetic_history.marker import WrittenRange
 from monitoring.synthetic_history.pattern import Hour, NotSteady
 from monitoring.synthetic_history.writing import CannotWrite
@@ -93,8 +93,8 @@ def _synthetic_hour(slug: str, start_ms: int) -> Hour:
     if sample is None:
         raise CannotWrite("it has no sample yet: start the stack and wait for the first one")
     interval_ms = tick_stream.interval_ms()
-    writing.check_rows(synthetic.rows_a_day(sample, interval_ms))
-    return synthetic.hour(sample, start_ms, interval_ms)
+    writing.check_rows(synthetic_hour.rows_a_day(sample, interval_ms))
+    return synthetic_hour.hour(sample, start_ms, interval_ms)
 
 
 def _text(written: WrittenRange) -> str:

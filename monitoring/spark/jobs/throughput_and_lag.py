@@ -18,17 +18,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from monitoring.history import dense
+from monitoring.history import bucket_values
 from monitoring.history.levels import bucket_start
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.history_tables import configure, read
 from monitoring.spark.transforms import summaries
+from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import Bucket
-from monitoring.spark.transforms.carried import carried
-from monitoring.spark.transforms.names import shows_topic, within
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
-from monitoring.spark.transforms.time import bucket_ms_for
+from monitoring.spark.transforms.unchanged_rows import carried
+from monitoring.spark.transforms.visible_names import shows_topic, within
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -150,11 +150,11 @@ class _Rolled:
     in_buckets: DataFrame
     whole: DataFrame
 
-    def dense_buckets(self) -> dense.Buckets:
+    def dense_buckets(self) -> bucket_values.Buckets:
         """The buckets of the report."""
         columns = zip(*((b.at_ms, b.samples, b.rated_ms) for b in self.buckets), strict=True)
         at_ms, samples, rated_ms = (np.array(column, dtype=np.int64) for column in columns)
-        return dense.Buckets(at_ms, samples, rated_ms)
+        return bucket_values.Buckets(at_ms, samples, rated_ms)
 
     def rows_of(self, name: str, names: Sequence[str]) -> dict[str, pa.Table]:
         """The rows of some names, in the order of time."""
@@ -253,7 +253,9 @@ def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
     tables = []
     for name, rows in sorted(rolled.rows_of("topic", names).items()):
         columns = {
-            f"{shown}_per_minute": _nullable(dense.rate(rows, _TOPICS, counter, buckets).mean * 60)
+            f"{shown}_per_minute": _nullable(
+                bucket_values.rate(rows, _TOPICS, counter, buckets).mean * 60
+            )
             for shown, counter in (("messages", "records"), ("bytes", "bytes_in"))
         }
         tables.append(_series_table("topic", name, buckets, columns))
@@ -268,7 +270,7 @@ def _group_series(rolled: _Rolled, groups: pa.Table) -> pa.Table:
     buckets = rolled.dense_buckets()
     tables = []
     for name, rows in sorted(rolled.rows_of("group", names).items()):
-        lag = dense.gauge(rows, "lag", buckets)
+        lag = bucket_values.gauge(rows, "lag", buckets)
         values = {"lag_min": lag.low, "lag_mean": lag.mean, "lag_max": lag.high}
         columns = {column: _nullable(of) for column, of in values.items()}
         tables.append(_series_table("group", name, buckets, columns))
@@ -276,7 +278,7 @@ def _group_series(rolled: _Rolled, groups: pa.Table) -> pa.Table:
 
 
 def _series_table(
-    name: str, value: str, buckets: dense.Buckets, columns: Mapping[str, pa.Array]
+    name: str, value: str, buckets: bucket_values.Buckets, columns: Mapping[str, pa.Array]
 ) -> pa.Table:
     count = len(buckets.at_ms)
     return pa.table(

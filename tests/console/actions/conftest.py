@@ -34,6 +34,6 @@ def resume_and_run(plan: Plan, user: Any) -> Plan:
 
 
 def _run(plan: Plan) -> Plan:
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan

@@ -39,7 +39,7 @@ class DeleteTopics(ItemsAction):
         found = {}
         for name in params["names"]:
             try:
-                found[name] = gateway.admin.describe_topic(name).topic_id
+                found[name] = gateway.topics.describe_topic(name).topic_id
             except NotFound:
                 found[name] = ""
         return {ITEMS: found}
@@ -58,7 +58,7 @@ class DeleteTopics(ItemsAction):
     ) -> Iterator[tuple[str, str]]:
         for key in keys:
             try:
-                gateway.admin.delete_topic(key)
+                gateway.topics.delete_topic(key)
             except (NotFound, Refused) as error:
                 yield key, error.message
             else:
@@ -89,7 +89,7 @@ def confirmed(plan: Plan, user: Any) -> Plan:
 
 
 def ran(plan: Plan) -> Plan:
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -97,7 +97,7 @@ def ran(plan: Plan) -> Plan:
 @pytest.fixture
 def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
     """A plan whose second item failed."""
-    delete = fake_cluster.gateway().admin.__class__.delete_topic
+    delete = fake_cluster.gateway().topics.__class__.delete_topic
 
     def fails(admin: Any, name: str) -> None:
         if name == "payments":
@@ -105,7 +105,7 @@ def partly(plan, fake_cluster, operator, monkeypatch) -> Plan:
         delete(admin, name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fake_cluster.gateway().admin.__class__, "delete_topic", fails)
+        patch.setattr(fake_cluster.gateway().topics.__class__, "delete_topic", fails)
         return confirmed(plan, operator)
 
 
@@ -151,8 +151,8 @@ def test_a_resumed_plan_whose_other_items_changed_stays_failed(
 
 def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    plan.move(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
-    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
+    plan.change_state(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
+    Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=4))
     apply_plan.end_lost()
     plan.refresh_from_db()
     assert services.can_resume(plan)

@@ -26,7 +26,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
         draft={"title": "", "changes": [], "undo": "Delete the topic.", "typed_name": ""},
         state=state,
         created_at=then,
-        moved_at=then,
+        last_progress_at=then,
     )
 
 
@@ -40,7 +40,7 @@ def test_a_plan_that_no_worker_started_is_failed():
     plan = tidied(a_plan(models.QUEUED, 16 * MINUTE))
     assert plan.state == models.FAILED
     assert "No worker" in plan.outcome
-    apply_plan.run(str(plan.pk))  # the message comes at last
+    apply_plan.apply_queued(str(plan.pk))  # the message comes at last
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert AuditEntry.objects.get().outcome == "failed"

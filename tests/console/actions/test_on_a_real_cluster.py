@@ -41,7 +41,7 @@ def test_a_topic_is_created_as_planned_and_audited(cluster, operator):
     assert confirm_and_run(plan, operator).state == models.DONE
     assert partitions_of(cluster, name) == 3
     with for_cluster(cluster) as gateway:
-        configs = {c.name: c.value for c in gateway.admin.describe_configs(name)}
+        configs = {c.name: c.value for c in gateway.topics.describe_configs(name)}
     assert configs["retention.ms"] == "60000"
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.resource, entry.outcome) == ("topic.create", name, "ok")
@@ -81,7 +81,7 @@ def test_records_are_purged_up_to_the_reviewed_offsets(cluster, admin, live_clus
     plan = propose_purge(Principal(admin, ""), cluster, name, Purge(before_offset=3))
     assert confirm_and_run(plan, admin, name).state == models.DONE
     with for_cluster(cluster) as gateway:
-        assert gateway.groups.log_ranges([(name, 0)]) == {(name, 0): range(3, 5)}
+        assert gateway.log_offsets.ranges([(name, 0)]) == {(name, 0): range(3, 5)}
 
 
 def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):
@@ -98,7 +98,7 @@ def test_settings_are_changed_and_restored_by_the_undo(cluster, operator):
 
     def own() -> dict[str, str | None]:
         with for_cluster(cluster) as gateway:
-            entries = gateway.admin.describe_configs(name)
+            entries = gateway.topics.describe_configs(name)
         return {e.name: e.value for e in entries if e.source == "DYNAMIC_TOPIC_CONFIG"}
 
     params = {"configs": {"retention.ms": "60000", "cleanup.policy": "compact"}}

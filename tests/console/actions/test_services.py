@@ -8,7 +8,7 @@ import pytest
 from django.db import connections
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, queue, services, tasks
+from console.actions import apply_plan, models, plan_queue, services, tasks
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -27,13 +27,13 @@ def new_topic_name() -> str:
 
 def make(cluster, name, partitions=2):
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, partitions, 1)
+        gateway.topics.create_topic(name, partitions, 1)
 
 
 def partitions_of(cluster, name) -> int | None:
     with for_cluster(cluster) as gateway:
         try:
-            return len(gateway.admin.describe_topic(name).partitions)
+            return len(gateway.topics.describe_topic(name).partitions)
         except NotFound:
             return None
 
@@ -51,7 +51,7 @@ def creation(name, **changes):
 @pytest.fixture
 def _queued(monkeypatch, django_capture_on_commit_callbacks):
     """What `confirm` would send to a worker."""
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
 
 
 pytestmark = pytest.mark.usefixtures("_queued")
@@ -62,7 +62,7 @@ def test_the_user_who_confirmed_and_the_address_are_audited(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     operator.delete()
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     entry = AuditEntry.objects.get()
     assert (entry.actor_name, entry.remote_addr) == ("operator", "10.7.7.7")
     told = "Planned from 10.0.0.9, confirmed by operator from 10.7.7.7."
@@ -84,7 +84,7 @@ def test_a_change_since_the_review_refuses_the_plan_and_is_described(cluster, op
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_partitions(name, 3)
+        gateway.topics.create_partitions(name, 3)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
     assert "It has 3 partitions now, instead of 2." in plan.outcome
@@ -102,9 +102,9 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
     again = False
     while not again:  # until its partitions lie where those of the first did
         with for_cluster(cluster) as gateway:
-            gateway.admin.delete_topic(name)
+            gateway.topics.delete_topic(name)
             wait_until(lambda: partitions_of(cluster, name) is None, "it is gone")
-            gateway.admin.create_topic(name, 2, 1)
+            gateway.topics.create_topic(name, 2, 1)
             wait_until(lambda: partitions_of(cluster, name) == 2, "it is there again")
             found = topic_changes.read_existing(gateway, {"name": name})
         again = found["replicas"] == plan.facts["replicas"]
@@ -132,7 +132,7 @@ def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     with for_cluster(cluster) as gateway:
-        gateway.admin.delete_topic(name)
+        gateway.topics.delete_topic(name)
     assert confirm_and_run(plan, admin, name).state == models.FAILED
     assert plan.outcome
 
@@ -143,7 +143,7 @@ def test_a_plan_is_applied_once_even_if_confirmed_twice(cluster, operator):
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     assert AuditEntry.objects.count() == 1
 
 
@@ -155,7 +155,7 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
 
     def work():
         try:
-            apply_plan.run(str(plan.pk))
+            apply_plan.apply_queued(str(plan.pk))
         finally:
             connections.close_all()
 
@@ -198,7 +198,7 @@ def test_the_plan_is_queued_by_task_name(
 ):
     monkeypatch.undo()
     sent = []
-    monkeypatch.setattr(queue.current_app, "send_task", lambda *told, **_: sent.append(told))
+    monkeypatch.setattr(plan_queue.current_app, "send_task", lambda *told, **_: sent.append(told))
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with django_capture_on_commit_callbacks(execute=True):
@@ -218,7 +218,7 @@ def test_losing_the_right_before_applying_refuses_the_plan(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     operator.role_grants.all().delete()
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     assert plan.state == models.REFUSED
     assert partitions_of(cluster, name) is None

@@ -71,9 +71,9 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
-    plan.move(models.QUEUED, models.APPLYING)
+    plan.change_state(models.QUEUED, models.APPLYING)
     PlanProgress(plan, registry.find(plan.action)).start_step("create")
-    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
+    Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=4))
     apply_plan.end_lost()
     plan.refresh_from_db()
     assert states(plan) == [StepState.UNKNOWN, StepState.WAITING]
@@ -161,7 +161,7 @@ def test_the_reason_of_a_refused_plan_is_translated(cluster, admin, client_of):
     name = new_topic_name()
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(admin, ADDRESS), "")
-    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=16))
+    Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=16))
     apply_plan.end_lost()
     plan_page = reverse("plan", args=["local", plan.pk])
     why = "No worker started it within 15 minutes. Nothing was changed. Plan the change again."

@@ -242,7 +242,7 @@ def test_a_test_message_is_logged_and_queued(
         answer = client.post(reverse("alert-test", args=["local", rule.pk]))
     assert answer.headers["Location"] == reverse("alert-deliveries", args=["local"])
     delivery = AlertDelivery.objects.get()
-    assert (delivery.event, delivery.state, queued) == ("test", "pending", [delivery.pk])
+    assert (delivery.event, delivery.state, queued) == ("test", "waiting", [delivery.pk])
 
 
 def test_tests_are_limited_and_need_a_webhook(client, make_rule):

@@ -198,7 +198,7 @@ def test_a_broker_that_is_down_is_reported_and_readyz_is_200(client, stack):
 
 
 def test_invalid_values_of_a_cluster_are_reported(client, stack):
-    sample("local", sample("local") + 1, refused=["topic a: partition 20000000, though it has 1"])
+    sample("local", sample("local") + 1, invalid=["topic a: partition 20000000, though it has 1"])
     status, told = readyz(client)
     assert status == 200
     said = "sampled, but some of its values are invalid and are ignored"

@@ -12,13 +12,13 @@ ADMIN = Rights("local", "admin")
 
 
 def test_a_removed_cluster_leaves_no_snapshot_in_the_process(redis_server, monkeypatch):
-    given_back = []
-    monkeypatch.setattr(process_memory, "give_back", lambda: given_back.append(True))
+    released = []
+    monkeypatch.setattr(process_memory, "release", lambda: released.append(True))
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     snapshot_cache.forget("local")
     assert shown() is None
-    assert given_back
+    assert released
 
 
 def test_an_unused_cluster_is_dropped_from_the_cache(redis_server, monkeypatch):

@@ -168,7 +168,7 @@ def test_a_problem_is_reported_with_its_start_time(redis_server):
 
 
 def test_invalid_values_are_reported_to_users_who_see_every_topic(redis_server, db):
-    sample(refused=["topic secret: partition 7, though it has <1>"])
+    sample(invalid=["topic secret: partition 7, though it has <1>"])
     status = snapshot_cache.sample_status("local", ADMIN)
     assert status.state == "partial"
     banner = fragment_renderer.status_html(Cluster(slug="local"), ADMIN)
@@ -319,11 +319,11 @@ def test_refused_values_name_only_topics_and_groups_in_the_scope(redis_server):
         Reason("group_name", n=300, name="theirs"),
         Reason("topic_offsets", topic="theirs"),
     ]
-    sample(refused=[mine, *others])
+    sample(invalid=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
-    told = snapshot_cache.sample_status("local", scoped).problems.refused
+    told = snapshot_cache.sample_status("local", scoped).problems.invalid
     assert told == (str(mine), "An admin can see the details.")
-    assert len(snapshot_cache.sample_status("local", ADMIN).problems.refused) == 4
+    assert len(snapshot_cache.sample_status("local", ADMIN).problems.invalid) == 4
 
 
 def test_the_reason_of_a_gap_names_only_topics_and_groups_in_the_scope(redis_server):

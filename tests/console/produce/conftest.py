@@ -6,7 +6,7 @@ It has three partitions there, which plans read; the sampled tick, which the for
 import pytest
 
 from console.accounts.principal import Principal
-from console.actions import queue
+from console.actions import plan_queue
 from console.actions.models import Plan
 from console.produce.services import WriteRequest, propose_write
 from monitoring.gateway.producing import NewRecord
@@ -16,7 +16,7 @@ from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  
 
 @pytest.fixture
 def orders(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:  # noqa: F811
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     fake_cluster.create_topic("orders", 3)
     return fake_cluster
 

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from console.accounts.principal import Principal
 from console.actions import apply_plan, models, stops
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -99,20 +99,20 @@ def test_a_copy_that_is_stopped_at_the_end_of_a_partition_begins_no_other(
 
 def test_a_plan_that_no_worker_has_begun_ends_at_once(orders, operator):
     plan = planned(operator, *RECORDS)
-    actions.confirm(plan, Principal(operator, ""), "")
+    plans.confirm(plan, Principal(operator, ""), "")
     assert stops.stop(plan, Principal(operator, ""))
     plan.refresh_from_db()
     assert plan.is_stopped
     assert "No record was written." in loads(plan.outcome)
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     assert values(orders) == []
 
 
 def test_a_second_click_and_a_stop_after_the_end_change_nothing(orders, operator, client_of):
     plan = planned(operator, RECORDS[0])
     url = reverse("plan-stop", args=["local", plan.pk])
-    actions.confirm(plan, Principal(operator, ""), "")
-    plan.move(models.QUEUED, models.APPLYING)
+    plans.confirm(plan, Principal(operator, ""), "")
+    plan.change_state(models.QUEUED, models.APPLYING)
     browser = client_of(operator)
     page = browser.get(reverse("plan", args=["local", plan.pk])).content.decode()
     assert url in page
@@ -120,7 +120,7 @@ def test_a_second_click_and_a_stop_after_the_end_change_nothing(orders, operator
         page = browser.post(url, follow=True).content.decode()
         assert "Stopping: the write in progress is finished first" in page
         assert url not in page
-    plan.move(models.APPLYING, models.DONE, stopped_by="")
+    plan.change_state(models.APPLYING, models.DONE, stopped_by="")
     assert "the plan had ended" in browser.post(url, follow=True).content.decode()
     plan.refresh_from_db()
     assert plan.state == models.DONE
@@ -136,7 +136,7 @@ def test_only_who_may_apply_a_plan_stops_it_also_on_a_cluster_that_became_read_o
     orders, operator, viewer, admin, client_of
 ):
     plan = planned(operator, RECORDS[0])
-    actions.confirm(plan, Principal(operator, ""), "")
+    plans.confirm(plan, Principal(operator, ""), "")
     with pytest.raises(PlanRefused, match="does not include"):
         stops.stop(plan, Principal(viewer, ""))
     url = reverse("plan-stop", args=["local", plan.pk])

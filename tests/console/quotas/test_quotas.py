@@ -36,7 +36,7 @@ def plan_of(answer) -> Plan:
 
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, queue, services
+from console.actions import apply_plan, models, plan_queue, services
 from console.actions.models import Plan
 from console.reassignments import moves
 from console.reassignments import services as reassignments
@@ -32,7 +32,7 @@ def brokers(zookeeper, tmp_path_factory):
 
 @pytest.fixture
 def cluster(brokers, redis_server, monkeypatch):
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     addresses = ",".join(broker.address for broker in brokers)
     return Cluster.objects.create(slug="kafka", name="Kafka", bootstrap_servers=addresses)
 
@@ -47,7 +47,7 @@ def topic(cluster, request):
     """Two partitions with 2 MiB each and two replicas."""
     name = f"orders-{abs(hash(request.node.name)) % 10**8}"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, 2, 2)
+        gateway.topics.create_topic(name, 2, 2)
         wait_until(lambda: gateway.wire.has_topic(name), "the topic is there")
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for number in range(64):
@@ -59,7 +59,7 @@ def topic(cluster, request):
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
     while plan.is_open:
-        apply_plan.run(str(plan.pk))
+        apply_plan.apply_queued(str(plan.pk))
         plan.refresh_from_db()
     return plan
 
@@ -71,7 +71,7 @@ def plan_of(principal, cluster, topic, **wanted) -> Plan:
 
 def replicas_of(cluster, topic):
     with for_cluster(cluster) as gateway:
-        return [each.replicas for each in gateway.admin.describe_topic(topic).partitions]
+        return [each.replicas for each in gateway.topics.describe_topic(topic).partitions]
 
 
 def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, topic):
@@ -84,7 +84,7 @@ def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, top
     assert apply(plan).state == models.DONE, plan.outcome
     assert replicas_of(cluster, topic) == list(target.values())
     with for_cluster(cluster) as gateway:
-        settings = {each.name: each for each in gateway.admin.describe_configs(topic)}
+        settings = {each.name: each for each in gateway.topics.describe_configs(topic)}
         rates = {each.name: each.value for each in gateway.broker_configs.describe(added[0])}
     assert settings[moves.LEADER_REPLICAS].is_default
     assert rates.get(moves.FOLLOWER_RATE) is None
@@ -108,7 +108,7 @@ def test_a_reassignment_of_another_tool_is_listed_and_cancelled(principal, clust
             rates = {moves.LEADER_RATE: "1000", moves.FOLLOWER_RATE: "1000"}
             gateway.broker_configs.alter(broker, rates)
         names = {moves.LEADER_REPLICAS: "*", moves.FOLLOWER_REPLICAS: "*"}
-        gateway.admin.alter_configs(topic, names)
+        gateway.topics.alter_configs(topic, names)
         target = (*before[0], absent)
         assert gateway.reassignments.alter({(topic, 0): target}) == {}
     [row] = reassignments.read_progress(principal, cluster)
@@ -128,5 +128,5 @@ def test_the_preferred_leader_is_elected(principal, cluster, topic):
     assert [each["name"] for each in election.draft["changes"]] == [f"{topic}-0"]
     assert apply(election).state == models.DONE, election.outcome
     with for_cluster(cluster) as gateway:
-        first = gateway.admin.describe_topic(topic).partitions[0]
+        first = gateway.topics.describe_topic(topic).partitions[0]
     assert first.leader == first.replicas[0] == target[topic, 0][0]

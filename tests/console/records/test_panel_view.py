@@ -6,7 +6,7 @@ import pytest
 
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.wire.facade import Wire
+from monitoring.gateway.wire.sync_client import Wire
 from monitoring.models import Cluster
 from tests.console.conftest import a_user
 from tests.support.live_cluster import LiveCluster

@@ -13,7 +13,7 @@ from console.records.shown_record import MASKED
 from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import Progress
+from monitoring.records.search import SearchProgress
 from monitoring.schema_registry import schema_cache
 from tests.console.conftest import by
 from tests.monitoring.schema_registry import serialized
@@ -65,12 +65,12 @@ def values(user, cluster, topic):
     return [record.value for record in records]
 
 
-def found(user, cluster, topic, **query) -> tuple[list[int], Progress]:
+def found(user, cluster, topic, **query) -> tuple[list[int], SearchProgress]:
     """The offsets that match, and the last progress."""
     offsets: list[int] = []
     with start_search.start(by(user), cluster, SearchQuery(topic, **query)) as running:
         for event in running.events():
-            if isinstance(event, Progress):
+            if isinstance(event, SearchProgress):
                 progress = event
             else:
                 offsets += [row.offset for row in event]

@@ -12,8 +12,8 @@ from console.records.models import MaskingRule
 from console.records.services import Query, copy_masking_rules, read, read_whole
 from console.records.shown_record import MASKED
 from monitoring import kafka_cluster_id
-from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
+from monitoring.gateway.record_pages import LIMIT_MAX
 from monitoring.models import Cluster
 from monitoring.records.masking import MASK_BYTES
 from stack.demo.topics import BROKERD_EVENTS

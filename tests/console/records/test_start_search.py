@@ -22,7 +22,7 @@ from console.records.streaming_response import streamed
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import Event, Progress
+from monitoring.records.search import Event, SearchProgress
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 
@@ -51,12 +51,12 @@ def principal(role: str, **more) -> Principal:
     return Principal(a_user(f"search-{role}", role, **more), "127.0.0.1")
 
 
-def found(user: Principal, cluster: Cluster, **query) -> tuple[list[int], Progress]:
+def found(user: Principal, cluster: Cluster, **query) -> tuple[list[int], SearchProgress]:
     """The numbers in the values that match, and the last progress."""
     numbers: list[int] = []
     with start_search.start(user, cluster, SearchQuery(TOPIC, **query)) as running:
         for event in running.events():
-            if isinstance(event, Progress):
+            if isinstance(event, SearchProgress):
                 progress = event
             else:
                 numbers += [json.loads(row.value)["number"] for row in event]
@@ -168,7 +168,7 @@ def test_a_followed_search_finds_what_is_written_to_a_partition_that_is_new(clus
     with followed(cluster, topic) as events:
         assert next(events).matched == 0
         with live_cluster.gateway() as gateway:
-            gateway.admin.create_partitions(topic, 2)
+            gateway.topics.create_partitions(topic, 2)
         live_cluster.produce(topic, {1: 1})
         rows = next(event for event in events if isinstance(event, list))
     assert [row.partition for row in rows] == [1]

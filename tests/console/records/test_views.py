@@ -13,8 +13,8 @@ from console.records.models import MaskingRule
 from console.records.services import ReadResult
 from console.records.shown_record import MASKED, ShownRecord
 from monitoring import kafka_cluster_id
-from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway.record_pages import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.records import RecordRow
 from tests.console.conftest import BROKERS, PARTITIONS, sample_next
 

@@ -5,6 +5,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from console.audit.models import AuditEntry
+from console.charts.ranges import RANGES_MS
 from monitoring.models import Report
 from monitoring.own_topics import NAMES
 from monitoring.reports import result_files, services
@@ -124,6 +125,13 @@ def test_an_admin_may_order_one_with_the_topics_that_only_admins_see(cluster, ro
     assert ("only admins see" in form) == (role == "admin")
     client.post(reverse("report-new", args=["local"]), HOUR | {"with_hidden": "on"})
     assert Report.objects.get().hidden_topics == hidden
+
+
+@pytest.mark.parametrize("name", RANGES_MS)
+def test_a_report_has_the_time_ranges_of_the_charts(cluster, name):
+    client_of("operator").post(reverse("report-new", args=["local"]), {"range": name})
+    params = Report.objects.get().params
+    assert params["to_ms"] - params["from_ms"] == RANGES_MS[name]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from console.records.models import MaskingRule
 from console.segments import services
 from console.segments.retention import Retention
 from monitoring import health
-from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
@@ -31,7 +31,7 @@ def place(db, redis_server, live_cluster: LiveCluster) -> str:
     live_cluster.create_topic(topic, 1)
     live_cluster.produce(topic, {0: 50})
     with live_cluster.gateway() as gateway:
-        leader = gateway.admin.describe_topic(topic).partitions[0].leader
+        leader = gateway.topics.describe_topic(topic).partitions[0].leader
     known = PARTITIONS[0] | OFFSETS | {"topic": topic, "leader": leader, "replicas": [leader]}
     sample("local", partitions=[known, known | {"partition": 1} | LOST])
     return f"/c/local/topics/{topic}/partitions/0/segments"
@@ -71,7 +71,7 @@ def test_committed_offsets_of_groups_within_the_scope_are_marked(
     topic = place.split("/")[4]
     group = GROUPS[0] | {"topic": topic, "partition": 0, "log_end_offset": 50}
     with live_cluster.gateway() as gateway:
-        leader = gateway.admin.describe_topic(topic).partitions[0].leader
+        leader = gateway.topics.describe_topic(topic).partitions[0].leader
     sample_next(
         "local",
         partitions=[PARTITIONS[0] | OFFSETS | {"topic": topic, "leader": leader}],
@@ -93,7 +93,7 @@ def test_a_broker_without_samples_leaves_compression_unknown(place, client_of, v
     def fail(*args):
         raise NotFound("there is no /v1/segments/compression")
 
-    monkeypatch.setattr(BrokerAdmin, "compression", fail)
+    monkeypatch.setattr(BrokerdAdmin, "compression", fail)
     answer = client_of(viewer).get(place)
     assert answer.status_code == 200
     assert "Compression: —" in answer.content.decode()
@@ -134,7 +134,7 @@ def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monk
     def fail(*args):
         raise ClusterUnavailable("broker 1 does not answer")
 
-    monkeypatch.setattr(BrokerAdmin, "index", fail)
+    monkeypatch.setattr(BrokerdAdmin, "index", fail)
     answer = client_of(viewer).get(f"{place}?offset=42")
     assert answer.status_code == 503
     assert "Broker 1 does not answer" in answer.content.decode()

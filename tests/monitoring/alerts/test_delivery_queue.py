@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from monitoring.alerts import delivery_queue, tasks
-from monitoring.alerts.payload import sample_payload
+from monitoring.alerts.payload import example_payload
 from monitoring.models import AlertDelivery
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
@@ -18,7 +18,7 @@ QUEUE = "aerie:celery:deliveries"
 
 
 def owed(rule, count=1, **fields):
-    payload = sample_payload(rule, 10**12)
+    payload = example_payload(rule, 10**12)
     return [
         AlertDelivery.objects.create(rule=rule, event="test", payload=payload, **fields)
         for _ in range(count)
@@ -107,7 +107,7 @@ def test_webhooks_that_do_not_answer_do_not_delay_others(make_rule, webhook_serv
         tasks.send_due()
         with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):
             wait_until(lambda: len(webhook_server.received) == len(theirs), "all arrived", 120)
-            waiting = AlertDelivery.objects.filter(state="pending").exclude(rule=answers)
+            waiting = AlertDelivery.objects.filter(state="waiting").exclude(rule=answers)
             assert waiting.count() == 60, "no other webhook answered meanwhile"
 
 

@@ -2,7 +2,7 @@ import hmac
 import json
 from hashlib import sha256
 
-from monitoring.alerts.payload import body_of, sample_payload, signature
+from monitoring.alerts.payload import body_of, example_payload, signature
 
 
 def test_the_signature_covers_the_time_and_the_body():
@@ -17,7 +17,7 @@ def test_the_body_is_the_same_for_every_attempt():
 
 def test_a_test_message_has_the_rule_and_no_secret(make_rule):
     rule = make_rule(webhook="http://hooks.example/x?token=t0ken", secret="s3cret")
-    told = sample_payload(rule, now_ms=1_000_000)
+    told = example_payload(rule, now_ms=1_000_000)
     assert (told["event"], told["cluster"], told["rule"]["name"]) == ("test", "local", "late")
     assert "t0ken" not in json.dumps(told)
     assert "s3cret" not in json.dumps(told)

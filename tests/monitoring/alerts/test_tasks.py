@@ -11,7 +11,7 @@ from django.utils import timezone
 from monitoring import egress
 from monitoring.alerts import tasks, webhook
 from monitoring.alerts.backoff import WAITS_S
-from monitoring.alerts.payload import sample_payload, signature
+from monitoring.alerts.payload import example_payload, signature
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 def delivery(make_rule, webhook_server):
     rule = make_rule(webhook=webhook_server.url, secret="s3cret")
     return AlertDelivery.objects.create(
-        rule=rule, event="test", payload=sample_payload(rule, 10**12)
+        rule=rule, event="test", payload=example_payload(rule, 10**12)
     )
 
 
@@ -58,7 +58,7 @@ def test_a_failure_is_tried_again_later_and_then_arrives(delivery, webhook_serve
     before = timezone.now()
     send(delivery)
     assert (delivery.state, delivery.status_code, loads(delivery.error)) == (
-        "pending",
+        "waiting",
         500,
         "answered 500",
     )
@@ -90,7 +90,7 @@ def test_a_refusal_is_final(delivery, webhook_server, status):
 @pytest.mark.parametrize("status", [408, 429, 502])
 def test_a_busy_server_is_retried(delivery, webhook_server, status):
     webhook_server.answers = [status]
-    assert send(delivery).state == "pending"
+    assert send(delivery).state == "waiting"
 
 
 def test_redirects_are_not_followed(delivery, webhook_server):
@@ -143,7 +143,7 @@ def test_a_refused_connection_is_retried(delivery):
     delivery.rule.set_webhook("http://127.0.0.1:1/hook", "")
     delivery.rule.save()
     send(delivery)
-    assert (delivery.state, delivery.status_code) == ("pending", None)
+    assert (delivery.state, delivery.status_code) == ("waiting", None)
 
 
 def test_an_endless_answer_is_cut_off(delivery, webhook_server):
@@ -171,7 +171,7 @@ def test_a_slow_dns_lookup_ends_at_the_time_limit(delivery, monkeypatch):
     monkeypatch.setattr(egress.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
     send(delivery)
     answered.set()
-    assert (delivery.state, "no answer" in delivery.error) == ("pending", True)
+    assert (delivery.state, "no answer" in delivery.error) == ("waiting", True)
 
 
 def test_a_server_that_answers_byte_by_byte_ends_at_the_time_limit(delivery, monkeypatch):
@@ -190,4 +190,4 @@ def test_a_server_that_answers_byte_by_byte_ends_at_the_time_limit(delivery, mon
         delivery.rule.save()
         send(delivery)
         stop.set()
-    assert (delivery.state, "no answer" in delivery.error) == ("pending", True)
+    assert (delivery.state, "no answer" in delivery.error) == ("waiting", True)

@@ -27,7 +27,7 @@ def kafka(shared_kafka):
 def produced_ms(kafka):
     """30 records over two partitions; the times before and after they were written."""
     with for_cluster(kafka) as gateway:
-        gateway.admin.create_topic(TOPIC, 2, 1, {"retention.ms": "3600000"})
+        gateway.topics.create_topic(TOPIC, 2, 1, {"retention.ms": "3600000"})
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "log_level": 0})
     before_ms = now_ms()
     for number in range(30):
@@ -97,7 +97,7 @@ def test_a_tick_matches_the_cluster(written, produced_ms):
     assert log_dir["size_bytes"] == broker["size_bytes"]
     assert broker["disk_free_bytes"] == log_dir["free_bytes"]
     with for_cluster(written) as gateway:
-        topic_id = gateway.admin.describe_topic(TOPIC).topic_id
+        topic_id = gateway.topics.describe_topic(TOPIC).topic_id
     assert {row["topic_id"] for row in partitions} == {topic_id}
 
 
@@ -106,7 +106,7 @@ def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
         apache_kafka(tmp_path, shared_kafka.zookeeper_connect, broker_id=2),
         for_cluster(kafka) as gateway,
     ):
-        gateway.admin.create_topic("twice", 2, 2)
+        gateway.topics.create_topic("twice", 2, 2)
         producer = Producer(
             {"bootstrap.servers": kafka.bootstrap_servers, "acks": "all", "log_level": 0}
         )
@@ -127,8 +127,8 @@ def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
 
 def test_records_and_settings_are_read(written):
     with for_cluster(written) as gateway:
-        rows = gateway.browse.read(TOPIC, 0, None, 3).rows
-        configs = {config.name: config for config in gateway.admin.describe_configs(TOPIC)}
+        rows = gateway.record_pages.read(TOPIC, 0, None, 3).rows
+        configs = {config.name: config for config in gateway.topics.describe_configs(TOPIC)}
     assert [row.value for row in rows] == [b"value-28", b"value-26", b"value-24"]
     assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)
 
@@ -136,13 +136,13 @@ def test_records_and_settings_are_read(written):
 def test_refusals_read_the_same(written):
     with for_cluster(written) as gateway:
         with pytest.raises(Refused, match="exists"):
-            gateway.admin.create_topic(TOPIC, 1, 1)
+            gateway.topics.create_topic(TOPIC, 1, 1)
         with pytest.raises(NotFound):
-            gateway.admin.describe_topic("nothing")
+            gateway.topics.describe_topic("nothing")
         with pytest.raises(OffsetOutOfRange, match="0 to 14"):
-            gateway.browse.read(TOPIC, 0, 99, 1)
+            gateway.record_pages.read(TOPIC, 0, 99, 1)
         with pytest.raises(Unsupported, match="no admin address"):
-            gateway.broker_admin.segments(1, TOPIC, 0)
+            gateway.brokerd_admin.segments(1, TOPIC, 0)
 
 
 def test_a_setting_of_a_broker_is_described_changed_and_removed(kafka, shared_kafka):

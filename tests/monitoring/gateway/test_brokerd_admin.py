@@ -1,7 +1,7 @@
 import pytest
 
 from monitoring.gateway import timeouts
-from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
@@ -23,10 +23,10 @@ def topic(live_cluster):
 def test_the_files_of_a_partition_are_reported(live_cluster, topic):
     leader, name = topic
     with for_cluster(live_cluster.row()) as gateway:
-        told = gateway.broker_admin.segments(leader, name, 0)
-        batches = gateway.broker_admin.batches(leader, name, 0, 0, 0, 5)
-        index = gateway.broker_admin.index(leader, name, 0, 0, "offset", 0, 5)
-        [sample] = gateway.broker_admin.compression(leader, name, 0)["segments"]
+        told = gateway.brokerd_admin.segments(leader, name, 0)
+        batches = gateway.brokerd_admin.batches(leader, name, 0, 0, 0, 5)
+        index = gateway.brokerd_admin.index(leader, name, 0, 0, "offset", 0, 5)
+        [sample] = gateway.brokerd_admin.compression(leader, name, 0)["segments"]
     [segment] = told["segments"]
     ends = ("log_start_offset", "last_stable_offset", "high_watermark", "log_end_offset")
     assert [told[name] for name in ends] == [0, 10, 10, 10]
@@ -40,33 +40,33 @@ def test_the_files_of_a_partition_are_reported(live_cluster, topic):
 def test_counters_and_events_are_reported(live_cluster, topic):
     leader, _ = topic
     with for_cluster(live_cluster.row()) as gateway:
-        assert gateway.broker_admin.broker(leader)["broker_id"] == leader
-        assert gateway.broker_admin.events(leader, 0, 200)["events"]
+        assert gateway.brokerd_admin.broker(leader)["broker_id"] == leader
+        assert gateway.brokerd_admin.events(leader, 0, 200)["events"]
 
 
 def test_segments_of_an_unknown_topic_raise_not_found(live_cluster, topic):
     with for_cluster(live_cluster.row()) as gateway, pytest.raises(NotFound):
-        gateway.broker_admin.segments(topic[0], "no.such.topic", 0)
+        gateway.brokerd_admin.segments(topic[0], "no.such.topic", 0)
 
 
 def test_a_broker_without_an_admin_url_raises_unsupported(live_cluster):
     with for_cluster(live_cluster.row(admin_urls={})) as gateway:
         with pytest.raises(Unsupported, match="no admin address"):
-            gateway.broker_admin.broker(1)
+            gateway.brokerd_admin.broker(1)
 
 
 def test_a_wrong_token_is_reported_and_not_shown(live_cluster):
     row = live_cluster.row()
     row.set_admin_token("wr0ng")
     with for_cluster(row) as gateway, pytest.raises(Refused, match="token") as caught:
-        gateway.broker_admin.broker(1)
+        gateway.brokerd_admin.broker(1)
     assert "wr0ng" not in str(caught.value)
 
 
 def test_a_token_that_cannot_be_decrypted_is_reported(live_cluster):
     with for_cluster(live_cluster.row(admin_token="sealed with a lost key")) as gateway:
         with pytest.raises(Refused, match="AERIE_SECRET_KEY_FILE"):
-            gateway.broker_admin.broker(1)
+            gateway.brokerd_admin.broker(1)
 
 
 @pytest.mark.django_db
@@ -74,23 +74,23 @@ def test_a_private_address_must_be_allowed(live_cluster, settings):
     settings.AERIE_EGRESS_ALLOW = []
     with for_cluster(live_cluster.row()) as gateway:
         with pytest.raises(Refused, match="AERIE_EGRESS_ALLOW"):
-            gateway.broker_admin.broker(1)
+            gateway.brokerd_admin.broker(1)
 
 
 def test_an_admin_port_that_is_closed_is_unavailable(live_cluster):
     row = live_cluster.row(admin_urls={"1": "http://127.0.0.1:1"})
     with for_cluster(row) as gateway, pytest.raises(ClusterUnavailable):
-        gateway.broker_admin.broker(1)
+        gateway.brokerd_admin.broker(1)
 
 
 @pytest.fixture
 def hostile_admin():
-    """Makes a BrokerAdmin for a port of this machine."""
+    """Makes a BrokerdAdmin for a port of this machine."""
     made = []
 
     def admin(port):
         urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,))
-        made.append(BrokerAdmin(urls))
+        made.append(BrokerdAdmin(urls))
         return made[-1]
 
     yield admin

@@ -14,30 +14,32 @@ from confluent_kafka import Producer
 
 from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.broker_metrics import BrokerMetrics
-from monitoring.gateway.brokerd_admin import BrokerAdmin
-from monitoring.gateway.browse import Browse
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import CopyRequest, NewRecord, Producing
 from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
-from monitoring.gateway.topic_admin import Admin
-from monitoring.gateway.wire.facade import Wire
+from monitoring.gateway.record_pages import RecordPages
+from monitoring.gateway.topic_admin import TopicAdmin
+from monitoring.gateway.wire.sync_client import Wire
 from tests.support import fake_gateway as fake
 from tests.support.waiting import wait_until
 
 PAIRS = [
     (Gateway, fake.FakeGateway),
     (Wire, fake.FakeWire),
-    (Admin, fake.FakeAdmin),
+    (TopicAdmin, fake.FakeTopicAdmin),
     (GroupAdmin, fake.FakeGroupAdmin),
+    (LogOffsets, fake.FakeLogOffsets),
     (BrokerConfigs, fake.FakeBrokerConfigs),
     (Reassignments, fake.FakeReassignments),
     (Quotas, fake.FakeQuotas),
-    (Browse, fake.FakeBrowse),
+    (RecordPages, fake.FakeRecordPages),
     (Producing, fake.FakeProducing),
-    (BrokerAdmin, fake.FakeBrokerAdmin),
+    (BrokerdAdmin, fake.FakeBrokerdAdmin),
     (BrokerMetrics, fake.FakeBrokerMetrics),
 ]
 
@@ -102,28 +104,28 @@ def name() -> str:
 
 
 def test_a_topic_is_created_grown_described_and_deleted(gateway, name):
-    gateway.admin.create_topic(name, 2, 1)
-    gateway.admin.create_partitions(name, 3)
-    told = gateway.admin.describe_topic(name)
+    gateway.topics.create_topic(name, 2, 1)
+    gateway.topics.create_partitions(name, 3)
+    told = gateway.topics.describe_topic(name)
     assert [place.partition for place in told.partitions] == [0, 1, 2]
     assert {len(place.replicas) for place in told.partitions} == {1}
     assert all(place.leader == place.replicas[0] for place in told.partitions)
     assert all(place.isr == place.replicas for place in told.partitions)
     assert gateway.wire.has_topic(name)
-    gateway.admin.delete_topic(name)
+    gateway.topics.delete_topic(name)
     wait_until(lambda: not gateway.wire.has_topic(name), "it is gone")
     with pytest.raises(NotFound):
-        gateway.admin.describe_topic(name)
+        gateway.topics.describe_topic(name)
 
 
 def test_a_topic_of_the_same_name_has_another_id(gateway, name):
-    gateway.admin.create_topic(name, 1, 1)
-    first = gateway.admin.describe_topic(name).topic_id
+    gateway.topics.create_topic(name, 1, 1)
+    first = gateway.topics.describe_topic(name).topic_id
     assert first
-    gateway.admin.delete_topic(name)
+    gateway.topics.delete_topic(name)
     wait_until(lambda: not gateway.wire.has_topic(name), "it is gone")
-    gateway.admin.create_topic(name, 1, 1)
-    assert gateway.admin.describe_topic(name).topic_id not in ("", first)
+    gateway.topics.create_topic(name, 1, 1)
+    assert gateway.topics.describe_topic(name).topic_id not in ("", first)
 
 
 @pytest.mark.parametrize(
@@ -145,35 +147,35 @@ def test_a_topic_of_the_same_name_has_another_id(gateway, name):
 )
 def test_an_unknown_topic_raises_not_found_and_is_not_created(gateway, name, ask):
     with pytest.raises(NotFound):
-        ask(gateway.admin, name)
+        ask(gateway.topics, name)
     assert not gateway.wire.has_topic(name)
 
 
 def test_impossible_changes_are_refused(gateway, name):
-    gateway.admin.create_topic(name, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
     with pytest.raises(Refused, match="exists"):
-        gateway.admin.create_topic(name, 2, 1)
+        gateway.topics.create_topic(name, 2, 1)
     with pytest.raises(Refused):
-        gateway.admin.create_partitions(name, 2)
+        gateway.topics.create_partitions(name, 2)
     for bad_name in ("no spaces", ".."):
         with pytest.raises(Refused):
-            gateway.admin.create_topic(bad_name, 1, 1)
+            gateway.topics.create_topic(bad_name, 1, 1)
     with pytest.raises(Refused):
-        gateway.admin.create_topic(f"{name}.copies", 1, 3)
+        gateway.topics.create_topic(f"{name}.copies", 1, 3)
     with pytest.raises(Refused, match=r"no\.such\.setting"):
-        gateway.admin.create_topic(f"{name}.setting", 1, 1, {"no.such.setting": "1"})
+        gateway.topics.create_topic(f"{name}.setting", 1, 1, {"no.such.setting": "1"})
 
 
 def test_validate_only_creates_nothing(gateway, name):
-    gateway.admin.create_topic(name, 1, 1, validate_only=True)
+    gateway.topics.create_topic(name, 1, 1, validate_only=True)
     assert not gateway.wire.has_topic(name)
     with pytest.raises(Refused):
-        gateway.admin.create_topic(name, 1, 3, validate_only=True)
+        gateway.topics.create_topic(name, 1, 3, validate_only=True)
 
 
 def test_configs_have_their_source(gateway, name):
-    gateway.admin.create_topic(name, 1, 1, {"retention.ms": "60000"})
-    told = {value.name: value for value in gateway.admin.describe_configs(name)}
+    gateway.topics.create_topic(name, 1, 1, {"retention.ms": "60000"})
+    told = {value.name: value for value in gateway.topics.describe_configs(name)}
     assert list(told) == sorted(told)
     own = told["retention.ms"]
     assert (own.value, own.source, own.is_default) == ("60000", "DYNAMIC_TOPIC_CONFIG", False)
@@ -183,30 +185,30 @@ def test_configs_have_their_source(gateway, name):
 
 
 def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
-    gateway.admin.create_topic(name, 1, 1, {"cleanup.policy": "compact"})
+    gateway.topics.create_topic(name, 1, 1, {"cleanup.policy": "compact"})
 
     def value(key: str) -> tuple[str | None, bool]:
-        told = {value.name: value for value in gateway.admin.describe_configs(name)}
+        told = {value.name: value for value in gateway.topics.describe_configs(name)}
         return told[key].value, told[key].is_default
 
-    gateway.admin.alter_configs(name, {"retention.ms": "60000"}, validate_only=True)
+    gateway.topics.alter_configs(name, {"retention.ms": "60000"}, validate_only=True)
     assert value("retention.ms")[1]
-    gateway.admin.alter_configs(name, {"retention.ms": "60000"})
+    gateway.topics.alter_configs(name, {"retention.ms": "60000"})
     assert value("retention.ms") == ("60000", False)
-    gateway.admin.alter_configs(name, {"retention.ms": None})
+    gateway.topics.alter_configs(name, {"retention.ms": None})
     assert value("retention.ms")[1]
     assert value("cleanup.policy") == ("compact", False)
     with pytest.raises(Refused, match=r"no\.such\.setting"):
-        gateway.admin.alter_configs(name, {"no.such.setting": "1"})
+        gateway.topics.alter_configs(name, {"no.such.setting": "1"})
 
 
 def test_no_partition_is_being_reassigned_and_preferred_replicas_lead(gateway, name):
-    gateway.admin.create_topic(name, 1, 1)
+    gateway.topics.create_topic(name, 1, 1)
     gateway.reassignments.check()
     assert all(each.topic != name for each in gateway.reassignments.in_progress())
     assert gateway.reassignments.elect_leaders([(name, 0)]) == {}
     [sizes] = gateway.reassignments.sizes([(name, 0)]).sizes.values()
-    [place] = gateway.admin.describe_topic(name).partitions
+    [place] = gateway.topics.describe_topic(name).partitions
     assert list(sizes) == list(place.replicas)
 
 
@@ -245,20 +247,20 @@ def test_the_level_of_a_logger_is_changed(gateway):
 
 
 def test_records_before_an_offset_are_deleted(gateway, name, produce):
-    gateway.admin.create_topic(name, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
     produce(name, 0, b"1", b"2", b"3")
     keys = [(name, 0), (name, 1)]
-    assert gateway.admin.delete_records(name, {0: 2, 1: 0}) == {}
-    assert gateway.groups.log_ranges(keys) == {keys[0]: range(2, 3), keys[1]: range(0)}
-    assert gateway.admin.delete_records(name, {0: 1}) == {}, "they are deleted already"
-    assert list(gateway.admin.delete_records(name, {0: 3, 1: 9})) == [1]
-    assert gateway.groups.log_ranges(keys)[keys[0]] == range(3, 3)
+    assert gateway.topics.delete_records(name, {0: 2, 1: 0}) == {}
+    assert gateway.log_offsets.ranges(keys) == {keys[0]: range(2, 3), keys[1]: range(0)}
+    assert gateway.topics.delete_records(name, {0: 1}) == {}, "they are deleted already"
+    assert list(gateway.topics.delete_records(name, {0: 3, 1: 9})) == [1]
+    assert gateway.log_offsets.ranges(keys)[keys[0]] == range(3, 3)
     with pytest.raises(OffsetOutOfRange):
-        gateway.admin.delete_records(name, {0: 99})
+        gateway.topics.delete_records(name, {0: 99})
 
 
 def test_metadata_has_brokers_topics_and_leaders(gateway, name):
-    gateway.admin.create_topic(name, 3, 1)
+    gateway.topics.create_topic(name, 3, 1)
     metadata = gateway.wire.metadata()
     assert metadata.cluster_id == gateway.wire.cluster_id() != ""
     assert len(metadata.brokers) == 2
@@ -270,7 +272,7 @@ def test_metadata_has_brokers_topics_and_leaders(gateway, name):
 
 
 def test_the_header_of_a_records_batch_is_read(gateway, name, produce):
-    gateway.admin.create_topic(name, 1, 1)
+    gateway.topics.create_topic(name, 1, 1)
     produce(name, 0, *(b"%d" % number for number in range(5)))
     header = gateway.wire.batch_header(name, 0, 3)
     assert header.base_offset <= 3 <= header.last_offset
@@ -279,35 +281,35 @@ def test_the_header_of_a_records_batch_is_read(gateway, name, produce):
 
 
 def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce):
-    gateway.admin.create_topic(name, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
     produce(name, 0, *(b"%d" % number for number in range(7)))
     assert gateway.wire.spans(name, 5.0) == {0: range(7), 1: range(0)}
-    newest = gateway.browse.read(name, 0, None, 3)
+    newest = gateway.record_pages.read(name, 0, None, 3)
     assert [(row.offset, row.value) for row in newest.rows] == [(6, b"6"), (5, b"5"), (4, b"4")]
     assert (newest.older, newest.newer, newest.unread) == (4, None, ())
-    older = gateway.browse.read(name, 0, None, 3, before=4)
+    older = gateway.record_pages.read(name, 0, None, 3, before=4)
     assert ([row.offset for row in older.rows], older.older, older.newer) == ([3, 2, 1], 1, 4)
-    up = gateway.browse.read(name, 0, 2, 3)
+    up = gateway.record_pages.read(name, 0, 2, 3)
     assert ([row.offset for row in up.rows], up.older, up.newer) == ([2, 3, 4], 2, 5)
-    assert gateway.browse.read(name, 0, 5, 3).newer is None
-    assert [row.offset for row in gateway.browse.read(name, None, None, 2).rows] == [6, 5]
+    assert gateway.record_pages.read(name, 0, 5, 3).newer is None
+    assert [row.offset for row in gateway.record_pages.read(name, None, None, 2).rows] == [6, 5]
 
 
 def test_a_read_of_an_unknown_topic_or_offset_raises_an_error(gateway, name):
-    gateway.admin.create_topic(name, 1, 1)
+    gateway.topics.create_topic(name, 1, 1)
     with pytest.raises(NotFound):
-        gateway.browse.read(name, 9, None, 3)
+        gateway.record_pages.read(name, 9, None, 3)
     with pytest.raises(NotFound):
-        gateway.browse.read(f"{name}.not", 0, None, 3)
+        gateway.record_pages.read(f"{name}.not", 0, None, 3)
     with pytest.raises(NotFound):
-        gateway.browse.read(name, None, 3, 3)
+        gateway.record_pages.read(name, None, 3, 3)
     with pytest.raises(OffsetOutOfRange):
-        gateway.browse.read(name, 0, 1, 3)
-    assert gateway.browse.read(name, 0, 0, 3).rows == ()
+        gateway.record_pages.read(name, 0, 1, 3)
+    assert gateway.record_pages.read(name, 0, 0, 3).rows == ()
 
 
 def test_written_records_are_read_as_they_were_given(gateway, name):
-    gateway.admin.create_topic(name, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
     headers = (("trace", b"1"), ("none", None), ("trace", b"\x00\xff"))
     records = [
         NewRecord(b"k", b"v", headers, 1, 1_700_000_000_123),
@@ -318,24 +320,24 @@ def test_written_records_are_read_as_they_were_given(gateway, name):
     assert [(each.partition, each.offset, each.error) for each in outcomes] == [
         (1, 0, ""), (1, 1, ""), (0, 0, ""),
     ]  # fmt: skip
-    first, second = gateway.browse.read(name, 1, 0, 5).rows
+    first, second = gateway.record_pages.read(name, 1, 0, 5).rows
     assert (first.key, first.value, first.headers) == (b"k", b"v", headers)
     assert first.timestamp_ms == 1_700_000_000_123
     assert (second.key, second.value) == (None, b"")
     assert second.timestamp_ms
-    [tombstone] = gateway.browse.read(name, 0, 0, 5).rows
+    [tombstone] = gateway.record_pages.read(name, 0, 0, 5).rows
     assert (tombstone.key, tombstone.value) == (b"", None)
 
 
 def test_records_of_one_key_go_to_one_partition(gateway, name):
-    gateway.admin.create_topic(name, 3, 1)
+    gateway.topics.create_topic(name, 3, 1)
     outcomes = gateway.producing.write(name, [NewRecord(b"same", b"%d" % n) for n in range(9)])
     assert len({each.partition for each in outcomes}) == 1
     assert [each.offset for each in outcomes] == list(range(9))
 
 
 def test_a_record_for_a_missing_partition_is_an_error_and_the_others_are_written(gateway, name):
-    gateway.admin.create_topic(name, 1, 1)
+    gateway.topics.create_topic(name, 1, 1)
     records = [NewRecord(None, b"1", (), 9), NewRecord(None, b"2", (), 0)]
     missing, written = gateway.producing.write(name, records)
     assert missing.offset is None
@@ -352,8 +354,8 @@ def test_a_write_to_an_unknown_topic_raises_not_found_and_creates_nothing(gatewa
 
 def test_a_range_is_copied_with_key_headers_and_time(gateway, name):
     target = f"{name}.copy"
-    gateway.admin.create_topic(name, 2, 1)
-    gateway.admin.create_topic(target, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
+    gateway.topics.create_topic(target, 2, 1)
     headers = (("h", b"1"), ("n", None))
     records = [NewRecord(b"%d" % n, b"v", headers, 1, 1_700_000_000_000 + n) for n in range(6)]
     gateway.producing.write(name, records)
@@ -363,7 +365,7 @@ def test_a_range_is_copied_with_key_headers_and_time(gateway, name):
     source = gateway.client_settings  # as if it were another cluster
     rest = gateway.producing.copy(dataclasses.replace(request, first=4), source)
     assert (rest.next_offset, [each.offset for each in rest.written]) == (5, [3])
-    rows = gateway.browse.read(target, 1, 0, 9).rows
+    rows = gateway.record_pages.read(target, 1, 0, 9).rows
     assert [(row.key, row.headers, row.timestamp_ms) for row in rows] == [
         (b"%d" % n, headers, 1_700_000_000_000 + n) for n in range(1, 5)
     ]
@@ -375,7 +377,7 @@ def test_a_range_is_copied_with_key_headers_and_time(gateway, name):
 
 
 def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, produce):
-    gateway.admin.create_topic(name, 3, 1)
+    gateway.topics.create_topic(name, 3, 1)
     produce(name, 0, b"1", b"2", b"3")
     zero, one, two = ((name, number) for number in range(3))
     assert gateway.groups.describe(name).state == "DEAD"
@@ -384,7 +386,7 @@ def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, prod
     described = gateway.groups.describe(name)
     assert (described.state, described.members) == ("EMPTY", 0)
     assert gateway.groups.committed(name) == {zero: 2, one: 0}
-    assert gateway.groups.log_ranges([zero, two]) == {zero: range(3), two: range(0)}
+    assert gateway.log_offsets.ranges([zero, two]) == {zero: range(3), two: range(0)}
     assert gateway.groups.delete_offsets(name, [one, two]) == {}
     assert gateway.groups.committed(name) == {zero: 2}
     gateway.groups.delete(name)
@@ -394,12 +396,12 @@ def test_offsets_of_a_group_are_committed_listed_and_deleted(gateway, name, prod
 
 
 def test_the_offset_at_a_time_is_the_first_record_since_then(gateway, name, produce):
-    gateway.admin.create_topic(name, 2, 1)
+    gateway.topics.create_topic(name, 2, 1)
     produce(name, 0, b"1", b"2")
     keys = [(name, 0), (name, 1)]
-    assert gateway.groups.offsets_at(keys, 1000) == {(name, 0): 0, (name, 1): None}
+    assert gateway.log_offsets.at_time(keys, 1000) == {(name, 0): 0, (name, 1): None}
     future_ms = 4_000_000_000_000
-    assert gateway.groups.offsets_at(keys, future_ms) == {(name, 0): None, (name, 1): None}
+    assert gateway.log_offsets.at_time(keys, future_ms) == {(name, 0): None, (name, 1): None}
 
 
 def test_a_setting_of_one_broker_overrides_that_of_all_brokers(gateway):
@@ -431,12 +433,12 @@ def test_a_setting_of_one_broker_overrides_that_of_all_brokers(gateway):
 
 def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, name):
     for ask in (
-        lambda: gateway.broker_admin.segments(1, name, 0),
-        lambda: gateway.broker_admin.index(1, name, 0, 0, "offset", 0, 10),
-        lambda: gateway.broker_admin.batches(1, name, 0, 0, 0, 10),
-        lambda: gateway.broker_admin.compression(1, name, 0),
-        lambda: gateway.broker_admin.broker(1),
-        lambda: gateway.broker_admin.events(1, 0, 10),
+        lambda: gateway.brokerd_admin.segments(1, name, 0),
+        lambda: gateway.brokerd_admin.index(1, name, 0, 0, "offset", 0, 10),
+        lambda: gateway.brokerd_admin.batches(1, name, 0, 0, 0, 10),
+        lambda: gateway.brokerd_admin.compression(1, name, 0),
+        lambda: gateway.brokerd_admin.broker(1),
+        lambda: gateway.brokerd_admin.events(1, 0, 10),
     ):
         with pytest.raises(Unsupported, match="no admin address"):
             ask()

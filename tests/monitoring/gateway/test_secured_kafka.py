@@ -138,8 +138,8 @@ LOGINS = [("PLAINTEXT", ""), ("SSL", "")] + [
 def test_both_clients_connect_with_each_protocol_and_mechanism(cluster, protocol, mechanism):
     with for_cluster(cluster(protocol, mechanism)) as gateway:
         assert TOPIC in gateway.wire.metadata().topics
-        assert gateway.admin.describe_topic(TOPIC).partitions
-        assert [row.value for row in gateway.browse.read(TOPIC, 0, 0, 5).rows] == [b"one"]
+        assert gateway.topics.describe_topic(TOPIC).partitions
+        assert [row.value for row in gateway.record_pages.read(TOPIC, 0, 0, 5).rows] == [b"one"]
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_SSL"])
@@ -177,7 +177,7 @@ def test_a_token_is_requested_once_and_used_again(cluster, endpoint):
     for _ in range(3):
         with for_cluster(row) as gateway:
             gateway.wire.metadata()
-            gateway.admin.describe_topic(TOPIC)
+            gateway.topics.describe_topic(TOPIC)
     assert endpoint[1].count("grant_type=client_credentials&scope=kafka+another") == 1
 
 

@@ -8,7 +8,7 @@ from monitoring.models import Cluster
 @pytest.fixture
 def admin(live_cluster):
     with for_cluster(live_cluster.row()) as gateway:
-        yield gateway.admin
+        yield gateway.topics
 
 
 def test_a_topic_is_created_grown_described_and_deleted(admin):
@@ -60,5 +60,5 @@ def test_a_cluster_that_is_down_is_reported_to_be(monkeypatch):
     monkeypatch.setattr("monitoring.gateway.timeouts.READ_S", 1)
     dead = Cluster(slug="dead", bootstrap_servers="127.0.0.1:1")
     with for_cluster(dead) as gateway, pytest.raises(ClusterUnavailable) as caught:
-        gateway.admin.describe_configs("x")
+        gateway.topics.describe_configs("x")
     assert caught.value.retriable

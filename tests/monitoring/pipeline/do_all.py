@@ -6,10 +6,12 @@ For tests that kill it. Without a database and Redis: what was done is in the ma
 import django
 from pyspark.sql import SparkSession
 
+from monitoring.history import manifest
 from monitoring.history.levels import DAY_MS, LEVELS
 from monitoring.history.root import current
-from monitoring.pipeline import coverage, due_jobs, jobs, workspace
+from monitoring.pipeline import due_jobs, jobs, workspace
 from monitoring.pipeline.due_jobs import Job
+from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import open_session
 from tests.monitoring.pipeline.made_history import START_MS
@@ -28,9 +30,9 @@ def do_all(spark: SparkSession, now_ms: int = START_MS + 2 * DAY_MS) -> None:
 
 
 def due(now_ms: int, *, merges: bool = True) -> list[Job]:
-    listed = coverage.files(current(), "local")
+    listed = manifest.files_of_cluster(current(), "local")
     kept = dict.fromkeys(LEVELS, 0)
-    waiting = due_jobs.roll_ups(coverage.coverage(current(), listed), kept, now_ms)
+    waiting = due_jobs.roll_ups(read_tick_counts(current(), listed), kept, now_ms)
     return [*waiting, *(due_jobs.merges(listed, waiting, now_ms) if merges else ())]
 
 

@@ -3,10 +3,10 @@ from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place
 from monitoring.pipeline.due_jobs import (
     LATE_MS,
-    Coverage,
     MergeJob,
     RollUpJob,
-    again,
+    TickCounts,
+    backfill,
     finished_hours,
     merges,
     roll_ups,
@@ -44,47 +44,47 @@ def test_the_newest_hour_is_finished_ten_minutes_after_its_end():
 
 
 def test_hours_wait_oldest_first():
-    assert roll_ups(Coverage(raw=hours(3)), KEPT, hour(3)) == [
+    assert roll_ups(TickCounts(raw=hours(3)), KEPT, hour(3)) == [
         RollUpJob(hour(0), (MINUTE, HOUR)),
         RollUpJob(hour(1), (MINUTE, HOUR)),
     ]
 
 
 def test_late_ticks_compute_their_hour_again_and_no_other():
-    done = Coverage(raw=hours(2) | {hour(0): 721}, minutes=hours(2), hours=hours(2))
+    done = TickCounts(raw=hours(2) | {hour(0): 721}, minutes=hours(2), hours=hours(2))
     assert roll_ups(done, KEPT, hour(3)) == [RollUpJob(hour(0), (MINUTE, HOUR))]
 
 
 def test_an_hour_whose_minutes_are_there_goes_on_from_them():
-    assert roll_ups(Coverage(minutes=hours(1)), KEPT, hour(3)) == [RollUpJob(hour(0), (HOUR,))]
+    assert roll_ups(TickCounts(minutes=hours(1)), KEPT, hour(3)) == [RollUpJob(hour(0), (HOUR,))]
 
 
 def test_a_day_is_computed_when_it_is_over_and_no_hour_of_it_waits():
-    done = Coverage(raw=hours(24), minutes=hours(24), hours=hours(24))
+    done = TickCounts(raw=hours(24), minutes=hours(24), hours=hours(24))
     assert roll_ups(done, KEPT, hour(24)) == []
     assert roll_ups(done, KEPT, hour(24) + LATE_MS) == [RollUpJob(DAY_START, (DAY,))]
-    lacking = Coverage(raw=hours(24), minutes=hours(24), hours=hours(23))
+    lacking = TickCounts(raw=hours(24), minutes=hours(24), hours=hours(23))
     assert roll_ups(lacking, KEPT, hour(25)) == [RollUpJob(hour(23), (HOUR,))]
-    with_day = Coverage(done.raw, done.minutes, done.hours, {DAY_START: 24 * 720})
+    with_day = TickCounts(done.raw, done.minutes, done.hours, {DAY_START: 24 * 720})
     assert roll_ups(with_day, KEPT, hour(25)) == []
 
 
 def test_what_a_level_does_not_keep_any_more_is_not_computed_again():
     kept = KEPT | {MINUTE: hour(1), HOUR: hour(2)}
-    assert roll_ups(Coverage(raw=hours(3)), kept, hour(9)) == [
+    assert roll_ups(TickCounts(raw=hours(3)), kept, hour(9)) == [
         RollUpJob(hour(1), (MINUTE,)),
         RollUpJob(hour(2), (MINUTE, HOUR)),
     ]
 
 
 def test_raw_hours_are_rolled_up_when_the_levels_have_all_their_ticks():
-    found = Coverage(raw=hours(3), minutes=hours(2), hours=hours(2) | {hour(1): 719})
+    found = TickCounts(raw=hours(3), minutes=hours(2), hours=hours(2) | {hour(1): 719})
     assert rolled_up_hours(found) == {hour(0)}
 
 
 def test_a_back_fill_has_the_finished_hours_with_raw_ticks_and_the_days_behind_them():
-    found = Coverage(raw=hours(25), days={DAY_START: 1})
-    jobs = again(found, hour(22), hour(25), hour(26))
+    found = TickCounts(raw=hours(25), days={DAY_START: 1})
+    jobs = backfill(found, hour(22), hour(25), hour(26))
     assert [(job.kind, job.start_ms) for job in jobs[:2]] == [
         ("hour", hour(22)),
         ("hour", hour(23)),

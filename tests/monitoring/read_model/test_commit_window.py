@@ -68,6 +68,16 @@ def test_a_group_has_the_state_of_its_worst_partition_and_the_rates_of_all():
     assert [each.lag_state for each in lags(snapshot)] == [LagState.GROWING, LagState.STALLED]
 
 
+def test_a_partition_is_stalled_when_its_last_commit_is_five_minutes_old():
+    def state_after(steps: int) -> LagState:
+        commits = [100, *[200] * steps]
+        (found,) = lags(after(*([row(0, commit, 400)] for commit in commits)))
+        return found.lag_state
+
+    assert state_after(30) == LagState.DRAINING
+    assert state_after(32) == LagState.STALLED
+
+
 def test_rows_that_change_places_keep_their_observations():
     def rows(step: int) -> list[dict[str, Any]]:
         both = [row(0, 300, 400), row(1, 100 + step, 101 + step)]

@@ -14,11 +14,11 @@ from monitoring.gateway.records import RecordRow
 from monitoring.records import running_search
 from monitoring.records.filters import Condition, FilterInvalid
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import BYTES, COMPLETE, LIMIT, Progress, SearchRequest
+from monitoring.records.search import BYTES, COMPLETE, LIMIT, SearchProgress, SearchRequest
 from tests.support.waiting import wait_until
 
 COUNT = 3000
-Searches = Callable[..., tuple[list[RecordRow], Progress]]
+Searches = Callable[..., tuple[list[RecordRow], SearchProgress]]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -28,11 +28,11 @@ def start(address: str, topic: str = "searched", **more) -> RunningSearch:
     return RunningSearch(SearchRequest(ClientSettings(((host, int(port)),)), topic, spans, **more))
 
 
-def run(address: str, **more) -> tuple[list[RecordRow], Progress]:
+def run(address: str, **more) -> tuple[list[RecordRow], SearchProgress]:
     rows: list[RecordRow] = []
     with start(address, **more) as running:
         for event in running.events():
-            if isinstance(event, Progress):
+            if isinstance(event, SearchProgress):
                 progress = event
             else:
                 rows += event

@@ -14,7 +14,7 @@ def taken(windows: SearchWindows, bytes_per_offset: int) -> list[Window]:
     found = []
     while (window := windows.take()) is not None:
         found.append(window)
-        windows.give_back(window, (window.end - window.first) * bytes_per_offset)
+        windows.finish(window, (window.end - window.first) * bytes_per_offset)
     return found
 
 
@@ -45,14 +45,14 @@ def test_partitions_take_turns_and_have_one_window_at_a_time():
     first, second = windows.take(), windows.take()
     assert (first.partition, second.partition) == (0, 1)
     assert windows.take() is None
-    windows.give_back(first, 100)
+    windows.finish(first, 100)
     assert windows.take() == Window(0, 256, 900)
 
 
 def test_a_round_is_finished_by_the_partitions_that_had_no_turn():
     windows = SearchWindows({number: range(900) for number in range(3)}, newest_first=True)
     first = windows.take()
-    windows.give_back(first, 100)
+    windows.finish(first, 100)
     assert windows.take(finish_round=True).partition == 1
     assert windows.take(finish_round=True).partition == 2
     assert windows.take(finish_round=True) is None

@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 
-from monitoring.reports.progress import Progress
+from monitoring.reports.progress import ReportProgress
 
 
 @dataclass
@@ -10,27 +10,27 @@ class Stage:
 
 
 def test_each_stage_is_an_equal_share() -> None:
-    progress = Progress(4)
+    progress = ReportProgress(4)
     assert [progress.enter(number) for number in range(4)] == [0, 25, 50, 75]
 
 
 def test_tasks_move_it_within_their_stage() -> None:
-    progress = Progress(4)
+    progress = ReportProgress(4)
     progress.enter(1)
     assert progress.tasks([Stage(8, 4), Stage(2, 1)]) == 37
 
 
 def test_it_never_goes_back_when_spark_plans_more_tasks() -> None:
-    progress = Progress(2)
+    progress = ReportProgress(2)
     progress.enter(0)
     assert progress.tasks([Stage(2, 2)]) == 50
     assert progress.tasks([Stage(2, 2), Stage(8, 0)]) == 50
 
 
 def test_hundred_is_reached_only_by_being_done() -> None:
-    progress = Progress(1)
+    progress = ReportProgress(1)
     assert progress.tasks([Stage(5, 5)]) == 99
 
 
 def test_a_query_without_tasks_yet_is_no_progress() -> None:
-    assert Progress(3).tasks([]) == 0
+    assert ReportProgress(3).tasks([]) == 0

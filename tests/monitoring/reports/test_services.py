@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES
-from monitoring.reports import result_files, send, services, tasks
+from monitoring.reports import report_queue, result_files, services, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from monitoring.scope import EVERYTHING, Scope
@@ -36,7 +36,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         assert name == tasks.run.name
         messages.append(*arguments)
 
-    monkeypatch.setattr(send.current_app, "send_task", send_task)
+    monkeypatch.setattr(report_queue.current_app, "send_task", send_task)
     return messages
 
 

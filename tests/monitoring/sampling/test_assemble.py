@@ -98,7 +98,7 @@ def test_lag_is_null_where_the_end_or_the_topic_is_unknown():
 def test_a_commit_on_a_partition_that_its_topic_lacks_is_refused_and_reported():
     tick = tick_of(with_commits(commits("a", {0: 4, 9: 4})))
     assert [row["partition"] for row in tick.groups.to_pylist()] == [0]
-    assert tick.refused == ["group g: partitions that topic a does not have"]
+    assert tick.invalid == ["group g: partitions that topic a does not have"]
     assert tick.groups_complete
 
 
@@ -108,7 +108,7 @@ def test_the_lag_of_a_commit_too_far_from_the_end_is_unknown():
     )
     tick = tick_of(told)
     assert [row["lag"] for row in with_lag(tick.groups).to_pylist()] == [None, None, 1]
-    assert tick.refused == ["group g: commits that are too far from the end of their partition"]
+    assert tick.invalid == ["group g: commits that are too far from the end of their partition"]
     [totals] = Snapshot.of(tick).groups
     assert (totals.lag, totals.ahead_by, totals.end_unknown) == (1, 0, 2)
 

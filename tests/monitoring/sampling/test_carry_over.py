@@ -69,7 +69,7 @@ def test_groups_of_a_silent_coordinator_are_left_out_if_the_table_is_full(monkey
     tick = carry_over(silent(), BEFORE, {1})
     assert set(groups_of(tick)) == {"alpha"}
     assert not tick.groups_complete
-    assert tick.refused == ["groups whose coordinators do not answer, which are too many"]
+    assert tick.invalid == ["groups whose coordinators do not answer, which are too many"]
 
 
 def test_groups_of_a_silent_coordinator_keep_the_time_of_their_rows():

@@ -104,7 +104,7 @@ def test_a_member_with_200_000_partitions_has_only_existing_ones():
     read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
     rows = join_groups(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
-    assert rows.refused.messages() == ["group g: partitions that topic a does not have"]
+    assert rows.invalid.messages() == ["group g: partitions that topic a does not have"]
     assert rows.left_out_count == 0
 
 
@@ -122,7 +122,7 @@ def test_partitions_of_deleted_topics_are_limited_per_group():
     rows = join_groups(KNOWN, [read])
     assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
     assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
-    assert rows.refused.messages() == [UNKNOWN]
+    assert rows.invalid.messages() == [UNKNOWN]
     assert rows.left_out_count == 0
 
 
@@ -136,7 +136,7 @@ def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
     )
     rows = join_groups(KNOWN, [read])
     assert np.bincount(rows.group_index).tolist() == [6, 5]
-    assert rows.refused.messages() == [UNKNOWN.replace("group g", "group h")]
+    assert rows.invalid.messages() == [UNKNOWN.replace("group g", "group h")]
 
 
 def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeypatch):
@@ -150,7 +150,7 @@ def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeyp
     rows = join_groups(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["small"]
     assert rows.left_out_count == 1
-    assert rows.refused.messages() == ["group big: its commits and members, which are too many"]
+    assert rows.invalid.messages() == ["group big: its commits and members, which are too many"]
 
 
 def test_the_number_of_rows_is_limited(monkeypatch):
@@ -166,7 +166,7 @@ def test_the_number_of_rows_is_limited(monkeypatch):
     rows = join_groups(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["bare", "three", "whole"]
     assert rows.left_out_count == 1
-    assert rows.refused.messages() == ["group both: its commits and members, which are too many"]
+    assert rows.invalid.messages() == ["group both: its commits and members, which are too many"]
 
 
 def test_a_partition_of_many_members_counts_several_times(monkeypatch):

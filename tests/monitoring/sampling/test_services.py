@@ -190,7 +190,7 @@ def test_invalid_values_of_a_cluster_are_listed_in_the_tick(redis_server):
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.ok
     assert tick.partitions.num_rows == 1
-    assert tick_stream.latest_tick("liar").refused == tick.refused != []
+    assert tick_stream.latest_tick("liar").invalid == tick.invalid != []
 
 
 def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, monkeypatch):

@@ -8,7 +8,7 @@ from monitoring.history.levels import MINUTE_MS
 from monitoring.history.root import current
 from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
-from monitoring.reports.parts import parts_of
+from monitoring.reports.report_input import parts_of
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run

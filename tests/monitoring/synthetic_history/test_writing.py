@@ -8,14 +8,15 @@ import pytest
 from django.core.management import call_command
 
 from monitoring.clusters import Cluster
-from monitoring.history import reader, series, table_specs, writer
+from monitoring.history import manifest, reader, series, table_specs, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root import current
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
-from monitoring.pipeline import coverage, jobs, workspace
+from monitoring.pipeline import jobs, workspace
 from monitoring.pipeline.due_jobs import roll_ups
+from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.synthetic_history import marker, writing
 from tests.monitoring.pipeline.made_history import raw_rows
 from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
@@ -55,7 +56,7 @@ def command(*arguments):
 
 
 def waiting(root, now_ms):
-    found = coverage.coverage(root, coverage.files(root, "local"))
+    found = read_tick_counts(root, manifest.files_of_cluster(root, "local"))
     return roll_ups(found, dict.fromkeys(LEVELS, 0), now_ms)
 
 

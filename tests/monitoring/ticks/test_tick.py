@@ -44,6 +44,13 @@ def test_a_sample_of_another_version_is_refused():
         decode(fields)
 
 
+def test_invalid_values_are_read_as_older_versions_wrote_them():
+    tick = make_tick(1, invalid=["topic a: invalid offsets"])
+    fields = as_redis(encode(tick))
+    fields[b"meta"] = fields[b"meta"].replace(b'"invalid":', b'"refused":')
+    assert decode(fields).invalid == tick.invalid != []
+
+
 @given(st.text(min_size=1, max_size=40), st.integers(0, 2**62))
 def test_any_name_and_offset_survives(name, offset):
     tick = make_tick(1, partitions=[{"topic": name, "partition": 0, "log_end_offset": offset}])

@@ -35,7 +35,7 @@ def plan_of(browser, **form) -> Plan:
 
 def apply(browser, plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 

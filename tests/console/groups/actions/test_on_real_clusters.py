@@ -8,8 +8,8 @@ from confluent_kafka import Consumer, Producer
 
 from console.accounts.principal import Principal
 from console.actions import apply_plan, models, services
-from console.groups.new_offsets import ResetTo
-from console.groups.resolve_reset import Reset
+from console.groups.read_reset import Reset
+from console.groups.reset_rules import ResetTo
 from console.groups.services import propose_delete_offsets, propose_reset
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -34,7 +34,7 @@ def name(cluster) -> str:
     """A topic of 2 partitions with 50 records each, and the name of a group."""
     name = f"reset-{uuid.uuid4().hex[:10]}"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, 2, 1)
+        gateway.topics.create_topic(name, 2, 1)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for number in range(100):
         producer.produce(name, b"%d" % number, partition=number % 2)
@@ -85,7 +85,7 @@ def test_a_live_group_is_not_changed_and_a_stopped_one_reads_from_its_new_offset
     assert "the group has members" in plan.outcome
     consumer.close()
     services.resume(plan, by)
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     assert committed(cluster, name) == {0: 30, 1: 30}
     again = Consumer(
         {"bootstrap.servers": cluster.bootstrap_servers, "group.id": name, "log_level": 0}

@@ -7,7 +7,7 @@ import pytest
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.actions import apply_plan, models
-from console.actions import services as actions
+from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -153,10 +153,10 @@ def test_source_and_target_need_their_rights(filled, operator, viewer, admin):
 
 def test_losing_the_right_to_the_source_refuses_the_plan(filled, operator):
     plan = planned(operator)
-    actions.confirm(plan, Principal(operator, ""), "")
+    plans.confirm(plan, Principal(operator, ""), "")
     operator.role_grants.all().delete()
     grant(operator, "operator", "", topics=["target"])
-    apply_plan.run(str(plan.pk))
+    apply_plan.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     assert plan.state == models.REFUSED
     assert copied(filled, 0) == []

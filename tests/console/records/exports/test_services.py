@@ -18,7 +18,7 @@ from console.records.models import MaskingRule
 from console.records.start_search import ExportLimits, SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import Progress
+from monitoring.records.search import SearchProgress
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 
@@ -125,7 +125,7 @@ def test_without_the_right_to_the_topic_there_is_no_export(cluster):
 
 
 def test_partitions_that_were_not_read_make_an_export_incomplete():
-    last = Progress(end="complete", unread={1: "away"}, positions={0: 9, 1: 4})
+    last = SearchProgress(end="complete", unread={1: "away"}, positions={0: 9, 1: 4})
     (line,) = pieces(iter([last]), writer_of("jsonl", TOPIC))
     end = json.loads(line)["end"]
     assert (end["is_complete"], end["continue_at"]) == (False, "0:9,1:4")

@@ -5,8 +5,10 @@ import io
 import json
 
 import pyarrow.parquet as pq
+import pytest
 
-from console.records.exports.writers import ExportEnd, writer_of
+from console.records.exports.forms import ExportForm
+from console.records.exports.writers import FORMATS, ExportEnd, writer_of
 from monitoring.gateway.records import RecordRow
 
 ROWS = [
@@ -49,3 +51,10 @@ def test_an_empty_export_is_a_valid_file():
     for name in ("jsonl", "csv", "parquet"):
         writer = writer_of(name, "orders")
         assert writer.begin() + writer.end(ExportEnd(True, "complete", 0))
+
+
+def test_the_form_offers_each_format_and_another_one_is_an_error():
+    offered = dict(ExportForm.declared_fields["file_format"].choices)
+    assert list(offered) == list(FORMATS)
+    with pytest.raises(KeyError, match="xml"):
+        writer_of("xml", "orders")

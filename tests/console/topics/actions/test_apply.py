@@ -63,7 +63,7 @@ def test_partitions_without_a_leader_are_reported(fake, progress):
 def test_a_topic_that_still_exists_after_its_deletion_is_reported(fake, progress, monkeypatch):
     fake.create_topic("orders")
     gateway = fake.gateway()
-    monkeypatch.setattr(gateway.admin, "delete_topic", lambda name: None)
+    monkeypatch.setattr(gateway.topics, "delete_topic", lambda name: None)
     with pytest.raises(GatewayError, match="still exists"):
         DeleteTopic().apply(gateway, {"name": "orders"}, ProgressRecord())
 

@@ -4,14 +4,14 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, queue, services
+from console.actions import models, plan_queue, services
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.topics.services import propose_bulk
 from monitoring.gateway.errors import Refused
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
-from tests.support.fake_gateway import FakeAdmin, FakeCluster
+from tests.support.fake_gateway import FakeCluster, FakeTopicAdmin
 
 URL = "/c/local/change-topics"
 NAMES = ["orders", "payments"]
@@ -19,7 +19,7 @@ NAMES = ["orders", "payments"]
 
 @pytest.fixture
 def both(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     for name in (*NAMES, "console.audit"):
         fake_cluster.create_topic(name, 2)
         fake_cluster.produce(name, 0, b"1", b"2")
@@ -61,7 +61,7 @@ def test_a_setting_is_set_and_the_undo_restores_each_topic(both, operator):
 
 def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatch):
     plan = planned(admin, "topics.delete")
-    delete = FakeAdmin.delete_topic
+    delete = FakeTopicAdmin.delete_topic
 
     def fail(self, name):
         if name == "payments":
@@ -69,7 +69,7 @@ def test_a_topic_that_fails_is_listed_and_can_be_resumed(both, admin, monkeypatc
         delete(self, name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(FakeAdmin, "delete_topic", fail)
+        patched.setattr(FakeTopicAdmin, "delete_topic", fail)
         assert confirm_and_run(plan, admin).state == models.FAILED
     assert plan.applied_items == {"orders"}
     assert "not today" in plan.item_outcomes["payments"]

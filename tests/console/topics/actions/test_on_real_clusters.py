@@ -37,7 +37,7 @@ def name(cluster) -> str:
     """A topic of 2 partitions with 5 records in the first one."""
     name = f"change-{uuid.uuid4().hex[:10]}"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(name, 2, 1, {"retention.ms": "86400000"})
+        gateway.topics.create_topic(name, 2, 1, {"retention.ms": "86400000"})
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for number in range(5):
         producer.produce(name, b"%d" % number, partition=0)
@@ -47,20 +47,20 @@ def name(cluster) -> str:
 
 def own(cluster: Cluster, name: str) -> dict[str, str | None]:
     with for_cluster(cluster) as gateway:
-        entries = gateway.admin.describe_configs(name)
+        entries = gateway.topics.describe_configs(name)
     return {e.name: e.value for e in entries if e.source == "DYNAMIC_TOPIC_CONFIG"}
 
 
 def log(cluster: Cluster, name: str) -> range:
     with for_cluster(cluster) as gateway:
-        return gateway.groups.log_ranges([(name, 0)])[name, 0]
+        return gateway.log_offsets.ranges([(name, 0)])[name, 0]
 
 
 def test_a_setting_is_changed_reset_to_its_default_and_restored(cluster, name, operator):
     with for_cluster(cluster) as gateway:
         form = ConfigureForm(
             {"default:retention.ms": "on", "segment.bytes": "2000000"},
-            gateway.admin.describe_configs(name),
+            gateway.topics.describe_configs(name),
         )
     assert form.is_valid()
     plan = propose(operator, cluster, "topic.configure", name, configs=form.configs())
@@ -90,7 +90,7 @@ def test_records_are_purged_to_an_offset_a_time_and_all(cluster, name, admin):
 
 def test_a_compacted_topic_is_not_purged(cluster, name, admin):
     with for_cluster(cluster) as gateway:
-        gateway.admin.alter_configs(name, {"cleanup.policy": "compact"})
+        gateway.topics.alter_configs(name, {"cleanup.policy": "compact"})
     with pytest.raises(PlanRefused, match="contains “delete”"):
         propose_purge(Principal(admin, ""), cluster, name, Purge())
 
@@ -107,7 +107,7 @@ def test_a_clone_has_the_partitions_and_settings(cluster, name):
 def test_several_topics_are_configured_purged_and_deleted(cluster, name, admin):
     other = f"{name}.other"
     with for_cluster(cluster) as gateway:
-        gateway.admin.create_topic(other, 1, 1)
+        gateway.topics.create_topic(other, 1, 1)
     names, user = [name, other], Principal(admin, "")
     for action, typed in (("configure", ""), ("purge", "purge 2"), ("delete", "delete 2")):
         plan = propose_bulk(user, cluster, f"topics.{action}", names, {"retention.ms": "1000000"})

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, queue, services
+from console.actions import models, plan_queue, services
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.topics.services import Purge, propose_purge
@@ -18,7 +18,7 @@ NEVER_MS = 4_000_000_000_000
 
 @pytest.fixture
 def orders(sampled, fake_cluster: FakeCluster, monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(queue, "send", lambda plan: None)
+    monkeypatch.setattr(plan_queue, "send", lambda plan: None)
     fake_cluster.create_topic("orders", 3)
     for partition, count in ((0, 10), (1, 4)):
         fake_cluster.produce("orders", partition, *(b"%d" % n for n in range(count)))

@@ -15,11 +15,11 @@ from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
 from monitoring.client_settings import ClientSettings
 from monitoring.clusters import parse_addresses
-from monitoring.gateway.browse import ReadRequest
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import workers as module
 from monitoring.gateway.librdkafka.workers import Workers
+from monitoring.gateway.record_pages import ReadRequest
 from monitoring.models import Cluster
 from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
@@ -67,17 +67,17 @@ def is_there(process_id: int) -> bool:
 def test_an_answer_that_crashes_librdkafka_fails_only_its_call(live_cluster, liar):
     with for_cluster(Cluster(slug="liar", bootstrap_servers=liar)) as gateway:
         for ask in (
-            lambda: gateway.browse.read("a", 0, None, 5),
-            lambda: gateway.browse.read("a", None, None, 5),
-            lambda: gateway.admin.describe_topic("a"),
-            lambda: gateway.admin.describe_configs("a"),
-            lambda: gateway.admin.create_topic("b", 1, 1),
+            lambda: gateway.record_pages.read("a", 0, None, 5),
+            lambda: gateway.record_pages.read("a", None, None, 5),
+            lambda: gateway.topics.describe_topic("a"),
+            lambda: gateway.topics.describe_configs("a"),
+            lambda: gateway.topics.create_topic("b", 1, 1),
         ):
             with pytest.raises(Unreadable, match=r"could not be read.*SIGABRT") as caught:
                 ask()
             assert caught.value.retriable
     with live_cluster.gateway() as gateway, pytest.raises(NotFound):
-        gateway.admin.describe_topic("workers.nothing")
+        gateway.topics.describe_topic("workers.nothing")
 
 
 def test_a_concurrent_call_continues(workers, silent, liar):
@@ -154,7 +154,7 @@ def _produce_zeros(live_cluster, topic: str, size_bytes: int) -> None:
     """One record of zeros, compressed to a thousandth."""
     batch = bytes(encode_batch([Record(0, 1, None, bytes(size_bytes))], codec=Codec.GZIP))
     with live_cluster.gateway() as gateway:
-        (leader,) = (place.leader for place in gateway.admin.describe_topic(topic).partitions)
+        (leader,) = (place.leader for place in gateway.topics.describe_topic(topic).partitions)
     broker = next(each for each in live_cluster.brokerd.brokers if each.id == leader)
     data = [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}]
     with Wire(broker.port) as wire:
@@ -241,8 +241,8 @@ def test_workers_end_when_their_parent_ends(silent, state, is_killed):
         ("console.asgi", "confluent_kafka"),
         ("console.asgi, monitoring.celery; monitoring.celery.app.loader.import_default_modules()",
          "confluent_kafka"),
-        ("monitoring.gateway.librdkafka.child", "django"),
-        ("monitoring.gateway.librdkafka.child", "numpy"),
+        ("monitoring.gateway.librdkafka.worker_process", "django"),
+        ("monitoring.gateway.librdkafka.worker_process", "numpy"),
     ],
 )  # fmt: skip
 def test_librdkafka_is_loaded_only_in_workers(started, absent):

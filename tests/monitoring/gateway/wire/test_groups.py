@@ -8,7 +8,7 @@ from brokerd.errors import KafkaError
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import groups, limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from tests.monitoring.gateway.wire.answers import describe_answer, list_answer
 from tests.support.hostile_http import MIB, memory_below
 
@@ -44,7 +44,7 @@ def test_an_empty_assignment_has_no_partitions():
 
 def test_members_have_their_partitions():
     answer = describe_answer({"g": [("m-1", assignment({"a": [0, 2]})), ("m-2", b"")]})
-    [group] = groups.decode_describe(answer, ["g"], Refusals())
+    [group] = groups.decode_describe(answer, ["g"], InvalidParts())
     first, second = group.members
     assert (first.member_id, first.client_id, first.host) == ("m-1", "client", "10.0.0.9")
     assert plain(first.assigned) == {"a": [0, 2]}
@@ -53,20 +53,21 @@ def test_members_have_their_partitions():
 
 def test_assignments_of_other_protocols_are_not_decoded():
     [group] = groups.decode_describe(
-        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), ["c"], Refusals()
+        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), ["c"], InvalidParts()
     )
     assert group.members[0].assigned == ()
 
 
 def test_groups_are_listed_with_their_state():
-    error, listed = groups.decode_list(list_answer([("g", "Stable"), ("h", "Empty")]), Refusals())
+    answer = list_answer([("g", "Stable"), ("h", "Empty")])
+    error, listed = groups.decode_list(answer, InvalidParts())
     assert error == 0
     assert [(group.group, group.state) for group in listed] == [("g", "Stable"), ("h", "Empty")]
 
 
 def test_a_truncated_list_raises_an_error():
     with pytest.raises((KafkaError, ValueError, struct.error)):
-        groups.decode_list(list_answer([("g", "Stable")])[:-3], Refusals())
+        groups.decode_list(list_answer([("g", "Stable")])[:-3], InvalidParts())
 
 
 def test_names_of_negative_length_neither_hang_nor_fill_the_memory():
@@ -82,24 +83,24 @@ def test_an_assignment_with_too_many_topics_is_refused_before_it_is_read():
     assert groups.parse_assignment(Cursor(data, 2), 10) is None
 
 
-def described(told, refused):
-    found = groups.decode_describe(describe_answer(told), told, refused)
+def described(told, invalid):
+    found = groups.decode_describe(describe_answer(told), told, invalid)
     return {group.group: group for group in found}
 
 
 @pytest.mark.parametrize("asked", [[], ["h"]])
 def test_members_of_a_group_that_was_not_requested_are_refused(asked):
     with pytest.raises(OverLimit, match="group g was not requested"):
-        groups.decode_describe(describe_answer({"g": []}), asked, Refusals())
+        groups.decode_describe(describe_answer({"g": []}), asked, InvalidParts())
 
 
 def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 5)
     torn = assignment({str(number): [] for number in range(4)} | {"": []})
-    refused = Refusals()
-    found = described({"g": [("torn", torn), ("good", assignment({"a": [1]}))]}, refused)
+    invalid = InvalidParts()
+    found = described({"g": [("torn", torn), ("good", assignment({"a": [1]}))]}, invalid)
     assert [plain(member.assigned) for member in found["g"].members] == [{}, {}]
-    assert refused.messages() == [
+    assert invalid.messages() == [
         f"group g: the assignment of member {member}, which cannot be read"
         for member in ("torn", "good")
     ]
@@ -108,34 +109,34 @@ def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
 def test_a_member_with_too_many_topics_is_left_without_them_and_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 3)
     big, small = assignment({str(number): [] for number in range(4)}), assignment({"a": [1]})
-    refused = Refusals()
-    found = described({"g": [("big", big), ("small", small)]}, refused)
+    invalid = InvalidParts()
+    found = described({"g": [("big", big), ("small", small)]}, invalid)
     assert [plain(member.assigned) for member in found["g"].members] == [{}, {"a": [1]}]
-    assert refused.messages() == ["group g: the assignment of member big, which cannot be read"]
+    assert invalid.messages() == ["group g: the assignment of member big, which cannot be read"]
 
 
 def test_a_group_with_too_many_members_is_reported_without_them_and_the_others_with_theirs(
     monkeypatch,
 ):
     monkeypatch.setattr(limits, "MEMBERS_PER_GROUP_MAX", 2)
-    refused = Refusals()
+    invalid = InvalidParts()
     many = [(f"m-{number}", b"") for number in range(3)]
-    found = described({"crowd": many, "g": many[:2]}, refused)
+    found = described({"crowd": many, "g": many[:2]}, invalid)
     assert (found["crowd"].error != 0, found["crowd"].members) == (True, ())
     assert len(found["g"].members) == 2
-    assert refused.messages() == ["group crowd: 3 members"]
+    assert invalid.messages() == ["group crowd: 3 members"]
 
 
 def test_names_that_are_too_long_are_left_out():
-    refused = Refusals()
-    _, listed = groups.decode_list(list_answer([("g" * 1001, "Stable"), ("h", "S" * 300)]), refused)
+    invalid = InvalidParts()
+    _, listed = groups.decode_list(list_answer([("g" * 1001, "Stable"), ("h", "S" * 300)]), invalid)
     assert [(group.group, group.state) for group in listed] == [("h", "?")]
-    found = described({"g": [("m" * 300, assignment({"a": [1]}))]}, refused)
+    found = described({"g": [("m" * 300, assignment({"a": [1]}))]}, invalid)
     assert plain(found["g"].members[0].assigned) == {}
-    assert len(refused.messages()) == 2
+    assert len(invalid.messages()) == 2
 
 
 def test_more_members_than_a_cluster_may_have_refuse_the_answer(monkeypatch):
     monkeypatch.setattr(limits, "MEMBERS_MAX", 2)
     with pytest.raises(OverLimit, match="members"):
-        described({"g": [(str(number), b"") for number in range(3)]}, Refusals())
+        described({"g": [(str(number), b"") for number in range(3)]}, InvalidParts())

@@ -14,7 +14,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from tests.monitoring.gateway.wire.answers import (
@@ -65,7 +65,7 @@ def read(answers, timeout_s=60, highest=None) -> ClusterReads:
 def test_nothing_of_a_valid_cluster_is_refused():
     told = read(cluster())
     assert (told.log_end.tolist(), told.size_bytes.tolist()) == ([7], [100])
-    assert (told.failures, told.refused.messages(), told.groups_complete) == ([], [], True)
+    assert (told.failures, told.invalid.messages(), told.groups_complete) == ([], [], True)
     assert told.answered == {1}
 
 
@@ -81,7 +81,7 @@ def test_partition_number_20_million_is_refused_and_reported():
     with memory_below(32 * MIB):
         told = read(cluster({"a": {20_000_000: ONE}}))
     assert told.metadata.row_count == 1
-    assert told.refused.messages()[0] == "topic a: partition 20000000, but it has 1 partitions"
+    assert told.invalid.messages()[0] == "topic a: partition 20000000, but it has 1 partitions"
 
 
 def test_an_answer_that_is_too_large_makes_only_its_part_unknown(monkeypatch):
@@ -93,7 +93,7 @@ def test_an_answer_that_is_too_large_makes_only_its_part_unknown(monkeypatch):
     assert told.coordinators == []
     assert not told.groups_complete
     assert told.answered == {1}
-    assert "an answer with an invalid size of 8196 bytes" in told.refused.messages()[0]
+    assert "an answer with an invalid size of 8196 bytes" in told.invalid.messages()[0]
 
 
 class Torn(bytes):
@@ -110,7 +110,7 @@ def test_a_large_answer_that_does_not_come_in_time_is_reported_and_the_broker_is
     assert told.log_end.tolist() == [7]
     assert (told.answered, told.failures, told.groups_complete) == ({1}, [], False)
     reason = f"broker 1: an answer of {2 * MIB + 4} bytes does not come within 5 s"
-    assert told.refused.messages() == [reason]
+    assert told.invalid.messages() == [reason]
 
 
 def test_all_answers_together_have_a_size_limit(monkeypatch):
@@ -119,7 +119,7 @@ def test_all_answers_together_have_a_size_limit(monkeypatch):
     answers[log_dirs.API_KEY] = lambda _: bytes(2000)
     told = read(answers)
     assert told.size_bytes.tolist() == [-1]
-    assert "have more than 1000 bytes" in told.refused.messages()[0]
+    assert "have more than 1000 bytes" in told.invalid.messages()[0]
 
 
 def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch):
@@ -160,7 +160,7 @@ DECODERS = {
     "offsets": (
         offsets_answer({"a": {0: (0, 7)}, "b": {1: (0, 8)}}),
         lambda data: offsets.decode_into(
-            ClusterReads.empty(KNOWN).log_end, KNOWN, 1, data, Refusals()
+            ClusterReads.empty(KNOWN).log_end, KNOWN, 1, data, InvalidParts()
         ),
     ),
     "commits": (
@@ -169,11 +169,11 @@ DECODERS = {
     ),
     "list": (
         list_answer([("g", "Stable"), ("h", "Empty")]),
-        lambda data: groups.decode_list(data, Refusals()),
+        lambda data: groups.decode_list(data, InvalidParts()),
     ),
     "describe": (
         describe_answer({"g": [("m", ASSIGNED), ("n", b"")]}),
-        lambda data: groups.decode_describe(data, "g", Refusals()),
+        lambda data: groups.decode_describe(data, "g", InvalidParts()),
     ),
     **{
         f"log dirs {version}": (

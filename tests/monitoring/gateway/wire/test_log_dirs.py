@@ -83,7 +83,7 @@ def test_invalid_sizes_make_all_sizes_of_that_broker_unknown(directories):
     assert reads.size_bytes.tolist() == [-1, 200, -1]
     assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
     assert reads.broker_size_bytes == {2: 300}
-    assert reads.refused.messages() == ["broker 1: invalid sizes of its replicas"]
+    assert reads.invalid.messages() == ["broker 1: invalid sizes of its replicas"]
 
 
 def test_each_log_directory_has_the_size_of_its_replicas():

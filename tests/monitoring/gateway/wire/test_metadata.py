@@ -49,7 +49,7 @@ def test_a_partition_beyond_its_topics_count_is_refused_and_reported():
     one = (1, (1,), (1,))
     known = decoded_metadata({"a": {0: one, 20_000_000: one}, "b": {-1: one}})
     assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
-    assert known.refused.messages() == [
+    assert known.invalid.messages() == [
         "topic a: partition 20000000, but it has 2 partitions",
         "topic b: partition -1, but it has 1 partitions",
     ]
@@ -142,7 +142,7 @@ def test_a_broker_with_an_invalid_port_is_refused():
 def test_topics_with_empty_or_too_long_names_are_left_out_and_reported():
     known = decoded_metadata({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}})
     assert known.topics == ("a",)
-    assert len(known.refused.messages()) == 2
+    assert len(known.invalid.messages()) == 2
 
 
 def test_a_partition_with_more_replicas_than_brokers_is_refused(monkeypatch):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from brokerd.protocol import messages
 from monitoring.gateway.wire import metadata, offsets
 from monitoring.gateway.wire.connection import frame
-from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.limits import InvalidParts
 from tests.monitoring.gateway.wire.answers import decoded_metadata, offsets_answer
 
 
@@ -34,11 +34,11 @@ def test_a_request_has_exactly_the_partitions_of_the_leader(leaders, broker):
 
 
 def told(known: metadata.Metadata, topics: dict) -> tuple[list[int], list[str]]:
-    """What the first broker's answer amounts to, and what of it is refused."""
+    """What the first broker's answer amounts to, and what of it is invalid."""
     array = np.full(known.row_count, offsets.UNKNOWN, dtype=np.int64)
-    refused = Refusals()
-    offsets.decode_into(array, known, 1, offsets_answer(topics), refused)
-    return array.tolist(), refused.messages()
+    invalid = InvalidParts()
+    offsets.decode_into(array, known, 1, offsets_answer(topics), invalid)
+    return array.tolist(), invalid.messages()
 
 
 def test_offsets_are_put_into_their_rows_and_errors_stay_unknown():
@@ -50,13 +50,13 @@ def test_offsets_are_put_into_their_rows_and_errors_stay_unknown():
 @pytest.mark.parametrize("index", [1, 3, -1, 2**31 - 1, -(2**31)])
 def test_an_offset_of_an_unknown_partition_is_ignored(index):
     known = cluster_of({"a": [1], "b": [1, 1, 1]})
-    found, refused = told(known, {"a": {index: (0, 99)}, "b": {0: (0, 7)}})
+    found, invalid = told(known, {"a": {index: (0, 99)}, "b": {0: (0, 7)}})
     assert found == [-1, 7, -1, -1]
-    assert refused == ["topic a: invalid offsets"]
+    assert invalid == ["topic a: invalid offsets"]
 
 
 def test_offsets_of_other_leaders_partitions_and_invalid_offsets_are_ignored():
     known = cluster_of({"a": [1, 2, 1]})
-    found, refused = told(known, {"a": {0: (0, 5), 1: (0, 6), 2: (0, 2**53)}})
+    found, invalid = told(known, {"a": {0: (0, 5), 1: (0, 6), 2: (0, 2**53)}})
     assert found == [5, -1, -1]
-    assert refused == ["topic a: invalid offsets"]
+    assert invalid == ["topic a: invalid offsets"]

@@ -87,7 +87,7 @@ def test_a_cluster_where_nothing_was_written_is_not_asked_for_times_again(read, 
 def test_topics_have_the_ids_of_the_cluster(read, live_cluster):
     known = read().metadata
     found = dict(zip(known.topics, known.topic_ids, strict=True))
-    assert found[TOPIC] == live_cluster.gateway().admin.describe_topic(TOPIC).topic_id
+    assert found[TOPIC] == live_cluster.gateway().topics.describe_topic(TOPIC).topic_id
 
 
 @pytest.mark.parametrize("fields", [{}, {"admin_urls": {}}])

@@ -125,7 +125,7 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> Values:
 
 
 def _places(rows: pa.Table, buckets: Buckets) -> tuple[np.ndarray, np.ndarray]:
-    """For each bucket the newest row that is not behind it (−1 = none), and whether it is its."""
+    """For each bucket the newest row up to its end (−1 = none), and whether that row is in it."""
     times = rows["at_ms"].to_numpy()
     place = np.searchsorted(times, buckets.at_ms, side="right") - 1
     if not len(times):

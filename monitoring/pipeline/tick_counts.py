@@ -1,44 +1,33 @@
-"""Reads from the manifests and `ticks` tables what the levels of a cluster have (due_jobs.py)."""
+"""Reads how many ticks each level of a cluster has, by hour and day, from the `ticks` tables.
+
+due_jobs.py compares the numbers of two levels.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pyarrow.compute as pc
-from django.conf import settings
 
-from monitoring.history import manifest
 from monitoring.history.levels import (
     DAY,
     DAY_MS,
     HOUR,
     HOUR_MS,
-    LEVELS,
     MINUTE,
     RAW,
     Level,
     bucket_start,
 )
-from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place, Root
+from monitoring.history.manifest import Files
+from monitoring.history.root import Root
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS
-from monitoring.pipeline.due_jobs import Coverage
-
-Files = dict[Place, tuple[HistoryFile, ...]]
+from monitoring.pipeline.due_jobs import TickCounts
 
 
-def files(root: Root, slug: str) -> Files:
-    """The files of all levels of a cluster, by place; oldest place first."""
-    return {
-        place: manifest.load(root, place).files
-        for level in LEVELS
-        for place in manifest.places(root, slug, level)
-    }
-
-
-def coverage(root: Root, listed: Files) -> Coverage:
-    """What the levels have, from the first raw tick or minute on; older hours stay as they are."""
+def read_tick_counts(root: Root, listed: Files) -> TickCounts:
+    """The counts since the first day with raw ticks or minutes; older hours stay as they are."""
     raw: Counter[int] = Counter()
     for place, of_place in listed.items():
         if place.level is RAW:
@@ -46,18 +35,12 @@ def coverage(root: Root, listed: Files) -> Coverage:
     raw = +raw
     starts = [place.start_ms for place, of in listed.items() if place.level is MINUTE and of]
     first_ms = bucket_start(min([*raw, *starts], default=0), DAY_MS)
-    return Coverage(
+    return TickCounts(
         raw,
         _ticks(root, listed, MINUTE, first_ms),
         _ticks(root, listed, HOUR, first_ms),
         _ticks(root, listed, DAY, first_ms),
     )
-
-
-def kept_from_ms(level: Level, now_ms: int) -> int:
-    """The start of what the level keeps, by its setting."""
-    retention_ms = getattr(settings, level.retention_setting) * level.retention_unit_ms
-    return now_ms - retention_ms if retention_ms else 0
 
 
 def _ticks(root: Root, listed: Files, level: Level, first_ms: int) -> dict[int, int]:

@@ -6,10 +6,10 @@ import pytest
 from confluent_kafka import Producer
 
 from monitoring.gateway import timeouts
-from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import reading
+from monitoring.gateway.record_pages import NO_LEADER, SILENT, TOO_MUCH, RecordPage, UnreadPartition
 from monitoring.models import Cluster
 from tests.support.processes import hung
 
@@ -20,7 +20,7 @@ def browse(live_cluster):
     if "browse.some" not in topics:
         live_cluster.create_topic("browse.some", 3)
         live_cluster.produce("browse.some", {0: 30, 1: 20})
-    return for_cluster(live_cluster.row()).browse
+    return for_cluster(live_cluster.row()).record_pages
 
 
 def test_the_newest_records_of_a_partition_come_newest_first(browse):
@@ -68,7 +68,7 @@ def test_paging_in_both_directions_returns_every_record_once(browse, limit):
 def test_pages_of_a_compacted_topic_are_full_and_paging_back_ends(live_cluster, partition):
     topic = f"browse.compacted-{uuid.uuid4().hex[:8]}"
     left = live_cluster.create_compacted_topic(topic)
-    browse = live_cluster.gateway().browse
+    browse = live_cluster.gateway().record_pages
     page = browse.read(topic, partition, None, 25)
     assert [row.offset for row in page.rows] == left[::-1]
     assert (page.unread, page.older) == ((), None)
@@ -89,7 +89,7 @@ def test_records_of_one_partition_are_sorted_by_offset_not_by_timestamp(live_clu
         producer.produce(topic, b"x", partition=0, timestamp=1_700_000_000_000 - number)
     assert producer.flush(30) == 0
     for partition in (0, None):
-        rows = live_cluster.gateway().browse.read(topic, partition, None, 3).rows
+        rows = live_cluster.gateway().record_pages.read(topic, partition, None, 3).rows
         assert [row.offset for row in rows] == [4, 3, 2]
 
 
@@ -100,7 +100,7 @@ def test_a_page_that_reaches_the_byte_limit_has_the_newest_records_and_a_next_pa
     for _ in range(12):
         producer.produce(topic, b"x" * 100_000, partition=0)
     assert producer.flush(30) == 0
-    browse = live_cluster.gateway().browse
+    browse = live_cluster.gateway().record_pages
     page = browse.read(topic, 0, None, 12, max_bytes=350_000)
     pages = [page]
     assert page.rows[0].offset == 11
@@ -120,7 +120,7 @@ def test_the_byte_limit_applies_to_all_partitions_together(live_cluster):
     for number in range(24):
         producer.produce(topic, b"x" * 100_000, partition=number % 8)
     assert producer.flush(30) == 0
-    page = live_cluster.gateway().browse.read(topic, None, None, 24, max_bytes=350_000)
+    page = live_cluster.gateway().record_pages.read(topic, None, None, 24, max_bytes=350_000)
     assert 1 <= len(page.rows) <= 4
     assert {gap.why for gap in page.unread} == {TOO_MUCH}
 
@@ -177,12 +177,12 @@ def test_partitions_without_a_leader_are_listed_as_unread(live_cluster):
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
     with live_cluster.gateway() as gateway:
-        partitions = gateway.admin.describe_topic(topic).partitions
+        partitions = gateway.topics.describe_topic(topic).partitions
     stopped = live_cluster.brokerd.brokers[1]
     leaderless = {each.partition for each in partitions if each.leader == stopped.id}
     assert 0 < len(leaderless) < 4
     stopped.stop()
-    browse = live_cluster.gateway().browse
+    browse = live_cluster.gateway().record_pages
     page = browse.read(topic, None, None, 50)
     assert {row.partition for row in page.rows} == set(range(4)) - leaderless
     assert {(gap.partition, gap.why) for gap in page.unread} == {(p, NO_LEADER) for p in leaderless}
@@ -197,10 +197,10 @@ def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, mon
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
     with live_cluster.gateway() as gateway:
-        partitions = gateway.admin.describe_topic(topic).partitions
+        partitions = gateway.topics.describe_topic(topic).partitions
     healthy, hanging = live_cluster.brokerd.brokers
     silent = {each.partition for each in partitions if each.leader == hanging.id}
-    browse = for_cluster(live_cluster.row(bootstrap_servers=healthy.address)).browse
+    browse = for_cluster(live_cluster.row(bootstrap_servers=healthy.address)).record_pages
     with hung(hanging.process):
         page = browse.read(topic, None, None, 50)
         single = browse.read(topic, min(silent), 0, 5)
@@ -218,11 +218,11 @@ def test_reading_creates_no_group(browse, live_cluster):
     target = SamplingTarget.of(live_cluster.row())
     outcome = event_loop.run(ClusterReaders().read(target, 20_000), 20)
     listed = {g.group for read in outcome.reads.coordinators for g in read.listed}
-    assert not any("browse" in group for group in listed)
+    assert not any("record_pages" in group for group in listed)
 
 
 def test_a_cluster_that_is_down_raises_cluster_unavailable(monkeypatch):
     monkeypatch.setattr(timeouts, "READ_S", 1.0)
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable):
-        dead.browse.read("x", 0, None, 1)
+        dead.record_pages.read("x", 0, None, 1)

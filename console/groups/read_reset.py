@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused
 from console.groups.actions.shared import item_key
-from console.groups.new_offsets import (
+from console.groups.reset_rules import (
     PARTITIONS_MAX,
     CommitInLog,
     Invalid,
@@ -64,7 +64,7 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
     with for_cluster(cluster) as gateway:
         committed = gateway.groups.committed(group)
         chosen = _chosen(gateway, scope, committed, reset)
-        logs = gateway.groups.log_ranges(chosen)
+        logs = gateway.log_offsets.ranges(chosen)
         _refuse_silent(key for key in chosen if key not in logs)
         commits = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
         given = _given(gateway, scope, chosen, reset)
@@ -124,7 +124,7 @@ def _given(
             raise PlanRefused(text % {"name": reset.from_group})
         return dict(other)
     if reset.how in (ResetTo.TIME, ResetTo.DURATION):
-        found = gateway.groups.offsets_at(chosen, reset.at_ms)
+        found = gateway.log_offsets.at_time(chosen, reset.at_ms)
         _refuse_silent(key for key in chosen if key not in found)
         return found
     return {}

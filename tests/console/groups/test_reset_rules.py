@@ -2,16 +2,16 @@
 
 import pytest
 
-from console.groups.new_offsets import (
+from console.groups.reset_rules import (
     CommitInLog,
     Invalid,
-    Move,
+    ResetEffect,
     ResetTo,
     duration_ms,
-    move,
     new_offsets,
     offsets_of_file,
     partition_numbers,
+    reset_effect,
 )
 
 KEY, OTHER = ("orders", 0), ("orders", 1)
@@ -57,19 +57,19 @@ def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another
 
 
 def test_a_move_back_reads_again_and_a_move_forward_skips():
-    assert move(COMMIT, 40) == Move(again=20, lag=60)
-    assert move(COMMIT, 75) == Move(skipped=15, lag=25)
-    assert move(COMMIT, 60) == Move(lag=40)
-    assert move(COMMIT, None) == Move()
+    assert reset_effect(COMMIT, 40) == ResetEffect(again=20, lag=60)
+    assert reset_effect(COMMIT, 75) == ResetEffect(skipped=15, lag=25)
+    assert reset_effect(COMMIT, 60) == ResetEffect(lag=40)
+    assert reset_effect(COMMIT, None) == ResetEffect()
 
 
 def test_deleted_records_are_neither_read_again_nor_skipped():
-    assert move(CommitInLog(3, range(10, 100)), 30) == Move(skipped=20, lag=70)
-    assert move(CommitInLog(60, range(10, 100)), 3) == Move(again=50, lag=97)
+    assert reset_effect(CommitInLog(3, range(10, 100)), 30) == ResetEffect(skipped=20, lag=70)
+    assert reset_effect(CommitInLog(60, range(10, 100)), 3) == ResetEffect(again=50, lag=97)
 
 
 def test_a_move_of_a_partition_without_a_commit_is_neither_back_nor_forward():
-    assert move(NEVER, 10) == Move(lag=90)
+    assert reset_effect(NEVER, 10) == ResetEffect(lag=90)
 
 
 def test_partitions_are_typed_as_numbers_and_ranges():

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.history import dense
-from monitoring.history.dense import Buckets, Values
+from monitoring.history import bucket_values
+from monitoring.history.bucket_values import Buckets, Values
 from monitoring.history.table_specs import EXISTS, LEVEL_TICKS, RAW_TICKS, TOPICS
 
 STEP_MS = 5000
@@ -176,9 +176,9 @@ def is_one_portion(ticks):
 def test_raw_rows_have_the_values_of_every_tick(samples):
     ticks = told(samples)
     rows, buckets = raw(ticks)
-    found = shown(dense.gauge(rows, GAUGE, buckets))
+    found = shown(bucket_values.gauge(rows, GAUGE, buckets))
     np.testing.assert_allclose(found, expected(ticks, 1, lambda t: t.now.gauge))
-    found = shown(dense.rate(rows, TOPICS, COUNTER, buckets))
+    found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, 1, lambda t: t.rate)[:, :3])
     if is_one_portion(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, 1))
@@ -188,9 +188,9 @@ def test_raw_rows_have_the_values_of_every_tick(samples):
 def test_rows_of_a_level_have_the_values_of_every_bucket(samples):
     ticks = told(samples)
     rows, buckets = level(ticks)
-    found = shown(dense.gauge(rows, GAUGE, buckets))
+    found = shown(bucket_values.gauge(rows, GAUGE, buckets))
     np.testing.assert_allclose(found, expected(ticks, A_BUCKET, lambda t: t.now.gauge))
-    found = shown(dense.rate(rows, TOPICS, COUNTER, buckets))
+    found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, A_BUCKET, lambda t: t.rate)[:, :3])
     if is_one_portion(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, A_BUCKET))
@@ -201,7 +201,7 @@ def test_the_mean_is_weighted_by_the_samples_in_which_the_value_is_known(samples
     ticks = told(samples)
     rows, buckets = level(ticks)
     known = [t.now.gauge for t in ticks if t.now.is_ok and t.now.gauge is not None]
-    values = dense.gauge(rows, GAUGE, buckets)
+    values = bucket_values.gauge(rows, GAUGE, buckets)
     assert values.weight.sum() == len(known)
     np.testing.assert_allclose(np.nansum(values.mean * values.weight), sum(known))
 
@@ -215,5 +215,7 @@ def test_values_before_the_first_row_of_a_range_are_those_before_it(samples, cut
         return
     inside = buckets.at_ms >= cut * STEP_MS
     kept = Buckets(*(getattr(buckets, name)[inside] for name in Buckets.__slots__))
-    found = dense.gauge(later, GAUGE, kept)
-    np.testing.assert_allclose(shown(found), shown(dense.gauge(rows, GAUGE, buckets))[inside])
+    found = bucket_values.gauge(later, GAUGE, kept)
+    np.testing.assert_allclose(
+        shown(found), shown(bucket_values.gauge(rows, GAUGE, buckets))[inside]
+    )

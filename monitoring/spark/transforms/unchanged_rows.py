@@ -1,4 +1,4 @@
-"""Rows for what did not change: a range that begins within a portion. Pure: DataFrame → DataFrame.
+"""Rows for the keys that do not change in a range. Pure: DataFrame → DataFrame.
 
 Only changes are stored, with a row for each key at the start of a portion
 (monitoring/history/levels.py). Of the rows between that start and the range, the last one of each

@@ -16,7 +16,7 @@ from monitoring.gateway.records import RecordRow
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # not imported in librdkafka's process
-    from monitoring.gateway.wire.facade import Wire
+    from monitoring.gateway.wire.sync_client import Wire
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
@@ -68,7 +68,7 @@ class ReadRequest:
     spans: dict[int, range]  # partition → its offsets; only partitions whose leader answered
 
 
-class Browse:
+class RecordPages:
     """Reads records of one cluster."""
 
     def __init__(self, settings: ClientSettings, wire: "Wire") -> None:

@@ -1,4 +1,4 @@
-"""`python -m monitoring.gateway.librdkafka.child FD BYTES`: a worker process of workers.py.
+"""`python -m monitoring.gateway.librdkafka.worker_process FD BYTES`: a worker of workers.py.
 
 It receives function name, arguments and time limit on the socket FD, and sends the result back. The
 process ends when the socket closes. If a call takes too long, SIGALRM ends it, even if librdkafka
@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.librdkafka import copying, group_admin, producing, reading, topic_admin
+from monitoring.gateway.librdkafka import (
+    copying,
+    group_admin,
+    log_offsets,
+    producing,
+    reading,
+    topic_admin,
+)
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read": reading.read,
@@ -37,8 +44,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cluster_operations": topic_admin.cluster_operations,
     "describe_group": group_admin.describe_group,
     "committed": group_admin.committed,
-    "log_ranges": group_admin.log_ranges,
-    "offsets_at": group_admin.offsets_at,
+    "log_ranges": log_offsets.ranges,
+    "log_offsets_at_time": log_offsets.at_time,
     "alter_offsets": group_admin.alter_offsets,
     "delete_group": group_admin.delete_group,
 }

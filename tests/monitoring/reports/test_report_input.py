@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW
-from monitoring.reports import parts
+from monitoring.reports import report_input
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
 from tests.monitoring.pipeline.made_history import START_MS
 
@@ -16,8 +16,8 @@ TO_MS = START_MS + DAY_MS
 
 
 def computed(spark, level, monkeypatch) -> Outcome:
-    monkeypatch.setattr(parts, "level_for", lambda _bucket_ms: level)
-    found = parts.parts_of("local", START_MS, TO_MS)
+    monkeypatch.setattr(report_input, "level_for", lambda _bucket_ms: level)
+    found = report_input.parts_of("local", START_MS, TO_MS)
     assert [part.is_raw for part in found] == [level is RAW]
     return run(spark, Request(START_MS, TO_MS, found), lambda _stage: None)
 

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.cluster_security import PEM_LENGTH_MAX, check_certificates
+from monitoring.cluster_security_columns import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress import EgressRefused, setting_targets, split_url
 from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.reason_texts import translated

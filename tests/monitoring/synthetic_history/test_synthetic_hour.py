@@ -4,7 +4,7 @@ import pytest
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS
-from monitoring.synthetic_history import synthetic
+from monitoring.synthetic_history import synthetic_hour
 from monitoring.synthetic_history.pattern import of_hours
 from monitoring.ticks.tick import Tick
 from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
@@ -16,7 +16,7 @@ DAY = 20_000 * DAY_MS
 @pytest.fixture(scope="module")
 def day():
     [sample, *_] = hour_ticks(DAY - HOUR_MS)
-    return of_hours([synthetic.hour(sample, DAY, STEP_MS)], DAY)
+    return of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
 
 
 def records(day, first, end):
@@ -49,7 +49,7 @@ def test_traffic_is_lowest_at_the_full_hour_and_highest_at_half_past(day):
 
 def test_internal_topics_are_idle():
     rows = [{"topic": topic, "partition": 0, "leader": 1} for topic in ("__internal", "orders")]
-    hour = synthetic.hour(make_tick(1, partitions=rows), DAY, STEP_MS)
+    hour = synthetic_hour.hour(make_tick(1, partitions=rows), DAY, STEP_MS)
     added = {"__internal": 0, "orders": 0}
     for row in hour.tables["topics"].to_pylist():
         added[row["topic"]] += row["records"]
@@ -67,5 +67,5 @@ def test_its_end_joins_its_start(day):
 
 @pytest.mark.parametrize("sample", [make_tick(1, brokers=[{"id": 1, "up": True}]), make_tick(1)])
 def test_a_sample_without_topics_can_be_a_pattern(sample: Tick):
-    day = of_hours([synthetic.hour(sample, DAY, STEP_MS)], DAY)
+    day = of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
     assert len(day[TICKS]) == DAY_MS // STEP_MS

@@ -1,4 +1,4 @@
-"""Where an offset reset moves each partition. Pure.
+"""The rules of an offset reset: the new offset of each partition, and its effect. Pure.
 
 A reset by offset or file has exact offsets: one outside the log is refused. A shift, and offsets
 copied from another group, are limited to the log, as kafka-consumer-groups does it. A time later
@@ -56,8 +56,8 @@ class CommitInLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """What a new offset means: records read again, records skipped, the lag afterwards.
+class ResetEffect:
+    """What a new offset causes: records read again, records skipped, the lag afterwards.
 
     A partition that was never committed has neither: where its consumers would have begun depends
     on their `auto.offset.reset`.
@@ -68,16 +68,16 @@ class Move:
     lag: int | None = None  # None = no commit afterwards
 
 
-def move(commit: CommitInLog, new: int | None) -> Move:
-    """The move from `commit` to the offset `new`; None = no commit."""
+def reset_effect(commit: CommitInLog, new: int | None) -> ResetEffect:
+    """The effect of committing `new` instead; None = the commit is deleted."""
     if new is None:
-        return Move()
+        return ResetEffect()
     lag = int(counted_lag(new, commit.log.stop))
     if commit.committed is None:
-        return Move(lag=lag)
+        return ResetEffect(lag=lag)
     # Records that were deleted are neither read again nor skipped.
     then, now = (commit.limited(offset) for offset in (commit.committed, new))
-    return Move(max(0, then - now), max(0, now - then), lag)
+    return ResetEffect(max(0, then - now), max(0, now - then), lag)
 
 
 def partition_numbers(text: str) -> list[int]:

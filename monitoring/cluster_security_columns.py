@@ -74,7 +74,7 @@ class ClusterSecurity(models.Model):
         max_length=20,
         blank=True,
         default="",
-        choices=[(name, name) for name in client_settings.MECHANISMS],
+        choices=[(name, name) for name in client_settings.SASL_MECHANISMS],
     )
     # Of OAUTHBEARER: the client's id and secret.
     sasl_username = models.CharField(max_length=500, blank=True, default="")

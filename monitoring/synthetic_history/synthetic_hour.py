@@ -1,4 +1,4 @@
-"""The samples of an hour that never was: the topics, groups and brokers of one sample, with traffic
+"""The samples of a synthetic hour: the topics, groups and brokers of one sample, with traffic
 that is lowest at the full hour and highest at half past. Internal topics are idle. Pure.
 """
 
