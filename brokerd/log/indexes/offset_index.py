@@ -84,11 +84,6 @@ class OffsetIndex:
         return self._positions[-1] if self._positions else 0
 
     @property
-    def last_offset(self) -> int:
-        """The last offset of the last batch indexed; the one before the base when there is none."""
-        return self._base_offset + (self._offsets[-1] if self._offsets else -1)
-
-    @property
     def memory_bytes(self) -> int:
         """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
@@ -122,6 +117,12 @@ class OffsetIndex:
         """The last offset of the first known batch at or behind a position; None without one."""
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
+
+    def last_offset_before(self, position_bytes: int) -> int:
+        """The last offset of the last known batch before a position; the one before the base when
+        there is none."""
+        found = bisect_left(self._positions, position_bytes)
+        return self._base_offset + (self._offsets[found - 1] if found else -1)
 
     def entries_behind(self, position_bytes: int) -> Iterator[tuple[int, int]]:
         """(offset, position) of the entries that point behind a position."""

@@ -54,7 +54,7 @@ class IndexBuild(NewlyIndexed):
         the damage stay. Raises OSError."""
         if known is None or self.size_bytes >= data.size_bytes:
             return
-        latest = self.index.last_offset
+        latest = self.index.last_offset_before(self.size_bytes)
         for last_offset, position in known.entries_behind(self.size_bytes):
             if last_offset > latest and fits(data, last_offset, position):
                 self.index.append(last_offset, position)
