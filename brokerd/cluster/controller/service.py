@@ -4,8 +4,9 @@ writes.
 States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
 ANNOUNCE_MAX states. Whatever goes wrong in between is mended the same way: after a lost
 connection the task reads everything anew and `Controller.load` finds both what is wrong and what
-was not announced. A multi that fails is tried state by state, and what still fails is read anew.
-When the fence fails, another is controller and the task ends.
+was not announced. A multi that fails is tried state by state; where another has written the state
+of a partition, that one alone is read again and decided upon. When the fence fails, another is
+controller and the task ends.
 
 Entries are numbered by the controller itself, not by ZooKeeper's sequence: it alone writes them,
 and a number of its own makes a repeated write collide with the first instead of doubling it. The
@@ -25,6 +26,7 @@ from kazoo.exceptions import NodeExistsError
 from brokerd.cluster.controller.controller_election import Mandate
 from brokerd.cluster.controller.notification_purge import purge_applied, purge_old
 from brokerd.cluster.controller.state_machine import Controller
+from brokerd.cluster.controller.topic_removal import remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
@@ -34,7 +36,6 @@ from brokerd.cluster.zookeeper.operations import (
     Delete,
     Operation,
     SetData,
-    removal_of_partitions,
     write_states,
 )
 from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_feature, encode_topic
@@ -47,7 +48,6 @@ logger = logging.getLogger(__name__)
 
 STATES_PER_MULTI = 200
 ANNOUNCE_MAX = 1_000
-DELETES_PER_MULTI = 500
 PURGE_INTERVAL_S = 60.0
 RETRY_S = 1.0
 
@@ -254,14 +254,20 @@ class ControllerService:
             await self._write(self._core.topics_changed(changed))
 
     async def _renew_epochs(self) -> None:
-        """What is not written stays asked for: all is read anew then, and it is decided again."""
+        """What is not written stays asked for, and is decided again."""
         asked, self._epochs_asked = self._epochs_asked, {}
         wanted = [state for state in self._core.epochs_asked(asked) if state is not None]
         try:
             await self._write(wanted)
         finally:
-            missing = [(s.topic, s.partition) for s in wanted if not self._is_written(s)]
+            missing = [(s.topic, s.partition) for s in wanted if not self._has_epoch(s)]
             self._epochs_asked = dict.fromkeys(missing) | self._epochs_asked
+            if missing:
+                self._flag("epochs")
+
+    def _has_epoch(self, state: PartitionState) -> bool:
+        known = self._core.states.get((state.topic, state.partition))
+        return known is None or known.leader_epoch >= state.leader_epoch
 
     # -- deletions -----------------------------------------------------------------------------
 
@@ -294,33 +300,11 @@ class ControllerService:
 
     async def _finish_deletions(self) -> None:
         for name in self._core.deletions_due(self._applied):
-            await self._remove(name)
+            known = self._core.written_partitions(name)
+            await remove_topic(self._zookeeper, self.fenced, name, known)
             self._core.removed(name)
             logger.info("topic %s is deleted", name)
             self._on_progress()
-
-    async def _remove(self, name: str) -> None:
-        """The leaves first; the topic's node, its config and its marker together and last. If that
-        is not what there is (somebody's half of a topic), it is read and removed."""
-        known = self._core.written_partitions(name)
-        try:
-            await self._remove_nodes(name, removal_of_partitions(name, known), has_config=True)
-        except MultiError:
-            has_config = await self._zookeeper.exists(paths.topic_config(name)) is not None
-            present = await bulk_reads.present_nodes(self._zookeeper, name)
-            await self._remove_nodes(name, present, has_config=has_config)
-
-    async def _remove_nodes(
-        self, name: str, operations: Sequence[Operation], *, has_config: bool
-    ) -> None:
-        last = [Delete(paths.topic(name)), Delete(paths.delete_topic(name))]
-        if has_config:
-            last.append(Delete(paths.topic_config(name)))
-        everything = [*operations, *last]
-        while len(everything) > DELETES_PER_MULTI:
-            await self.fenced(everything[:DELETES_PER_MULTI])
-            everything = everything[DELETES_PER_MULTI:]
-        await self.fenced(everything)
 
     async def _read_applied(self) -> None:
         watch = self._applied_watch
@@ -358,9 +342,16 @@ class ControllerService:
             await self._write_once(missing)
         except MultiError as error:
             logger.warning("writing %d states failed, one by one now: %s", len(missing), error)
-            for state in missing:
+        else:
+            return list(states)
+        present = [state for state in states if self._is_written(state)]
+        for state in missing:
+            try:
                 await self._write_single(state)
-        return [state for state in states if self._is_written(state)]
+                present.append(state)
+            except MultiError:
+                present += await self._written_by_another(state)
+        return present
 
     def _is_written(self, state: PartitionState) -> bool:
         known = self._core.states.get((state.topic, state.partition))
@@ -368,17 +359,25 @@ class ControllerService:
 
     async def _write_single(self, state: PartitionState) -> None:
         operations = write_states([state], [state.topic])
-        try:
-            if state.version == 0:
-                # A controller of Kafka's may have died between making this node and the state.
-                await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
-                operations = operations[-1:]
-            await self.fenced(operations)
-            self._core.written([state])
-        except MultiError as error:
-            logger.error("%s-%d is not written: %s", state.topic, state.partition, error)
-            await asyncio.sleep(RETRY_S)
-            self._flag("reload")
+        if state.version == 0:
+            # A controller of Kafka's may have died between making this node and the state.
+            await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
+            operations = operations[-1:]
+        await self.fenced(operations)
+        self._core.written([state])
+
+    async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
+        """The state with which a partition goes on of which another state was there, if any."""
+        key = (lost.topic, lost.partition)
+        node = self._core.topics[lost.topic]
+        read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])
+        found = [loaded.state for loaded in read]
+        logger.warning("%s-%d was written by another: %s", *key, found)
+        wanted = self._core.found(key, found[0] if found else None)
+        if wanted is None:
+            return found
+        await self._write_single(wanted)
+        return [wanted]
 
     async def _write_once(self, states: Sequence[PartitionState]) -> None:
         if not states:

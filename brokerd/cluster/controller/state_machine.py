@@ -169,6 +169,15 @@ class Controller:
         for state in states:
             self.states[state.topic, state.partition] = state
 
+    def found(self, key: TopicPartition, state: PartitionState | None) -> PartitionState | None:
+        """In ZooKeeper is another state of a partition than was known, or none: what becomes of
+        it."""
+        if state is None:
+            self.states.pop(key, None)
+        else:
+            self.states[key] = state
+        return self._decide(*key, set())
+
     def has_partitions_node(self, topic: str) -> bool:
         """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)

@@ -113,37 +113,36 @@ def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
 async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:
     """The states of these topics' partitions; a partition without a state is left out."""
     wanted = [
-        (topic, index)
+        (topic.name, topic.node, index)
         for topic in read
         if topic.node.topic_id is not None
         for index in topic.node.replicas
     ]
     loaded: list[LoadedState] = []
     for start in range(0, len(wanted), STATES_PER_RUN):
-        loaded += await _states(zookeeper, wanted[start : start + STATES_PER_RUN])
+        loaded += await states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
     return loaded
 
 
-async def _states(
-    zookeeper: ZooKeeper, wanted: Sequence[tuple[ReadTopic, int]]
+async def states_of(
+    zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
+    """The states of these partitions, each with the name and the node of its topic."""
     found = await zookeeper.get_many(
-        [paths.partition_state(topic.name, index) for topic, index in wanted]
+        [paths.partition_state(name, index) for name, _, index in wanted]
     )
     loaded = []
-    for (topic, index), node in zip(wanted, found, strict=True):
+    for (name, topic, index), node in zip(wanted, found, strict=True):
         if node is None:
             continue
         data, stat = node
-        assert topic.node.topic_id is not None
+        assert topic.topic_id is not None
         try:
-            leader_and_isr = decode_partition_state(topic.name, index, data)
+            leader_and_isr = decode_partition_state(name, index, data)
         except NodeFormatError as error:
-            logger.error("%s-%d is passed over: %s", topic.name, index, error)
+            logger.error("%s-%d is passed over: %s", name, index, error)
             continue
-        state = to_state(
-            topic.name, index, topic.node, topic.node.topic_id, leader_and_isr, stat.version
-        )
+        state = to_state(name, index, topic, topic.topic_id, leader_and_isr, stat.version)
         loaded.append(LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid))
     return loaded
 

@@ -14,7 +14,7 @@ import errno
 import os
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -70,26 +70,6 @@ class OffsetIndex:
         index._check(size_bytes)
         return index
 
-    @classmethod
-    def salvage(cls, path: str, base_offset: int) -> "OffsetIndex":
-        """What a file holds that may be wrong: each entry has to be compared with the data. Raises
-        OSError; a missing file holds nothing."""
-        index = cls(path, base_offset)
-        try:
-            data = read_whole(path)
-        except FileNotFoundError:
-            data = b""
-        entries = array("i", data[: len(data) - len(data) % ENTRY_BYTES])
-        entries.byteswap()
-        pairs = sorted(
-            (position, offset)
-            for offset, position in zip(entries[0::2], entries[1::2], strict=True)
-            if min(offset, position) >= 0
-        )
-        index._offsets = array("i", [offset for _, offset in pairs])
-        index._positions = array("i", [position for position, _ in pairs])
-        return index
-
     def _check(self, size_bytes: int) -> None:
         if not self._offsets:
             return
@@ -138,26 +118,11 @@ class OffsetIndex:
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
 
-    def doubts(self, position_bytes: int, base_offset: int, last_offset: int) -> bool:
-        """Whether the entries speak against a batch with these offsets at a position. (Those of
-        Kafka also where it indexed several batches together.)"""
+    def last_offset_before(self, position_bytes: int) -> int:
+        """The last offset of the last known batch before a position; the one before the base when
+        there is none."""
         found = bisect_left(self._positions, position_bytes)
-        if found and base_offset <= self._base_offset + self._offsets[found - 1]:
-            return True
-        is_known = found < len(self._positions) and self._positions[found] == position_bytes
-        return is_known and last_offset != self._base_offset + self._offsets[found]
-
-    def knows_only(self, positions: Sequence[int], end: int) -> bool:
-        """Whether the entries from the first of these (rising) positions up to `end` all point to
-        one of them."""
-        first = bisect_left(self._positions, positions[0])
-        behind = bisect_left(self._positions, end, first)
-        count = len(positions)
-        for each in self._positions[first:behind]:
-            found = bisect_left(positions, each)
-            if found == count or positions[found] != each:
-                return False
-        return True
+        return self._base_offset + (self._offsets[found - 1] if found else -1)
 
     def entries_behind(self, position_bytes: int) -> Iterator[tuple[int, int]]:
         """(offset, position) of the entries that point behind a position."""

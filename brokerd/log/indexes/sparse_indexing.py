@@ -3,13 +3,10 @@ anew from their data or cleaned.
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
-
-OVERDUE: Final = 1 << 62
-"""As `bytes_since_index`: the next batch gets an entry."""
 
 Row = tuple[int, int, int]
 """Of a batch: last offset, size in bytes, max timestamp."""

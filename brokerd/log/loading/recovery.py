@@ -31,7 +31,7 @@ from brokerd.log.io.scan import checked_batches
 from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.producer_state import ProducerEntry, ProducerState
 from brokerd.log.segments.background_read import SegmentSnapshot, snapshot_headers
-from brokerd.log.segments.damage import Data, up_to_damage
+from brokerd.log.segments.batches import Data, up_to_damage
 from brokerd.log.segments.index_build import IndexBuild
 from brokerd.log.segments.removal import remove_segments
 from brokerd.log.segments.segment import Segment

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from brokerd.errors import KafkaError
-from brokerd.log import names
-from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.segments import damage
+from brokerd.log.segments.batches import batches_from
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class BackgroundRead(Generic[Found]):
 
 
 class SegmentSnapshot:
-    """The data of a segment up to its present end, as `damage.Data`.
+    """The data of a segment up to its present end, as `batches.Data`.
 
     It has a file descriptor of its own, opened at the first read, or that of `pinned`, which its
     owner releases.
@@ -72,7 +70,6 @@ class SegmentSnapshot:
         self.highest_offset = segment.highest_offset
         self.size_bytes = segment.size_bytes
         self.index_interval_bytes = segment.index_interval_bytes
-        self.logged_damage = segment.logged_damage
         self.file = self
         self.path = segment.file.path
         self._pinned = pinned
@@ -91,13 +88,6 @@ class SegmentSnapshot:
             os.close(fd)
 
 
-def snapshot_batches(data: SegmentSnapshot) -> Iterator[damage.PositionedBatch]:
-    """The batches of a segment, past damaged ones. Raises OSError."""
-    path = names.segment_file(data.directory, data.base_offset, names.INDEX)
-    known = OffsetIndex.salvage(path, data.base_offset)
-    return damage.sound_batches(data, known, 0)
-
-
 def snapshot_headers(
     parts: Sequence[SegmentSnapshot], offset: int
 ) -> Iterator[tuple[SegmentSnapshot, int, BatchHeader]]:
@@ -105,7 +95,7 @@ def snapshot_headers(
     follow each other. Raises OSError."""
     for data in parts:
         try:
-            for position, header in snapshot_batches(data):
+            for position, header in batches_from(data, 0):
                 if header.last_offset >= offset:
                     yield data, position, header
         finally:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import OVERDUE, NewlyIndexed, Row, account
+from brokerd.log.indexes.sparse_indexing import NewlyIndexed, Row, account
 from brokerd.log.indexes.time_index import TimeIndex
-from brokerd.log.segments import damage
 from brokerd.log.segments.background_read import SegmentSnapshot
+from brokerd.log.segments.batches import Data, batches_from, fits
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
@@ -40,24 +40,25 @@ class IndexBuild(NewlyIndexed):
         super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def take(self, batches: Iterable[tuple[int, BatchHeader]]) -> None:
-        """Take all batches of the data in.
-
-        One that does not begin where the one before it ends gets an entry, without which nobody
-        finds it. Raises what the reading of the batches raises.
-        """
+        """Take in batches that follow those before. Raises what the reading of them raises."""
         rows: list[Row] = []
-        end = self.size_bytes
-        for position, header in batches:
-            if position > end or len(rows) == ROWS_MAX:
+        for _, header in batches:
+            if len(rows) == ROWS_MAX:
                 self._take_rows(rows)
                 rows = []
-            if position > end:
-                if self.first_timestamp_ms is None:
-                    self.first_timestamp_ms = header.max_timestamp
-                self.size_bytes, self.bytes_since_index = position, OVERDUE
             rows.append((header.last_offset, header.size_bytes, header.max_timestamp))
-            end = position + header.size_bytes
         self._take_rows(rows)
+
+    def keep(self, data: Data, known: OffsetIndex | None) -> None:
+        """Where the data are damaged, the index is not the one to blame: entries of batches behind
+        the damage stay. Raises OSError."""
+        if known is None or self.size_bytes >= data.size_bytes:
+            return
+        latest = self.index.last_offset_before(self.size_bytes)
+        for last_offset, position in known.entries_behind(self.size_bytes):
+            if last_offset > latest and fits(data, last_offset, position):
+                self.index.append(last_offset, position)
+                latest = last_offset
 
     def _take_rows(self, rows: list[Row]) -> None:
         if rows:
@@ -71,8 +72,8 @@ class IndexBuild(NewlyIndexed):
 class BackgroundIndexBuild:
     """Indexes of a segment that are made anew in any thread, and taken over where logs are used.
 
-    See `page_cache.PendingRead`. `known` is what the offset index says, right or wrong; None where
-    that is to be read.
+    See `page_cache.PendingRead`. `known` is the offset index as it is, right or wrong; None where
+    it could not be loaded.
     """
 
     __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment", "subject")
@@ -91,11 +92,8 @@ class BackgroundIndexBuild:
         """Read the data as they were. Raises OSError."""
         logger.warning("%s; the indexes are made anew from the data", self._reason)
         segment = self._segment
-        if self._known is None:
-            path = segment.path(names.INDEX)
-            self._known = OffsetIndex.salvage(path, segment.base_offset)
         built = IndexBuild(segment.directory, segment.base_offset, segment.index_interval_bytes)
-        built.take(damage.sound_batches(self._data, self._known, 0))
+        built.take(batches_from(self._data, 0))
         self._built = built
 
     def release(self) -> None:
@@ -103,13 +101,12 @@ class BackgroundIndexBuild:
         built, self._built = self._built, None
         is_void = self._segment.is_abandoned or self._pinned.is_cut
         self._pinned.release()
-        if built is None or is_void or self._known is None:
+        if built is None or is_void:
             return
         segment = self._segment
-        segment.logged_damage |= self._data.logged_damage
         try:  # what was appended meanwhile is little
-            behind = damage.sound_batches(segment, self._known, self._data.size_bytes)
-            built.take(behind)
+            built.take(batches_from(segment, built.size_bytes))
+            built.keep(segment, self._known)
             segment.take_over(built)
         except OSError as error:  # the next look-up gets it
             logger.warning("the indexes of %s cannot be written: %s", segment.file.path, error)

@@ -14,7 +14,6 @@ from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.page_cache import require_cached
 from brokerd.log.io.scan import header_at, is_intact, is_plausible
-from brokerd.log.segments.damage import ends_whole
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 if TYPE_CHECKING:
@@ -136,12 +135,20 @@ def _is_ended(segment: "Segment", entry: AbortedTxn) -> bool:
     """Whether a transaction's marker is there, or may have been where data are damaged."""
     found = _batch_at(segment, entry.last_offset, may_block=True)
     if found is None:
-        return entry.last_offset <= segment.highest_offset and not ends_whole(segment)
+        return entry.last_offset <= segment.highest_offset and not _ends_whole(segment)
     position, header = found
     if header.base_offset > entry.last_offset:
         return True
     is_marker = header.is_control and header.producer_id == entry.producer_id
     return is_marker or not is_intact(segment.file.fd(), position, header)
+
+
+def _ends_whole(segment: "Segment") -> bool:
+    """Whether one batch follows the other up to the end of the data."""
+    end = 0
+    for position, header in segment.batches_from(0):
+        end = position + header.size_bytes
+    return end == segment.size_bytes
 
 
 def _is_another(segment: "Segment", offset: int, timestamp_ms: int, *, may_block: bool) -> bool:

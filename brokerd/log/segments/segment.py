@@ -29,7 +29,7 @@ from brokerd.log.io.files import make_empty
 from brokerd.log.io.open_files import LogFile, OpenFiles
 from brokerd.log.io.page_cache import NotInPageCache, require_cached, require_cached_index
 from brokerd.log.io.scan import walk_headers
-from brokerd.log.segments import damage, index_checks
+from brokerd.log.segments import batches, index_checks
 from brokerd.log.segments.header_page import NO_PAGE, read_page
 from brokerd.log.segments.index_build import BackgroundIndexBuild, IndexBuild
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
@@ -54,7 +54,7 @@ class Segment:
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
         "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
         "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
-        "logged_damage", "size_bytes", "write_back_from",
+        "size_bytes", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -77,7 +77,6 @@ class Segment:
         self._memo: dict[int, int] = {}
         self._page = NO_PAGE
         self.is_abandoned = False
-        self.logged_damage: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
     def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
@@ -147,26 +146,18 @@ class Segment:
             require_cached_index(self)
             self._load_index(may_block=False)
         position = index_checks.start_for(self, offset, may_block=may_block)
-        last = position - 1
-        before: int | None = None
         while position < self.size_bytes:
             if not may_block:
                 require_cached(self, position)
-            page = read_page(self, position, before)
+            page = read_page(self, position)
+            if not page.lasts:
+                if refuse:
+                    batches.refuse_blank(self, position)
+                break
             self._page = page
-            if page.lasts:
-                if page.lasts[-1] >= offset:
-                    return page.positions[bisect_left(page.lasts, offset)]
-                last = page.positions[-1]
-                position, before = page.following
-                continue
-            if page.end > position:
-                last, position = position, page.end
-                continue
-            damaged, end = position, self.size_bytes
-            position = damage.behind(self, self.index, damaged, last, end)
-            if refuse and position == end:
-                damage.refuse_blank(self, damaged)
+            if page.lasts[-1] >= offset:
+                return page.positions[bisect_left(page.lasts, offset)]
+            position = page.end
         return self.size_bytes
 
     def last_offset_behind(self, position: int) -> int | None:
@@ -193,7 +184,7 @@ class Segment:
         Raises OSError.
         """
         self.locate(offset)  # an index that is wrong is made anew
-        position, offset = damage.end_below(self, self.index, offset)
+        position, offset = self._end_below(offset)
         if position < self.size_bytes:
             self.file.cut(position)
             _cut(self.file.fd(), position)
@@ -209,6 +200,16 @@ class Segment:
             if position == 0:
                 self.first_timestamp_ms = None
         return self.read_tail()
+
+    def _end_below(self, offset: int) -> tuple[int, int]:
+        """Where the last batch ends that ends before `offset`, or the first damaged one begins; and
+        the offset behind what lies before."""
+        end, next_offset = self.index.floor(offset - 1), self.base_offset
+        for position, header in self.batches_from(end):
+            if header.last_offset >= offset:
+                break
+            end, next_offset = position + header.size_bytes, header.last_offset + 1
+        return end, min(next_offset, offset)
 
     # -- indexes, at first use ---------------------------------------------------------------------
 
@@ -264,16 +265,14 @@ class Segment:
         Raises OSError: then all is as it was, unless only the files could not be written;
         NotInPageCache if not may_block.
 
-        Or the data do not: then what the offset index knew behind the damage stays known.
+        Or the data do not: then the entries of the offset index behind the damage stay.
         """
         if not may_block:
             raise NotInPageCache(BackgroundIndexBuild(self, self._index, reason))
-        known = self._index
-        if known is None:
-            known = OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
         logger.warning("%s; the indexes are made anew from the data", reason)
         built = IndexBuild(self.directory, self.base_offset, self.index_interval_bytes)
-        built.take(damage.sound_batches(self, known, 0))
+        built.take(self.batches_from(0))
+        built.keep(self, self._index)
         self.take_over(built)
 
     @property
@@ -352,8 +351,8 @@ class Segment:
         return self.first_timestamp_ms
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of the batches from there on, past damaged ones. Raises OSError."""
-        return damage.sound_batches(self, self.index, position)
+        """(position, header) of the batches from there on, up to damage. Raises OSError."""
+        return batches.batches_from(self, position)
 
     # -- closing -----------------------------------------------------------------------------------
 

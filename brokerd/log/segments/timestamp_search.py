@@ -15,7 +15,8 @@ from brokerd.log.context import raises_storage_error
 from brokerd.log.indexes.time_index import NO_TIMESTAMP
 from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.io.scan import is_intact
-from brokerd.log.segments.background_read import BackgroundRead, SegmentSnapshot, snapshot_batches
+from brokerd.log.segments.background_read import BackgroundRead, SegmentSnapshot
+from brokerd.log.segments.batches import batches_from
 from brokerd.log.segments.index_checks import confirm_timestamp, time_floor
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
@@ -139,7 +140,7 @@ def _largest_intact(data: SegmentSnapshot) -> tuple[int, int]:
     segment goes by is of one that is damaged."""
     damaged: set[int] = set()
     while True:
-        batches = (each for each in snapshot_batches(data) if each[0] not in damaged)
+        batches = (each for each in batches_from(data, 0) if each[0] not in damaged)
         position, header = max(
             batches, key=lambda each: each[1].max_timestamp, default=(0, None)
         )  # the first of those that have it

@@ -129,7 +129,7 @@ async def test_new_epochs_that_are_asked_for_while_the_controller_reads_anew_are
     assert [epoch for _, epoch, _ in _shown(only)] == [1, 0]
 
 
-async def test_new_epochs_that_cannot_be_written_are_given_when_all_has_been_read_anew(
+async def test_new_epochs_that_cannot_be_written_are_given_when_the_partition_was_read_anew(
     members: Members,
 ) -> None:
     (only,) = await members.start(1)

@@ -281,7 +281,8 @@ def test_retention_goes_by_what_the_first_use_left(tmp_path: Path) -> None:
     log_end = filled(tmp_path)
     path = last(tmp_path, ".log")
     start = int(path.stem) + 5
-    path.write_bytes(b"no batch" + path.read_bytes()[8:-1])
+    data = path.read_bytes()
+    path.write_bytes(data[:64] + bytes([data[64] ^ 1]) + data[65:-1])
     log = open_log(
         tmp_path, LogConfig(retention_ms=1), recovery_point=log_end, log_start_offset=start
     )

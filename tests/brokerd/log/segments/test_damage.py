@@ -159,11 +159,9 @@ def claim(path: Path, position: int, length: int) -> None:
 
 @pytest.mark.parametrize("length", [2000, 2**31 - 1])
 @pytest.mark.parametrize("has_index", [True, False])
-def test_readers_pass_over_a_batch_that_claims_to_be_longer_than_its_segment(
-    templates: dict[bool, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, length: int,
-    has_index: bool,
-) -> None:  # fmt: skip
-    """They go on where the index knows a batch behind it, else in the next segment."""
+def test_readers_go_on_in_the_next_segment_behind_a_batch_that_claims_to_be_longer_than_its_own(
+    templates: dict[bool, Path], tmp_path: Path, length: int, has_index: bool
+) -> None:
     shutil.copytree(templates[True], tmp_path / "work")
     _, path, after, *_ = sorted((tmp_path / "work" / "t-0").glob("*.log"))
     bases = {}
@@ -172,21 +170,16 @@ def test_readers_pass_over_a_batch_that_claims_to_be_longer_than_its_segment(
         bases[position] = header.base_offset
         position += header.size_bytes
     first, lost = list(bases)[:2]
-    index = path.with_suffix(".index")
-    indexed = sorted(each for _, each in struct.iter_unpack(">ii", index.read_bytes()))
     if not has_index:
-        index.unlink()
+        path.with_suffix(".index").unlink()
     claim(path, lost, length)
     manager = open_in(tmp_path / "work")
     log = the_log(manager)
-    following = (
-        bases[next(each for each in indexed if each > lost)] if has_index else int(after.stem)
-    )
+    following = int(after.stem)
     for offset in (bases[lost], bases[lost] + 1):
         assert next(headers(log, offset)).base_offset == following
     read = [each.offset for each in records(log, bases[first])]
     assert read == [*range(bases[first], bases[lost]), *range(following, END)]
-    assert f"{path}: the batch at byte {lost} is damaged" in caplog.text
     manager.shutdown()
 
 
