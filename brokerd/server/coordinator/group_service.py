@@ -21,6 +21,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator.group_shard import GroupShard
+from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
@@ -56,6 +57,7 @@ class GroupService:
         replicas: ReplicaManager,
         cluster: ClusterClient,
         pending_reads: PendingReads,
+        acks: AckQueues,
     ) -> None:
         self._config = config
         self._group_config = group_config(config)
@@ -63,6 +65,7 @@ class GroupService:
         self._replicas = replicas
         self._cluster = cluster
         self._pending_reads = pending_reads
+        self._acks = acks
         self._shards: dict[int, GroupShard] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
@@ -134,7 +137,9 @@ class GroupService:
 
     def _lead(self, index: int, partition: Partition) -> None:
         timeout_ms = self._config.offsets_commit_timeout_ms
-        shard = GroupShard(partition, self._group_config, timeout_ms, self._clock, self._held_bytes)
+        shard = GroupShard(
+            partition, self._acks, self._group_config, timeout_ms, self._clock, self._held_bytes
+        )
         self._shards[index] = shard
         task = asyncio.get_running_loop().create_task(self._load(partition, shard))
         self._loads[index] = task
