@@ -304,17 +304,17 @@ class AwaitDurable:
         try:
             answer = [self._state.frame(self._replies)] if self._state.acks else []
             connection.deliver(self._slot, answer)
+            connection.produces_open -= 1
+            connection.unmute_if_done()
         except Exception:
             close_unanswered(connection)
             return
-        connection.produces_open -= 1
-        connection.unmute_if_done()
         self._responder.purgatory.times.answered(connection, self._since)
 
     def cancel(self) -> None:
         """Ends the wait without an answer."""
-        for leave in self._leave_queue.values():
-            leave()
+        while self._leave_queue:
+            self._leave_queue.popitem()[1]()
         self._responder.purgatory.leave(self._connection, self)
 
 

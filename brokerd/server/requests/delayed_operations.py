@@ -149,7 +149,7 @@ class Purgatory:
         self.expired: Counter[int] = Counter()
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self._polls: dict[DelayedOperation, None] = {}
+        self._polls: dict[Delayed, Callable[[], None]] = {}
         self._partitions = 0
 
     @property
@@ -180,10 +180,10 @@ class Purgatory:
         self.enter(connection, operation)
         self._partitions += len(waits_on)
         if key == FETCH:
-            self._polls[operation] = None
+            self._polls[operation] = operation.end
         operation.start(timeout_s)
         while self._partitions > PARTITIONS_MAX and self._polls:
-            next(iter(self._polls)).end()
+            next(iter(self._polls.values()))()
 
     def enter(self, connection: Connection, operation: Delayed) -> None:
         """It waits from now on; `touch` has it looked at."""
