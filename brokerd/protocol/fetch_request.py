@@ -237,14 +237,15 @@ class _Flexible:
         view = self.view
         unpack, size = _PARTITION_V12.unpack_from, _PARTITION_V12.size
         for _ in range(self._count(size)):
-            index, epoch, offset, last_epoch, _, most, tags = unpack(view, self.position)
-            self.offset_at = self.position + 8
-            self.position += size
+            start = self.position
+            index, epoch, offset, last_epoch, _, most, tags = unpack(view, start)
+            self.position = start + size
             if tags:
                 self._skip_tags(self.position - 1)
             partitions.append(
                 FetchPartition(topic, index, offset, most, epoch, last_epoch, topic_id)
             )
+            self.offset_at = start + 8
         self._tags()
 
     def _last_tags(self, request: FetchRequest, version: int) -> None:
