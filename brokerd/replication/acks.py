@@ -5,8 +5,8 @@ Pure of clocks and sockets. Each is answered once, in the order of offsets:
 - NONE as soon as its records are below the mark (the high watermark, say);
 - NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more. A leader that gets a new
   leader epoch, as it does when a follower leaves, keeps its log, and what waits goes on waiting;
-- REQUEST_TIMED_OUT at its deadline. Where the answer to that is WAITS, it is told again of one of
-  the others: group records are taken over however late they are safe.
+- REQUEST_TIMED_OUT at its deadline. Where the answer to that is WAITS, it is called again with one
+  of the others: group records are taken over however late they are safe.
 """
 
 from bisect import bisect_left, insort
