@@ -3,7 +3,7 @@
 Topics go by name up to version 12 and by id from 13 on; here a topic has the one or the other.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as struct_error
 from typing import NamedTuple
@@ -60,7 +60,8 @@ class FetchPartition(NamedTuple):
 class FetchRequest:
     """A whole Fetch. A session epoch of -1 or 0 is a full request, any other an incremental one.
 
-    `forgotten` are keys of partitions that leave the session.
+    `forgotten` are keys of partitions that leave the session. `offset_at` is where the last
+    partition's offset stands in the frame: a Fetch of one partition is repeated with another one.
     """
 
     replica_id: int
@@ -72,6 +73,7 @@ class FetchRequest:
     session_epoch: int
     partitions: list[FetchPartition]
     forgotten: list[tuple[str, bytes, int]]
+    offset_at: int = field(default=-1, compare=False)
 
 
 def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
@@ -121,6 +123,7 @@ def _decode_legacy(view: memoryview, position: int, version: int) -> FetchReques
     position += 4
     items = _within(topics, 6, view, position, 0)
     partitions: list[FetchPartition] = []
+    offset_at = -1
     for _ in range(topics):
         topic, position = _legacy_text(view, position)
         (count,) = _INDEX.unpack_from(view, position)
@@ -134,10 +137,12 @@ def _decode_legacy(view: memoryview, position: int, version: int) -> FetchReques
         else:
             partitions += [FetchPartition(topic, row[0], row[1], row[-1]) for row in rows]
         position = end
+        if count > 0:
+            offset_at = end - layout.size + (8 if version >= 9 else 4)
     forgotten: list[tuple[str, bytes, int]] = []
     if version >= 7:
         forgotten = _legacy_forgotten(view, position, items)
-    return FetchRequest(*head, partitions, forgotten)
+    return FetchRequest(*head, partitions, forgotten, offset_at)
 
 
 def _legacy_forgotten(view: memoryview, position: int, items: int) -> list[tuple[str, bytes, int]]:
@@ -159,12 +164,13 @@ def _legacy_forgotten(view: memoryview, position: int, items: int) -> list[tuple
 class _Flexible:
     """A cursor over a request of version 12 or later."""
 
-    __slots__ = ("items", "position", "view")
+    __slots__ = ("items", "offset_at", "position", "view")
 
     def __init__(self, view: memoryview, position: int) -> None:
         self.view = view
         self.position = position
         self.items = 0
+        self.offset_at = -1
 
     def _length(self) -> int:
         length = self.view[self.position]
@@ -222,7 +228,7 @@ class _Flexible:
             self._tags()
         rack_bytes = self._length()
         self.position += max(rack_bytes, 0)
-        request = FetchRequest(*head, partitions, forgotten)
+        request = FetchRequest(*head, partitions, forgotten, self.offset_at)
         self._last_tags(request, version)
         return request
 
@@ -231,13 +237,15 @@ class _Flexible:
         view = self.view
         unpack, size = _PARTITION_V12.unpack_from, _PARTITION_V12.size
         for _ in range(self._count(size)):
-            index, epoch, offset, last_epoch, _, most, tags = unpack(view, self.position)
-            self.position += size
+            start = self.position
+            index, epoch, offset, last_epoch, _, most, tags = unpack(view, start)
+            self.position = start + size
             if tags:
                 self._skip_tags(self.position - 1)
             partitions.append(
                 FetchPartition(topic, index, offset, most, epoch, last_epoch, topic_id)
             )
+            self.offset_at = start + 8
         self._tags()
 
     def _last_tags(self, request: FetchRequest, version: int) -> None:

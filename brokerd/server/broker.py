@@ -146,8 +146,9 @@ class Broker:
             cleaner_limits(config),
         )  # fmt: skip
         self.groups = GroupService(
-            config, self.clock, self.replicas, self.cluster, self.pending_reads
-        )
+            config, self.clock, self.replicas, self.cluster, self.pending_reads,
+            self.purgatory.acks,
+        )  # fmt: skip
         self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)

@@ -17,6 +17,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.group_loading import load
 from brokerd.server.coordinator_runtime.group_writes import GroupWrites
+from brokerd.server.requests.ack_queues import AckQueues
 
 R = TypeVar("R", bound=Reply)
 Ask = Callable[[GroupCoordinator, int, int], Effects]
@@ -29,6 +30,7 @@ class GroupRuntime:
     def __init__(
         self,
         partition: Partition,
+        acks: AckQueues,
         config: GroupConfig,
         commit_timeout_ms: int,
         clock: Clock,
@@ -42,7 +44,7 @@ class GroupRuntime:
         self._config = config
         self._held_by_all = held_by_all
         self._core = GroupCoordinator(config, held_by_all)
-        self._writes = GroupWrites(partition, commit_timeout_ms, self)
+        self._writes = GroupWrites(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -76,12 +78,11 @@ class GroupRuntime:
     def partition_moved(self) -> None:
         """The partition's high watermark moved."""
         self._high_watermark_moved.set()
-        if not self.loading:
-            self._writes.advance()
 
     def close(self) -> None:
         """The leader epoch is over: answers all waiting requests with NOT_COORDINATOR."""
         self._closed = True
+        self._writes.close()
         self.loading = True
         if self._timer is not None:
             self._timer.cancel()
@@ -164,8 +165,7 @@ class GroupRuntime:
             self._loop.call_soon(self._append_queued)
 
     def _set_timer(self) -> None:
-        deadlines = (self._core.next_deadline_ms, self._writes.next_deadline_ms)
-        due_ms = min((at for at in deadlines if at is not None), default=None)
+        due_ms = self._core.next_deadline_ms
         if due_ms is None or self._closed:
             return
         if self._timer is not None:
@@ -178,6 +178,4 @@ class GroupRuntime:
 
     def _tick(self) -> None:
         self._timer = None
-        now_ms = self._clock.now_ms()
-        self._writes.expire(now_ms)
-        self._carry_out(self._core.tick(now_ms))
+        self._carry_out(self._core.tick(self._clock.now_ms()))

@@ -22,6 +22,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
+from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
@@ -57,6 +58,7 @@ class GroupService:
         replicas: ReplicaManager,
         cluster: ClusterClient,
         pending_reads: PendingReads,
+        acks: AckQueues,
     ) -> None:
         self._config = config
         self._group_config = group_config(config)
@@ -64,6 +66,7 @@ class GroupService:
         self._replicas = replicas
         self._cluster = cluster
         self._pending_reads = pending_reads
+        self._acks = acks
         self._runtimes: dict[int, GroupRuntime] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
@@ -136,7 +139,7 @@ class GroupService:
     def _lead(self, index: int, partition: Partition) -> None:
         timeout_ms = self._config.offsets_commit_timeout_ms
         runtime = GroupRuntime(
-            partition, self._group_config, timeout_ms, self._clock, self._held_bytes
+            partition, self._acks, self._group_config, timeout_ms, self._clock, self._held_bytes
         )
         self._runtimes[index] = runtime
         task = asyncio.get_running_loop().create_task(self._load(partition, runtime))

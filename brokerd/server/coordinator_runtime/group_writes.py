@@ -2,15 +2,14 @@
 
 All writes of one iteration of the event loop are appended together, in few batches. A write is
 
-- done when the high watermark has passed its last record;
+- done when the high watermark has passed its last record (`ack_queues`);
 - failed if it could not be appended; if only it cannot be encoded, the others are appended;
 - late if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request is
   answered with an error; it is done when the high watermark passes it.
 """
 
 import logging
-from collections import deque
-from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from brokerd.coordinator.group.messages import Write
@@ -18,6 +17,9 @@ from brokerd.coordinator.group.records import encode_key, encode_value
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.protocol.records import Record, encode_batch
+from brokerd.replication.acks import WAITS
+from brokerd.replication.partition import Partition
+from brokerd.server.requests.ack_queues import REPLICATED, AckQueues
 
 logger = logging.getLogger(__name__)
 
@@ -28,18 +30,6 @@ APPEND_RECORDS_MAX = 256
 """Records after which an append leaves further writes to the next iteration of the loop."""
 
 
-class OffsetsPartition(Protocol):
-    """What is needed of a partition of `__consumer_offsets`."""
-
-    @property
-    def high_watermark(self) -> int: ...
-
-    @property
-    def is_under_min_isr(self) -> bool: ...
-
-    def append(self, batches: Sequence[bytearray], now_ms: int) -> list[AppendResult]: ...
-
-
 class WriteEvents(Protocol):
     """Gets the outcome of each write, in the order of the writes."""
 
@@ -48,12 +38,6 @@ class WriteEvents(Protocol):
     def write_failed(self, write_id: int, error: ErrorCode) -> None: ...
 
     def write_late(self, write_id: int, error: ErrorCode) -> None: ...
-
-
-class _Appended(NamedTuple):
-    write_id: int
-    last_offset: int
-    deadline_ms: int
 
 
 class _Encoded(NamedTuple):
@@ -88,15 +72,17 @@ _MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
 class GroupWrites:
     """The writes under way of one coordinator."""
 
-    __slots__ = ("_appended", "_events", "_late_count", "_partition", "_queued", "_timeout_ms")
+    __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_queued", "_timeout_s")
 
-    def __init__(self, partition: OffsetsPartition, timeout_ms: int, events: WriteEvents) -> None:
+    def __init__(
+        self, partition: Partition, acks: AckQueues, timeout_ms: int, events: WriteEvents
+    ) -> None:
         self._partition = partition
-        self._timeout_ms = timeout_ms
+        self._acks = acks
+        self._timeout_s = timeout_ms / 1000
         self._events = events
+        self._is_closed = False
         self._queued: list[Write] = []
-        self._appended: deque[_Appended] = deque()
-        self._late_count = 0  # how many at the head of _appended were answered as late
 
     def add(self, writes: list[Write]) -> None:
         """Adds writes to the queue, for the next `append_queued`."""
@@ -137,8 +123,7 @@ class GroupWrites:
                 self._events.write_failed(write.write_id, code)
             return
         for place in places:
-            self._appended_at(place, results, now_ms + self._timeout_ms)
-        self.advance()
+            self._appended_at(place, results)
 
     def _encoded(self, writes: list[Write], now_ms: int) -> list[_Encoded]:
         encoded = []
@@ -154,39 +139,36 @@ class GroupWrites:
             encoded.append(_Encoded(write.write_id, records))
         return encoded
 
-    def _appended_at(self, place: _Place, results: list[AppendResult], deadline_ms: int) -> None:
+    def _appended_at(self, place: _Place, results: list[AppendResult]) -> None:
         own = results[place.first_batch : place.last_batch + 1]
         errors = [result.error for result in own if result.error]
         if errors:
             self._events.write_failed(place.write_id, _MEMBER_ERRORS.get(errors[0], errors[0]))
             return
         last_offset = own[-1].base_offset + place.last_record
-        self._appended.append(_Appended(place.write_id, last_offset, deadline_ms))
+        if last_offset < self._partition.high_watermark:
+            self._events.write_done(place.write_id)
+            return
+        self._acks.add(
+            self._partition, REPLICATED, last_offset, self._timeout_s,
+            partial(self._acknowledged, place.write_id),
+        )  # fmt: skip
 
-    def advance(self) -> None:
-        """The high watermark moved: reports the writes that it has passed as done."""
-        appended = self._appended
-        while appended and appended[0].last_offset < self._partition.high_watermark:
-            write = appended.popleft()
-            self._late_count = max(self._late_count - 1, 0)
-            self._events.write_done(write.write_id)
-
-    @property
-    def next_deadline_ms(self) -> int | None:
-        """When the next write is late; None if no write waits."""
-        if self._late_count >= len(self._appended):
+    def _acknowledged(self, write_id: int, error: ErrorCode) -> object:
+        if self._is_closed:
             return None
-        return self._appended[self._late_count].deadline_ms
+        if error is ErrorCode.REQUEST_TIMED_OUT:
+            self._events.write_late(write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            return WAITS
+        if error:
+            self._events.write_failed(write_id, _MEMBER_ERRORS[error])
+        else:
+            self._events.write_done(write_id)
+        return None
 
-    def expire(self, now_ms: int) -> None:
-        """Reports the writes that are late."""
-        while True:
-            deadline_ms = self.next_deadline_ms
-            if deadline_ms is None or deadline_ms > now_ms:
-                return
-            write = self._appended[self._late_count]
-            self._late_count += 1
-            self._events.write_late(write.write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    def close(self) -> None:
+        """The coordinator has ended: nobody asks any more."""
+        self._is_closed = True
 
 
 def _code_of(error: Exception) -> ErrorCode:

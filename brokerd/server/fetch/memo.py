@@ -8,16 +8,16 @@ also makes the memo.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
 from brokerd.log.io.page_cache import NotInPageCache
-from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest, decode_fetch
+from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.protocol.fetch_response import ResponseTemplate
 
 if TYPE_CHECKING:
+    from brokerd.protocol.fetch_request import FetchRequest
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection
@@ -32,7 +32,6 @@ _VERSION_AT, _CORRELATION_ID_AT = 6, 8
 _CORRELATION_ID = Struct(">i")
 _OFFSET = Struct(">q")
 _OFFSET_BYTES = _OFFSET.size
-_PROBE = 0x0123456789ABCDEF
 
 
 class FetchMemo:
@@ -147,27 +146,5 @@ def memo_of(
     ):
         return None
     whole = bytes(_SIZE_BYTES) + bytes(frame)
-    wanted = request.partitions[0]
-    probed = bytearray(whole)
-    at = whole.find(_OFFSET.pack(wanted.offset), _SIZE_BYTES + header.body_position)
-    while at >= 0:
-        # The bytes of the offset may stand elsewhere, too: only where another number changes the
-        # offset and nothing else is it.
-        _OFFSET.pack_into(probed, at, _PROBE)
-        with suppress(KafkaError):
-            view = memoryview(probed)[_SIZE_BYTES:]
-            other = decode_fetch(view, header.body_position, header.api_version)
-            if other.partitions == [wanted._replace(offset=_PROBE)] and _same(other, request):
-                return FetchMemo(fetch_max_bytes, header, request, partition, whole, at)
-        _OFFSET.pack_into(probed, at, wanted.offset)
-        at = whole.find(_OFFSET.pack(wanted.offset), at + 1)
-    return None
-
-
-def _same(one: FetchRequest, other: FetchRequest) -> bool:
-    """Whether two requests are the same except for their partitions."""
-    return all(
-        getattr(one, name) == getattr(other, name)
-        for name in FetchRequest.__slots__
-        if name != "partitions"
-    )
+    offset_at = _SIZE_BYTES + request.offset_at
+    return FetchMemo(fetch_max_bytes, header, request, partition, whole, offset_at)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from brokerd.server.fetch.memo import FetchMemo
     from brokerd.server.network.network import Network
     from brokerd.server.network.tls_socket import TlsSocket
-    from brokerd.server.requests.delayed_operations import DelayedOperation
+    from brokerd.server.requests.delayed_operations import Delayed
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Connection(Sender):
         self.listener = listener
         self.produce_memo: object | None = None
         self.fetch_memo: FetchMemo | None = None
-        self.delayed_operations: set[DelayedOperation] = set()
+        self.delayed_operations: set[Delayed] = set()
         self.resume()
 
     def stands_still_since(self, moment: float) -> bool:

@@ -5,6 +5,7 @@ disk."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
@@ -20,14 +21,17 @@ from brokerd.protocol.produce import (
 )
 from brokerd.protocol.record_walk import RefusedRecords
 from brokerd.server.produce.append_queues import AppendFuture
+from brokerd.server.requests.ack_queues import REPLICATED, SYNCED
+from brokerd.server.requests.delayed_operations import close_unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
+    from brokerd.server.requests.ack_queues import Mark
     from brokerd.server.requests.delayed_operations import Purgatory
     from brokerd.server.requests.led_partitions import LedPartitions
     from brokerd.server.requests.request_times import Since
@@ -151,13 +155,13 @@ class ProduceResponder:
                     ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
                     wanted.size_bytes,
                 )  # fmt: skip
-            if each.partition is not None and last_offset >= _reached(each.partition, state.acks):
+            if each.partition is not None and last_offset >= _mark(state.acks)(each.partition):
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
         if state.acks == 0:
             _answer_by_closing(connection, replies)
         if behind and not connection.closed:
-            AwaitDurable(self, connection, state, replies, behind, slot).delay(since)
+            AwaitDurable(self, connection, state, replies, slot, since).delay(behind)
             return
         if slot is not None:
             connection.deliver(slot, [state.frame(replies)])
@@ -219,9 +223,13 @@ def _known(outcome: AppendResult | KafkaError | AppendFuture) -> AppendResult | 
     return outcome.result
 
 
-def _reached(partition: Partition, acks: int) -> int:
+def _nothing() -> None:
+    pass
+
+
+def _mark(acks: int) -> Mark:
     """Below it records may be acknowledged."""
-    return partition.high_watermark if acks == ACKS_ALL else partition.synced_to
+    return REPLICATED if acks == ACKS_ALL else SYNCED
 
 
 class AwaitDurable:
@@ -231,7 +239,10 @@ class AwaitDurable:
     With acks=0 there is no answer, but what the client asks behind it waits for the disk as well.
     """
 
-    __slots__ = ("_behind", "_connection", "_replies", "_responder", "_slot", "_state")
+    __slots__ = (
+        "_connection", "_leave_queue", "_replies", "_responder", "_since", "_slot", "_state",
+    )  # fmt: skip
+    key = ApiKey.PRODUCE
 
     def __init__(
         self,
@@ -239,65 +250,72 @@ class AwaitDurable:
         connection: Connection,
         state: ProduceState,
         replies: list[PartitionReply],
-        behind: dict[int, tuple[Partition, int]],
         slot: Slot | None,
+        since: Since | None,
     ) -> None:
         self._responder = responder
         self._connection = connection
         self._state = state
         self._replies = replies
-        self._behind = behind
+        self._leave_queue: dict[int, Callable[[], None]] = {}
         state.forget_records()
         self._slot = slot or state.reserve(connection)
+        self._since = since or responder.purgatory.times.leaves(connection, ApiKey.PRODUCE)
 
-    def delay(self, since: Since | None) -> None:
+    def delay(self, behind: dict[int, tuple[Partition, int]]) -> None:
         """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
 
         Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
         """
-        state = self._state
+        state, purgatory = self._state, self._responder.purgatory
         timeout_s = state.timeout_ms / 1000
+        if state.acks != ACKS_ALL:
+            timeout_s = max(timeout_s, SYNC_TIMEOUT_S)
         self._connection.produces_open += 1
-        self._responder.purgatory.delay(
-            self._connection,
-            {partition for partition, _ in self._behind.values()},
-            timeout_s if state.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
-            self._check,
-            lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
-            ApiKey.PRODUCE,
-            since,
-        )
+        purgatory.enter(self._connection, self)
+        self._leave_queue = dict.fromkeys(behind, _nothing)
+        for place, (partition, last_offset) in behind.items():
+            leave = purgatory.acks.add(
+                partition, _mark(state.acks), last_offset, timeout_s,
+                partial(self._acknowledged, place, partition),
+            )  # fmt: skip
+            if place in self._leave_queue:
+                self._leave_queue[place] = leave
 
-    def _check(self, _moved: Collection[Partition]) -> bool:
-        for place, (partition, last_offset) in list(self._behind.items()):
-            if not partition.is_leader:
-                self._fail(place, self._why_not_led(partition))
-            elif _reached(partition, self._state.acks) > last_offset:
-                del self._behind[place]
-        if self._behind:
-            return False
-        self._finish(ErrorCode.NONE)
-        return True
+    def _acknowledged(self, place: int, partition: Partition, error: ErrorCode) -> None:
+        del self._leave_queue[place]
+        if error:
+            reply = self._replies[place]
+            led = self._responder.led
+            is_offline = (partition.topic, partition.index) in led.replicas.offline
+            if is_offline and error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                error = ErrorCode.KAFKA_STORAGE_ERROR
+            led.count_refusal(ApiKey.PRODUCE, reply.topic, reply.partition, error)
+            self._replies[place] = reply._replace(error=int(error), base_offset=-1)
+        if not self._leave_queue:
+            self._responder.purgatory.touch(self, partition)
 
-    def _why_not_led(self, partition: Partition) -> ErrorCode:
-        if (partition.topic, partition.index) in self._responder.led.replicas.offline:
-            return ErrorCode.KAFKA_STORAGE_ERROR
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    def look(self, _moved: Collection[Partition]) -> None:
+        """Answers: nothing is waited for any more."""
+        connection = self._connection
+        if connection.closed:
+            return
+        self.cancel()
+        try:
+            answer = [self._state.frame(self._replies)] if self._state.acks else []
+            connection.deliver(self._slot, answer)
+            connection.produces_open -= 1
+            connection.unmute_if_done()
+        except Exception:
+            close_unanswered(connection)
+            return
+        self._responder.purgatory.times.answered(connection, self._since)
 
-    def _fail(self, place: int, error: ErrorCode) -> None:
-        reply = self._replies[place]
-        led = self._responder.led
-        led.count_refusal(ApiKey.PRODUCE, reply.topic, reply.partition, error)
-        self._replies[place] = reply._replace(error=int(error), base_offset=-1)
-        del self._behind[place]
-
-    def _finish(self, error: ErrorCode) -> None:
-        for place in list(self._behind):
-            self._fail(place, error)
-        answer = [self._state.frame(self._replies)] if self._state.acks else []
-        self._connection.deliver(self._slot, answer)
-        self._connection.produces_open -= 1
-        self._connection.unmute_if_done()
+    def cancel(self) -> None:
+        """Ends the wait without an answer."""
+        while self._leave_queue:
+            self._leave_queue.popitem()[1]()
+        self._responder.purgatory.leave(self._connection, self)
 
 
 def _reply(

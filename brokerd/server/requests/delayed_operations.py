@@ -1,7 +1,7 @@
-"""Delayed operations: Fetch requests that wait for records, Produce requests (acks=all) that wait
-for the high watermark.
+"""Delayed operations: Fetch requests that wait for records, and Produce requests whose
+acknowledgements (`ack_queues`) are not all there.
 
-A delayed operation is a listener of its partitions. When one of them changes, the operation is
+A delayed Fetch is a listener of its partitions. When one of them changes, the operation is
 checked once at the end of the current iteration of the event loop, however many appends came
 before; if many operations wait for the same partition, they are checked in several iterations. It
 ends when its check succeeds, when its time is over, or with its connection; then all references are
@@ -15,9 +15,10 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from brokerd.metrics import FETCH
+from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
@@ -34,6 +35,20 @@ the Fetch that has waited longest is answered early."""
 LATER: Final = "later"
 """See `Purgatory.delay`."""
 Check = Callable[[Collection["Partition"]], object]
+
+
+class Delayed(Protocol):
+    """A request that waits."""
+
+    @property
+    def key(self) -> int:
+        """Its API."""
+
+    def look(self, moved: Collection[Partition]) -> None:
+        """Some of its partitions moved."""
+
+    def cancel(self) -> None:
+        """Ends the wait without an answer."""
 
 
 class DelayedOperation:
@@ -63,7 +78,6 @@ class DelayedOperation:
 
     @property
     def key(self) -> int:
-        """Its API."""
         return self._since.key
 
     def __call__(self, partition: Partition) -> None:
@@ -82,7 +96,7 @@ class DelayedOperation:
         try:
             outcome = self._check(moved)
         except Exception:
-            self._fail()
+            close_unanswered(self._connection)
             return
         if outcome:
             self.cancel()
@@ -99,7 +113,7 @@ class DelayedOperation:
         try:
             outcome = self._expire()
         except Exception:
-            self._fail()
+            close_unanswered(self._connection)
             return
         self._answered(outcome)
 
@@ -107,14 +121,7 @@ class DelayedOperation:
         if outcome is not LATER:
             self._purgatory.times.answered(self._connection, self._since)
 
-    def _fail(self) -> None:
-        """Closes the connection: this reply, and all behind it, cannot be sent. Other operations go
-        on."""
-        logger.exception("a waiting request could not be answered")
-        self._connection.close("an unexpected error in the broker")
-
     def cancel(self) -> None:
-        """Ends the wait without an answer."""
         if self.done:
             return
         self.done = True
@@ -122,8 +129,13 @@ class DelayedOperation:
             del partition.listeners[self]
         if self._timer is not None:
             self._timer.cancel()
-        self._connection.delayed_operations.discard(self)
-        self._purgatory.leave(self, len(self._partitions))
+        self._purgatory.leave(self._connection, self, len(self._partitions))
+
+
+def close_unanswered(connection: Connection) -> None:
+    """Closes the connection: this reply, and all behind it, cannot be sent. Other operations go on."""
+    logger.exception("a waiting request could not be answered")
+    connection.close("an unexpected error in the broker")
 
 
 class Purgatory:
@@ -132,11 +144,12 @@ class Purgatory:
 
     def __init__(self, times: RequestTimes) -> None:
         self.times = times
+        self.acks = AckQueues()
         self.counts: Counter[int] = Counter()
         self.expired: Counter[int] = Counter()
-        self._touched: OrderedDict[DelayedOperation, set[Partition]] = OrderedDict()
+        self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self._polls: dict[DelayedOperation, None] = {}
+        self._polls: dict[Delayed, Callable[[], None]] = {}
         self._partitions = 0
 
     @property
@@ -161,22 +174,27 @@ class Purgatory:
         since = since or self.times.leaves(connection, key)
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
         operation = DelayedOperation(self, connection, waits_on, check, expire, since)
-        connection.delayed_operations.add(operation)
-        self.counts[key] += 1
+        self.enter(connection, operation)
         self._partitions += len(waits_on)
         if key == FETCH:
-            self._polls[operation] = None
+            self._polls[operation] = operation.end
         operation.start(timeout_s)
         while self._partitions > PARTITIONS_MAX and self._polls:
-            next(iter(self._polls)).end()
+            next(iter(self._polls.values()))()
 
-    def leave(self, operation: DelayedOperation, partitions: int) -> None:
-        """An operation waits no more."""
+    def enter(self, connection: Connection, operation: Delayed) -> None:
+        """It waits from now on; `touch` has it looked at."""
+        connection.delayed_operations.add(operation)
+        self.counts[operation.key] += 1
+
+    def leave(self, connection: Connection, operation: Delayed, partitions: int = 0) -> None:
+        """It waits no more."""
+        connection.delayed_operations.discard(operation)
         self.counts[operation.key] -= 1
         self._partitions -= partitions
         self._polls.pop(operation, None)
 
-    def touch(self, operation: DelayedOperation, partition: Partition) -> None:
+    def touch(self, operation: Delayed, partition: Partition) -> None:
         """A partition of an operation moved."""
         if not self._looks:
             self._looks = True

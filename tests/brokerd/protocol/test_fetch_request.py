@@ -99,14 +99,16 @@ names = st.sampled_from(sorted(IDS))
 def test_whatever_is_asked_for_is_what_kio_wrote(
     version: int, topics: list[tuple[str, list[Any]]], forgotten: list[tuple[str, list[int]]]
 ) -> None:
-    request = decode(
-        frame_of(
-            version,
-            topics=[topic(version, *each) for each in topics],
-            forgotten_topics_data=[topic(version, *each) for each in forgotten],
-        ),
+    frame = frame_of(
         version,
+        topics=[topic(version, *each) for each in topics],
+        forgotten_topics_data=[topic(version, *each) for each in forgotten],
     )
+    request = decode(frame, version)
+    if request.partitions:
+        at = request.offset_at
+        last_offset = int.from_bytes(frame[at : at + 8], "big", signed=True)
+        assert last_offset == request.partitions[-1].offset
     asked = [(name, row) for name, rows in topics for row in rows]
     assert [(each.key, each.offset, each.max_bytes) for each in request.partitions] == [
         (key(version, name, row["partition"]), row["fetch_offset"], row["partition_max_bytes"])

@@ -18,6 +18,7 @@ from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.server.requests.context import RequestContext
 from brokerd.topic_partition import TopicPartition
 
@@ -65,7 +66,7 @@ class GroupBroker:
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
             self.config, self.clock, self.replicas, cast(ClusterClient, self.cluster),
-            self.pending_reads,
+            self.pending_reads, AckQueues(),
         )  # fmt: skip
 
     async def stop(self) -> None:

@@ -1,6 +1,7 @@
 """The writes of a group coordinator: nobody waits for one that could not be made."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
@@ -9,7 +10,9 @@ from brokerd.coordinator.group.records import GroupRecord, GroupValue, OffsetRec
 from brokerd.errors import ErrorCode
 from brokerd.log.append import AppendResult
 from brokerd.protocol.records import read_header
+from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.group_writes import GroupWrites
+from brokerd.server.requests.ack_queues import AckQueues
 
 NOW_MS = 1_700_000_000_000
 
@@ -57,7 +60,7 @@ def group(write_id: int, protocol_type: str) -> Write:
 
 def append(log: Log, *writes: Write) -> dict[int, ErrorCode]:
     written = Outcomes()
-    group_writes = GroupWrites(log, 5_000, written)
+    group_writes = GroupWrites(cast(Partition, log), AckQueues(), 5_000, written)
     group_writes.add(list(writes))
     group_writes.append_queued(NOW_MS)
     return written.outcomes

@@ -216,3 +216,23 @@ async def test_one_of_many_partitions_counts_for_more(tmp_path: Path) -> None:
         bench.produce(*[batch()] * 40)
         assert bench.client.output.held_bytes > 10 * one
         assert one < HELD_BYTES_MAX // 1000
+
+
+async def test_what_a_partition_owes_when_its_leader_leaves_is_refused(bench: Bench) -> None:
+    bench.produce(batch(), batch())
+    bench.partitions[0].record_fetch(2, 1, 0)
+    bench.partitions[1].resign()
+    await all_answered(bench)
+    not_leader = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    assert told(bench.client.answer()) == [(0, 0), (not_leader, -1)]
+
+
+async def test_a_client_that_leaves_leaves_nothing_in_the_queues(bench: Bench) -> None:
+    bench.produce(batch(), batch())
+    bench.produce(batch())
+    (first, second) = bench.client.delayed_operations
+    first.cancel()
+    assert bench.partitions[0].listeners
+    second.cancel()
+    assert [each.listeners for each in bench.partitions] == [{}, {}]
+    assert bench.purgatory.count == 0
