@@ -170,7 +170,7 @@ class Supervisor:
         with self._forks.open() if name == FORK_SERVER else open(os.devnull) as stdin:
             return await asyncio.create_subprocess_exec(
                 *program.command,
-                stdin=stdin,
+                stdin=stdin.fileno(),
                 stdout=output,
                 stderr=output,
                 env=self._environment,
