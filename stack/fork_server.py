@@ -82,8 +82,14 @@ class ForkServer:
                         return command
 
     def _fork(self, output: int, report: int) -> bool:
-        """True in the fork."""
-        pid = os.fork()
+        """True in the fork. Without memory for it the pipe is closed without an answer."""
+        try:
+            pid = os.fork()
+        except OSError as error:
+            print(f"no fork: {error}", flush=True)
+            os.close(output)
+            os.close(report)
+            return False
         if pid == 0:
             self._become_a_process(output, report)
             return True

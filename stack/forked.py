@@ -73,5 +73,5 @@ class Forks:
         pid = await reader.readline()
         if not pid:
             transport.close()
-            raise ConnectionError("the fork server has ended")
+            raise ConnectionError("the fork server has ended or could not fork")
         return Forked(int(pid), reader, transport)
