@@ -7,7 +7,8 @@ of their own, ended and restarted one by one. Only if this process ends, they en
 Requests come from the supervisor (forked.py) through the socket at standard input: each is the
 command as JSON (`python -m MODULE …`) with two files, the output and a pipe for the answers: the
 process id, and when it has ended its status, negative for a signal. The server opens no connection
-and starts no thread, since neither would survive a fork.
+and starts no thread, since neither would survive a fork; jemalloc, which comes with PyArrow, starts
+its own again.
 """
 
 import contextlib
@@ -31,6 +32,8 @@ MODULES = (
     "celery.concurrency.prefork",
     "celery.concurrency.thread",
     "console.urls",
+    "pandas",  # PyArrow imports it with the first list that becomes an array
+    "pyarrow.dataset",
     "uvicorn.main",
 )
 """What processes import besides the tasks. Not `console.asgi`, which reads the static files:
