@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from stack import os_processes
+from tests.stack import test_supervisor
 from tests.stack.test_supervisor import SmallStack, run, wait_until
 
 __all__ = ["run"]
@@ -31,11 +32,12 @@ def fork(code: str, target: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def stack(run: Callable[..., SmallStack]) -> SmallStack:
+def stack(run: Callable[..., SmallStack], monkeypatch: pytest.MonkeyPatch) -> SmallStack:
+    monkeypatch.setattr(test_supervisor, "DEADLINE_S", 90)  # the imports take seconds of a core
     started = run(**{
         "fork-server": SERVER,
         "one": fork(SHARES, "imported: True"),
-        "two": fork("import sys; print('standard input:', sys.stdin.read())", "standard input: "),
+        "two": fork("import sys; print('standard input:', sys.stdin.read())", "standard input:"),
     })  # fmt: skip
     started.wait_for("Small is ready")
     return started
