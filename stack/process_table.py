@@ -1,6 +1,7 @@
 """The table of the stack's processes: start order, stop order, and the readiness probe of each.
 
-Start: a process starts when all processes in `after` are ready. Stop: by stage, the highest first.
+Start: a process starts when all processes in `after` are ready. The fork server starts those that
+come after it, if it runs (fork_server.py). Stop: by stage, the highest first.
 A process that does not stop within the stage's grace period is killed. The grace periods add up to
 less than 10 s, the limit for Ctrl-C. A Procfile line that is not in the table starts at once,
 counts as ready when it runs, and stops first.
@@ -54,9 +55,13 @@ LAST_STAGE = max(GRACE_MS)
 STORES_STAGE = 0
 """The stage of ZooKeeper and Redis. They stop last, since the others still write to them."""
 
+FORK_SERVER = "fork-server"
+"""It stops after its forks, which end with it."""
+
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
 _WORKER = Probe(ProbeKind.LINE, " ready.")
 _PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → its probe, if not _WORKER
+_OF_CONSOLE = ("prepare", "redis", FORK_SERVER)
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {
@@ -66,12 +71,13 @@ ROLES: dict[str, Role] = {
     "broker-2": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_2_ADMIN/readyz")),
     "broker-3": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_3_ADMIN/readyz")),
     "prepare": Role(2, (), Probe(ProbeKind.EXIT)),
-    "web": Role(2, ("prepare", "redis"), Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
+    FORK_SERVER: Role(1, (), Probe(ProbeKind.LINE, "ready to fork")),
+    "web": Role(2, _OF_CONSOLE, Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
     **{
-        queue.process_name: Role(2, ("prepare", "redis"), _PROBES.get(queue.name, _WORKER))
+        queue.process_name: Role(2, _OF_CONSOLE, _PROBES.get(queue.name, _WORKER))
         for queue in QUEUES.values()
     },
-    "beat": Role(2, ("prepare", "redis")),  # the probe of `sampling` covers it
+    "beat": Role(2, _OF_CONSOLE),  # the probe of `sampling` covers it
     "demo": Role(2, _BROKERS),
     # Starts last and is not required: its start takes a whole core for some seconds. Stops after
     # the worker that uses it.

@@ -20,11 +20,12 @@ from pathlib import Path
 from monitoring.clock import now_ms
 from stack import os_processes
 from stack.data_folder_lock import StackFile, remove_stack_file
+from stack.forked import Child, Forks
 from stack.lifecycle import Action, AnnounceReady, Kill, PrintLine, Stack, Start, Terminate
 from stack.output import LineSplitter, LogFile, Terminal
 from stack.probes import Prober
 from stack.process_states import State
-from stack.process_table import Probe, ProbeKind, Role
+from stack.process_table import FORK_SERVER, Probe, ProbeKind, Role
 
 INTERVAL_S = 0.1
 PROBE_EVERY_S = 0.15
@@ -68,7 +69,8 @@ class Supervisor:
         self._logs = {
             name: LogFile(data / "logs" / f"{name}.log") for name in [OWN_NAME, *programs]
         }
-        self._children: dict[str, asyncio.subprocess.Process] = {}
+        self._children: dict[str, Child] = {}
+        self._forks = Forks()
         self._leaders: dict[int, int] = {}  # process id → stage
         self._tasks: set[asyncio.Task[None]] = set()
         self._guard: asyncio.subprocess.Process | None = None
@@ -114,6 +116,7 @@ class Supervisor:
         self._terminal.close()
         for log in self._logs.values():
             log.close()
+        self._forks.close()
 
     def _perform(self, actions: list[Action]) -> None:
         for action in actions:
@@ -140,16 +143,7 @@ class Supervisor:
         since_ms = now_ms()
         output, write_end = os.pipe()
         try:
-            # With asyncio's own pipe, `wait` would not return while a grandchild holds the pipe
-            # open.
-            child = await asyncio.create_subprocess_exec(
-                *program.command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=write_end,
-                stderr=write_end,
-                env=self._environment,
-                start_new_session=True,
-            )
+            child = await self._start(name, program, write_end)
         except OSError as error:
             os.close(output)
             self._print_line(f"{name} cannot be started: {error}")
@@ -168,7 +162,22 @@ class Supervisor:
         self._record_exit(name, child)
         self._perform(self._stack.exited(name, status, _now_ms()))
 
-    def _record_start(self, name: str, child: asyncio.subprocess.Process) -> None:
+    async def _start(self, name: str, program: Program, output: int) -> Child:
+        """Start a process with its output at `output`. With asyncio's own pipe, `wait` would not
+        return while a grandchild holds the pipe open. Raises OSError."""
+        if FORK_SERVER in program.role.after:
+            return await self._forks.start(program.command, output)
+        with self._forks.open() if name == FORK_SERVER else open(os.devnull) as stdin:
+            return await asyncio.create_subprocess_exec(
+                *program.command,
+                stdin=stdin.fileno(),
+                stdout=output,
+                stderr=output,
+                env=self._environment,
+                start_new_session=True,
+            )
+
+    def _record_start(self, name: str, child: Child) -> None:
         self._children[name] = child
         stage = self._programs[name].role.stage
         self._leaders[child.pid] = stage
@@ -179,7 +188,7 @@ class Supervisor:
         if self._stack.processes[name].state is State.STOPPING:
             os_processes.send([child.pid], signal.SIGTERM)  # stop was requested while it started
 
-    def _record_exit(self, name: str, child: asyncio.subprocess.Process) -> None:
+    def _record_exit(self, name: str, child: Child) -> None:
         del self._children[name]
         self._leaders.pop(child.pid, None)
         self._send_to_guard(f"-{child.pid}\n")
