@@ -1,6 +1,12 @@
-"""Starts a search in a process of its own, and receives its events."""
+"""Starts a search in a process of its own, and receives its events.
 
+A search may use a second core while there are two for each that runs (scan_pool.py); it is told
+when that changes. So searches never have more processes at work than there are cores, but one each.
+"""
+
+import contextlib
 import logging
+import os
 import pickle
 import signal
 import subprocess
@@ -24,6 +30,8 @@ _SILENCE_S = 60.0
 
 logger = logging.getLogger(__name__)
 _slots = threading.BoundedSemaphore(SEARCHES_MAX)
+_running: "set[RunningSearch]" = set()
+_running_lock = threading.Lock()
 
 
 class RunningSearch:
@@ -49,6 +57,9 @@ class RunningSearch:
             raise
         self._stop_lock = threading.Lock()
         self._is_stopped = False
+        with _running_lock:
+            _running.add(self)
+            _share_cores()
 
     def events(self) -> Iterator[Event]:
         """Matches and progress until the search ends; the last event is a Progress with `end`.
@@ -69,6 +80,9 @@ class RunningSearch:
             if self._is_stopped:
                 return
             self._is_stopped = True
+        with _running_lock:
+            _running.discard(self)
+            _share_cores()
         self._process.kill()
         self._process.wait()
         self._connection.close()
@@ -101,3 +115,11 @@ class RunningSearch:
         if not self._is_stopped:
             logger.warning("a search ended its process: %s", how)
         return Reason("decoder_died", how=how)
+
+
+def _share_cores() -> None:
+    """Tell each search whether it may use a second core."""
+    may_help = 2 * len(_running) <= len(os.sched_getaffinity(0))
+    for search in _running:
+        with contextlib.suppress(OSError):  # it has ended
+            search._connection.send(may_help)

@@ -1,0 +1,109 @@
+"""Scans windows of a search at the same time: in a thread of its process, and in a helper process.
+
+Where every record is decoded, the scan needs a core and Fetch nearly none, so that a second process
+doubles the rate. The helper is a fork, which must be made before there are threads. It rests while
+other searches need the cores (`may_help`), and ends with the process of the search.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from monitoring.gateway.errors import Unreadable
+from monitoring.gateway.wire.fetch import FetchedRecords
+from monitoring.reasons import Reason
+from monitoring.records import scan
+from monitoring.records.search_windows import Window
+from monitoring.records.window_scanner import Scanned, WindowScanner
+
+
+class _Scanner(Protocol):
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned: ...
+
+
+class ScanPool:
+    """The scanners of a search; each scans one window at a time."""
+
+    def __init__(self, scanner: WindowScanner, *, with_helper: bool = False) -> None:
+        self.may_help = False  # set by another thread
+        self._resting: list[_Scanner] = [_Helper(scanner)] if with_helper else []
+        self.size = 1 + len(self._resting)
+        self._own = scanner
+        self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
+        self._free.put_nowait(scanner)
+        self._threads = ThreadPoolExecutor(self.size, "scan")
+
+    async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
+        """Raises one of DAMAGED, or Unreadable if the helper died of this window."""
+        if self.may_help and self._resting:
+            self._free.put_nowait(self._resting.pop())
+        scanner = await self._free.get()
+        try:
+            loop = asyncio.get_running_loop()
+            scanned = await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
+        except Unreadable:
+            raise  # without the helper
+        except BaseException:
+            self._give_back(scanner)
+            raise
+        self._give_back(scanner)
+        return scanned
+
+    def close(self) -> None:
+        """Do not wait for scans."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _give_back(self, scanner: _Scanner) -> None:
+        if scanner is self._own or self.may_help:
+            self._free.put_nowait(scanner)
+        else:
+            self._resting.append(scanner)
+
+
+class _Helper:
+    """A process that scans windows as the scanner that it is forked with."""
+
+    def __init__(self, scanner: WindowScanner) -> None:
+        self._connection, far_end = Pipe()
+        process = get_context("fork").Process(
+            target=_serve, args=(far_end, self._connection, scanner), daemon=True
+        )
+        process.start()
+        far_end.close()
+
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
+        """Raises one of DAMAGED, or Unreadable if the process died."""
+        try:
+            self._connection.send((window, [piece._replace(records=_NONE) for piece in pieces]))
+            for piece in pieces:
+                self._connection.send_bytes(piece.records)
+            answer: Scanned | Exception = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise Unreadable(Reason("decoder_died", how=type(error).__name__)) from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+_NONE = b""  # in place of records, which follow as bytes
+
+
+def _serve(
+    connection: "Connection[Any, Any]", other_end: "Connection[Any, Any]", scanner: WindowScanner
+) -> None:
+    """Scan until the process of the search closes its end, also by dying."""
+    other_end.close()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            window, pieces = connection.recv()
+            pieces = [
+                piece._replace(records=memoryview(connection.recv_bytes())) for piece in pieces
+            ]
+            try:
+                connection.send(scanner.scan(window, pieces))
+            except scan.DAMAGED as error:
+                connection.send(error)
