@@ -55,9 +55,12 @@ class WindowScanner:
         for piece in pieces:
             aborted = [AbortedTransaction(*each) for each in piece.aborted]
             for batch in batches.committed_batches(piece.records, aborted):
-                scanned += batch.header.count
+                first, last = batch.header.base_offset, batch.header.last_offset
+                offsets = range(max(first, window.first), min(last + 1, window.end))
+                scanned += min(batch.header.count, len(offsets))
+                is_whole = (offsets.start, offsets.stop) == (first, last + 1)
                 try:
-                    found += self._matches(window, batch)
+                    found += self._matches(window, batch, None if is_whole else offsets)
                 except scan.DAMAGED:
                     damaged += 1
         return Scanned(
@@ -66,15 +69,14 @@ class WindowScanner:
             self._undecoded - undecoded, self._first_undecoded,
         )  # fmt: skip
 
-    def _matches(self, window: Window, batch: batches.Batch) -> list[RecordRow]:
+    def _matches(
+        self, window: Window, batch: batches.Batch, offsets: range | None
+    ) -> list[RecordRow]:
         masked, accepts = self._masked, self._filter.accepts
         rows: Iterable[RecordRow] = scan.candidates(
-            window.partition, batch.header, batch.records(), self._prefilter,
+            window.partition, batch.header, batch.records(), self._prefilter, offsets,
             with_schemas=self._decoder is not None,
         )  # fmt: skip
-        first, end = window.first, window.end
-        if batch.header.base_offset < first or batch.header.last_offset >= end:
-            rows = (row for row in rows if first <= row.offset < end)
         if self._decoder is not None:
             rows = map(self._decoded, rows)
         if masked:
