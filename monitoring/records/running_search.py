@@ -1,7 +1,8 @@
 """Starts a search in a process of its own, and receives its events.
 
-A search may use a second core while there are two for each that runs (scan_pool.py); it is told
-when that changes. So searches never have more processes at work than there are cores, but one each.
+A search may scan in two processes while there are two cores for each that runs (scan_pool.py); it
+is told when that changes. So no search waits for another one, and two processes of one scan only
+where cores are free.
 """
 
 import contextlib
@@ -119,7 +120,7 @@ class RunningSearch:
 
 def _share_cores() -> None:
     """Tell each search whether it may use a second core."""
-    may_help = 2 * len(_running) <= len(os.sched_getaffinity(0))
+    may_use_two = 2 * len(_running) <= len(os.sched_getaffinity(0))
     for search in _running:
         with contextlib.suppress(OSError):  # it has ended
-            search._connection.send(may_help)
+            search._connection.send(may_use_two)

@@ -1,8 +1,10 @@
-"""Scans windows of a search at the same time: in a thread of its process, and in a helper process.
+"""Scans windows of a search at the same time, in helper processes.
 
-Where every record is decoded, the scan needs a core and Fetch nearly none, so that a second process
-doubles the rate. The helper is a fork, which must be made before there are threads. It rests while
-other searches need the cores (`may_help`), and ends with the process of the search.
+Where every record is decoded, the scan takes a core, and more beside it if it is a thread of the
+process that fetches: both wait for the interpreter's lock. So two helpers scan. They are forks,
+which must be made before there are threads. The second one rests while other searches need the
+cores (`may_use_two`). Both end with the process of the search. Other searches scan in a thread:
+most of their time goes into fetching.
 """
 
 import asyncio
@@ -28,40 +30,36 @@ class _Scanner(Protocol):
 class ScanPool:
     """The scanners of a search; each scans one window at a time."""
 
-    def __init__(self, scanner: WindowScanner, *, with_helper: bool = False) -> None:
-        self.may_help = False  # set by another thread
-        self._resting: list[_Scanner] = [_Helper(scanner)] if with_helper else []
-        self.size = 1 + len(self._resting)
+    def __init__(self, scanner: WindowScanner, *, with_helpers: bool = False) -> None:
+        self.may_use_two = False  # set by another thread
         self._own = scanner
+        scanners = [_Helper(scanner), _Helper(scanner)] if with_helpers else [scanner]
+        self.size = len(scanners)
+        self._first, *self._resting = scanners
         self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
-        self._free.put_nowait(scanner)
+        self._free.put_nowait(self._first)
         self._threads = ThreadPoolExecutor(self.size, "scan")
 
     async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
-        """Raises one of DAMAGED, or Unreadable if the helper died of this window."""
-        if self.may_help and self._resting:
+        """Raises one of DAMAGED, or Unreadable if a helper died of this window."""
+        if self.may_use_two and self._resting:
             self._free.put_nowait(self._resting.pop())
         scanner = await self._free.get()
         try:
             loop = asyncio.get_running_loop()
-            scanned = await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
+            return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
         except Unreadable:
-            raise  # without the helper
-        except BaseException:
-            self._give_back(scanner)
+            scanner = self._first = self._own
             raise
-        self._give_back(scanner)
-        return scanned
+        finally:
+            if scanner is self._first or self.may_use_two:
+                self._free.put_nowait(scanner)
+            else:
+                self._resting.append(scanner)
 
     def close(self) -> None:
         """Do not wait for scans."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-    def _give_back(self, scanner: _Scanner) -> None:
-        if scanner is self._own or self.may_help:
-            self._free.put_nowait(scanner)
-        else:
-            self._resting.append(scanner)
 
 
 class _Helper:

@@ -103,7 +103,7 @@ class Search:
         self._request, self._send = request, send
         record_filter = RecordFilter(request.conditions, request.expression)
         scanner = WindowScanner(record_filter, request.masked, request.registry)
-        self.pool = ScanPool(scanner, with_helper=scanner.decodes_all and not request.follows)
+        self.pool = ScanPool(scanner, with_helpers=scanner.decodes_all and not request.follows)
         self._window_bytes = DECODED_WINDOW_BYTES if scanner.decodes_all else WINDOW_BYTES
         self._windows = self._windows_of(request.spans, newest_first=request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}

@@ -1,8 +1,8 @@
 """`python -m monitoring.records.search_process FD BYTES`: the process of one search.
 
 It receives a SearchRequest on the socket FD, then each time it changes whether there is a core for
-its helper (scan_pool.py), and sends events (search.py), then an error or None, and ends. It also
-ends when the socket closes. It and its helper may use BYTES of memory each. They have a low
+its second helper (scan_pool.py), and sends events (search.py), then an error or None, and ends. It
+also ends when the socket closes. It and its helpers may use BYTES of memory each. They have a low
 priority, so that pages are not slower while somebody searches. Django is not set up here: no
 settings, no database.
 """
@@ -45,7 +45,7 @@ def main(descriptor: int) -> None:
 def _listen(connection: "Connection[Any, Any]", search: Search) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
-            search.pool.may_help = connection.recv()
+            search.pool.may_use_two = connection.recv()
     os._exit(0)
 
 

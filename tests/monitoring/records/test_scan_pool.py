@@ -25,7 +25,7 @@ def fetched(base_offset: int) -> FetchedRecords:
 
 
 def pool(expression: str = "record.value.n < 2") -> ScanPool:
-    return ScanPool(WindowScanner(RecordFilter((), expression)), with_helper=True)
+    return ScanPool(WindowScanner(RecordFilter((), expression)), with_helpers=True)
 
 
 def window(number: int) -> Window:
@@ -46,17 +46,17 @@ def helper():
     return lambda: (set(psutil.Process().children()) - before).pop()
 
 
-@pytest.mark.parametrize("may_help", [True, False])
-def test_each_window_has_its_matches_whoever_scans_it(may_help):
+@pytest.mark.parametrize("may_use_two", [True, False])
+def test_each_window_has_its_matches_whoever_scans_it(may_use_two):
     scans = pool()
-    scans.may_help = may_help
+    scans.may_use_two = may_use_two
     expected = [[number * COUNT, number * COUNT + 1] for number in range(20)]
     assert asyncio.run(scan_all(scans, range(20))) == expected
 
 
 def test_what_is_no_batch_is_an_error_of_its_window_alone():
     scans = pool()
-    scans.may_help = True
+    scans.may_use_two = True
     damaged = FetchedRecords(0, 0, (), memoryview(bytes(100)))
 
     async def scan_damaged():
@@ -72,7 +72,7 @@ def test_what_is_no_batch_is_an_error_of_its_window_alone():
 
 def test_a_failed_expression_is_counted_in_both_processes():
     scans = pool("record.value.missing > 1")
-    scans.may_help = True
+    scans.may_use_two = True
 
     async def failures():
         found = await asyncio.gather(*(scans.scan(window(0), [fetched(0)]) for _ in range(4)))
@@ -85,7 +85,7 @@ def test_a_failed_expression_is_counted_in_both_processes():
 def test_a_search_goes_on_without_a_helper_that_died(helper):
     scans = pool()
     os.kill(helper().pid, signal.SIGKILL)
-    scans.may_help = True
+    scans.may_use_two = True
 
     async def scan_four():
         scanning = (scans.scan(window(0), [fetched(0)]) for _ in range(4))
