@@ -33,9 +33,9 @@ class ScanPool:
     def __init__(self, scanner: WindowScanner, *, with_helpers: bool = False) -> None:
         self.may_use_two = False  # set by another thread
         self._own = scanner
-        scanners = [_Helper(scanner), _Helper(scanner)] if with_helpers else [scanner]
-        self.size = len(scanners)
-        self._first, *self._resting = scanners
+        self._first: _Scanner = _Helper(scanner) if with_helpers else scanner
+        self._resting: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
+        self.size = 1 + len(self._resting)
         self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
         self._free.put_nowait(self._first)
         self._threads = ThreadPoolExecutor(self.size, "scan")
@@ -76,7 +76,8 @@ class _Helper:
     def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
         """Raises one of DAMAGED, or Unreadable if the process died."""
         try:
-            self._connection.send((window, [piece._replace(records=_NONE) for piece in pieces]))
+            # The records follow as bytes, which are not pickled.
+            self._connection.send((window, [tuple(piece)[:-1] for piece in pieces]))
             for piece in pieces:
                 self._connection.send_bytes(piece.records)
             answer: Scanned | Exception = self._connection.recv()
@@ -85,9 +86,6 @@ class _Helper:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-_NONE = b""  # in place of records, which follow as bytes
 
 
 def _serve(
@@ -99,7 +97,7 @@ def _serve(
         while True:
             window, pieces = connection.recv()
             pieces = [
-                piece._replace(records=memoryview(connection.recv_bytes())) for piece in pieces
+                FetchedRecords(*heads, memoryview(connection.recv_bytes())) for heads in pieces
             ]
             try:
                 connection.send(scanner.scan(window, pieces))
