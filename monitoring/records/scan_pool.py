@@ -77,7 +77,7 @@ class _Helper:
         """Raises one of DAMAGED, or Unreadable if the process died."""
         try:
             # The records follow as bytes, which are not pickled.
-            self._connection.send((window, [tuple(piece)[:-1] for piece in pieces]))
+            self._connection.send((window, [piece.aborted for piece in pieces]))
             for piece in pieces:
                 self._connection.send_bytes(piece.records)
             answer: Scanned | Exception = self._connection.recv()
@@ -95,9 +95,9 @@ def _serve(
     other_end.close()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            window, pieces = connection.recv()
+            window, aborted = connection.recv()
             pieces = [
-                FetchedRecords(*heads, memoryview(connection.recv_bytes())) for heads in pieces
+                FetchedRecords(0, 0, each, memoryview(connection.recv_bytes())) for each in aborted
             ]
             try:
                 connection.send(scanner.scan(window, pieces))
