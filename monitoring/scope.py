@@ -63,7 +63,7 @@ NOTHING = Scope(topics=(), groups=())
 
 
 def topic_of_subject(subject: str) -> str:
-    """The topic whose keys or values have the subject, by Confluent's TopicNameStrategy; "" = none."""
+    """The topic whose keys or values have the subject, by Confluent's TopicNameStrategy, or ""."""
     topic, _dash, part = subject.rpartition("-")
     return topic if part in ("key", "value") else ""
 

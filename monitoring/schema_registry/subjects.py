@@ -164,6 +164,16 @@ def read_versions(
     return run(settings, read)
 
 
+def latest_version(settings: RegistrySettings, subject: str) -> Version | None:
+    """None = there is no such subject. Raises RegistryError."""
+    try:
+        return run(settings, lambda connection: _version(connection, subject, "latest"))
+    except RegistryError as error:
+        if error.reason.code == "version_missing":
+            return None
+        raise
+
+
 def find_version(settings: RegistrySettings, subject: str, schema: SchemaText) -> int | None:
     """The version of the subject that has this schema. Raises RegistryError."""
 
