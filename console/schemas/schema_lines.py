@@ -34,9 +34,9 @@ def pretty(schema: SchemaText) -> str:
 
 def compared(before: SchemaText, after: SchemaText) -> list[Line]:
     """The lines that differ, with some around them; empty if none differs."""
-    texts = (pretty(each).splitlines()[:LINES_MAX] for each in (before, after))
+    old, new = (pretty(each).splitlines()[:LINES_MAX] for each in (before, after))
     found = []
-    for line in list(difflib.unified_diff(*texts, lineterm="", n=_CONTEXT_LINES))[2:]:
+    for line in list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT_LINES))[2:]:
         kind = {"+": ADDED, "-": REMOVED, "@": SKIPPED}.get(line[0], SAME)
         found.append(Line(kind, "…" if kind == SKIPPED else line))
     return found

@@ -64,7 +64,7 @@ NAMES = re.compile(
     r"Aerie|Kafka|brokerd|ZooKeeper|Local|Staging|local|staging|admin|viewer|operator|orders"
     r"|billing(-app)?|auditors|console\.audit|__consumer_offsets|cluster-of-tests|consumer"
     r"|\bok\b|Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|UTC|[KMG]?i?B\b|topic\.\w+"
-    r"|gzip|snappy|lz4|zstd|ord_\w+|\{\"status\": \"\w+\"\}"
+    r"|gzip|snappy|lz4|zstd|ord_\w+|-value\b|Avro|Protobuf|JSON Schema|\{\"status\": \"\w+\"\}"
 )
 # One translated text ends in the middle of a sentence, and the next goes on with it.
 PIECES = re.compile(r"[^.!?…:⟧]⟧ ⟦[a-z]")

@@ -72,7 +72,7 @@ class RegisterSchema(ActionType):
 
     def targets(self, resource: str, params: Params) -> list[str]:
         """Also the subjects that it references: their schemas become a part of it."""
-        return [resource, *(subject for _name, subject, _version in params["references"])]
+        return [resource, *(subject for _name, subject, _version in params.get("references", ()))]
 
     def steps(self, params: Params) -> list[Step]:
         return [Step("register", _("Registering the schema"))]

@@ -33,10 +33,10 @@ class SetCompatibility(ActionType):
         before, after = facts["level"], params["level"]
         if before == after:
             raise PlanRefused(_("The subject has this compatibility already."))
-        texts = [each or _of_registry(facts["default"]) for each in (before, after)]
+        shown, wanted = (each or _of_registry(facts["default"]) for each in (before, after))
         return Draft(
             title=self.title(params["subject"]),
-            changes=[Change(_("Compatibility"), *texts)],
+            changes=[Change(_("Compatibility"), shown, wanted)],
             affected=[_("It applies to versions that are registered from then on.")],
             undo=_("Restore the earlier compatibility."),
             before={"compatibility": before},
