@@ -45,17 +45,18 @@ class ScanPool:
         if self.may_use_two and self._resting:
             self._free.put_nowait(self._resting.pop())
         scanner = await self._free.get()
+        given_back: _Scanner | None = scanner
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
-        except Unreadable:
-            scanner = self._first = self._own
+        except Unreadable:  # a thread in place of the first helper that died, of others none
+            given_back = None if self._first is self._own else self._own
+            self._first = self._own
             raise
         finally:
-            if scanner is self._first or self.may_use_two:
-                self._free.put_nowait(scanner)
-            else:
-                self._resting.append(scanner)
+            if given_back is not None:
+                is_used = given_back is self._first or self.may_use_two
+                (self._free.put_nowait if is_used else self._resting.append)(given_back)
 
     def close(self) -> None:
         """Do not wait for scans."""

@@ -247,13 +247,12 @@ class Search:
         before, self._newest = self._newest, asyncio.Event()
         taken = self._newest
         try:
-            if self._takes_more:
-                scanned = await self.pool.scan(window, pieces)
-                await before.wait()
-                if self._takes_more:
-                    self._take(window, scanned, sum(len(each.records) for each in pieces), position)
+            scanned = await self.pool.scan(window, pieces) if self._takes_more else None
         finally:
-            taken.set()
+            await before.wait()
+            taken.set()  # whoever waits for it goes on after this function
+        if scanned is not None and self._takes_more:
+            self._take(window, scanned, sum(len(each.records) for each in pieces), position)
 
     @property
     def _takes_more(self) -> bool:
