@@ -133,6 +133,7 @@ INSTALLED_APPS = [
     "console.topics",
     "console.reassignments",
     "console.quotas",
+    "console.schemas",
     "console.egress",
     "console.records",
     "console.produce",

@@ -25,6 +25,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.topics.urls")),
     path("", include("console.reassignments.urls")),
     path("", include("console.quotas.urls")),
+    path("", include("console.schemas.urls")),
     path("", include("console.records.urls")),
     path("", include("console.produce.urls")),
     path("", include("console.segments.urls")),

@@ -110,6 +110,7 @@ _REGISTRIES = {
     ),
     "registry_login": gettext_noop("the schema registry refuses the login (status %(status)d)"),
     "registry_status": gettext_noop("the schema registry answers with status %(status)d"),
+    "registry_refuses": gettext_noop("the schema registry refuses it (status %(status)d): %(why)s"),
     "registry_format": gettext_noop(
         "the answer of the schema registry has an unknown format: %(why)s"
     ),
@@ -119,6 +120,10 @@ _REGISTRIES = {
     "schema_references": gettext_noop("schema %(id)d has references that cannot be read: %(why)s"),
     "schema_data": gettext_noop("the data do not match schema %(id)d: %(why)s"),
     "schema_unfit": gettext_noop("at “%(path)s”: %(why)s"),
+    "registry_none": gettext_noop("the cluster has no schema registry"),
+    "version_missing": gettext_noop(
+        "the schema registry has no version %(version)s of subject “%(subject)s”"
+    ),
     "subject_missing": gettext_noop("the schema registry has no subject “%(subject)s”"),
     "schema_message": gettext_noop("schema %(id)d has no message “%(name)s”"),
     "schema_data_size": gettext_noop("data of more than %(max)d bytes are not decoded"),

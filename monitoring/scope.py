@@ -30,6 +30,14 @@ class Scope:
         """Whether a group with this name is visible."""
         return matches(self.groups, name)
 
+    def shows_subject(self, name: str) -> bool:
+        """Whether a subject of a schema registry is visible: if its topic is; one that has none, if
+        all topics are."""
+        topic = topic_of_subject(name)
+        if topic:
+            return self.shows_topic(topic)
+        return ANY in self.topics and not self.hidden_topics
+
     def shows_topics_of(self, glob: str) -> bool:
         """Whether all topics that a shell-style pattern matches are visible.
 
@@ -52,6 +60,12 @@ class Scope:
 
 EVERYTHING = Scope()
 NOTHING = Scope(topics=(), groups=())
+
+
+def topic_of_subject(subject: str) -> str:
+    """The topic whose keys or values have the subject, by Confluent's TopicNameStrategy, or ""."""
+    topic, _dash, part = subject.rpartition("-")
+    return topic if part in ("key", "value") else ""
 
 
 def matches(patterns: Iterable[str], name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, only_admins_read
+from console.accounts.rights import GROUP, RESOURCES, SUBJECT, TOPIC, Rights, only_admins_read
 from monitoring.topic_names import is_topic_name
 
 
@@ -13,6 +13,8 @@ def resource_not_found(verb: str, name: str) -> str:
         return topic_not_found(name)
     if kind == GROUP:
         return group_not_found(name)
+    if kind == SUBJECT:
+        return subject_not_found(name)
     return _("It does not exist, or you may not see it.")
 
 
@@ -26,6 +28,11 @@ def topic_not_found(name: str) -> str:
 def group_not_found(name: str) -> str:
     """For a group that is not in the last sample, or that the user may not see."""
     return _("The last sample has no group “%(name)s”.") % {"name": name}
+
+
+def subject_not_found(name: str) -> str:
+    """For a subject of the schema registry that does not exist, or that the user may not see."""
+    return _("There is no subject “%(name)s”.") % {"name": name[:200]}
 
 
 def right_missing(rights: Rights, verb: str, name: str | None) -> str:

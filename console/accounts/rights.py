@@ -47,6 +47,9 @@ VERBS = {
     "topic.delete": ADMIN,
     "group.alter": OPERATOR,
     "group.delete": ADMIN,
+    "schema.view": VIEWER,
+    "schema.edit": OPERATOR,
+    "schema.delete": ADMIN,
     "pipeline.view": OPERATOR,
     "pipeline.backfill": ADMIN,
     "audit.view": ADMIN,
@@ -58,8 +61,10 @@ VERBS = {
 }
 
 # First part of a verb → kind of its resource; other verbs have no resource.
-TOPIC, GROUP = "topic", "group"
-RESOURCES = {"topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP}
+TOPIC, GROUP, SUBJECT = "topic", "group", "subject"
+RESOURCES = {
+    "topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP, "schema": SUBJECT,
+}  # fmt: skip
 
 # Prefixes of topics whose records contain names of any topic or group: internal topics, and the
 # events of brokers.
@@ -75,7 +80,7 @@ class Rights:
     scope: Scope = EVERYTHING
 
     def may(self, verb: str, resource: str | None = None) -> bool:
-        """Whether the user may do `verb` to `resource` (the name of a topic or a group).
+        """Whether the user may do `verb` to `resource` (the name of a topic, group or subject).
 
         Raises KeyError for an unknown verb.
         """
@@ -93,6 +98,8 @@ class Rights:
         kind = RESOURCES.get(verb.partition(".")[0])
         if kind == GROUP:
             return self.scope.shows_group(resource)
+        if kind == SUBJECT:
+            return self.scope.shows_subject(resource)
         if verb == "topic.create":
             return self.scope.shows_topic(resource) and not self._collides(resource)
         return kind is None or self.scope.shows_topic(resource)

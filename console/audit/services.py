@@ -83,12 +83,12 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
 
 def within(scope: Scope) -> Q:
     """Selects entries within a scope: about topics and groups that it shows, and entries that may
-    name any topic or group (alert rules, saved queries, changes of several topics) only if it
-    shows everything."""
+    name any topic or group (alert rules, saved queries, schemas, changes of several topics) only if
+    it shows everything."""
     if scope == EVERYTHING:
         return Q()
     about_topic = Q(action__regex=r"^(topic|record|masking)\.")
-    may_name_any = Q(action__regex=r"^(alert|query|topics)\.") | Q(action="account.set")
+    may_name_any = Q(action__regex=r"^(alert|query|topics|schema)\.") | Q(action="account.set")
     about_group = Q(action__startswith="group.")
     others = ~about_topic & ~about_group & ~may_name_any
     topics = about_topic & shows_topic(scope, "resource")

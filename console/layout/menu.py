@@ -26,13 +26,15 @@ VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of the menu; shown to users with the right `verb`. `count` is a name of Totals."""
+    """An entry of the menu; shown to users with the right `verb`. `count` is a name of Totals.
+    `needs_registry`: only of clusters with a schema registry."""
 
     url_name: str
     title: Callable[[], str]
     icon: str
     verb: str
     count: str = ""
+    needs_registry: bool = False
 
 
 CLUSTER_MENU = (
@@ -40,6 +42,7 @@ CLUSTER_MENU = (
     MenuEntry("brokers", lambda: _("Brokers"), "server-2", "broker.view", "brokers"),
     MenuEntry("topics", lambda: _("Topics"), "stack-2", "topic.view", "topics"),
     MenuEntry("groups", lambda: _("Groups"), "users-group", "group.view", "groups"),
+    MenuEntry("schemas", lambda: _("Schemas"), "table", "schema.view", needs_registry=True),
     MenuEntry("quotas", lambda: _("Quotas"), "activity", "quota.edit"),
 )
 MONITOR_MENU = (
@@ -125,7 +128,8 @@ class Page:
         items = []
         for entry in entries:
             url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
-            if may(self._request.user, entry.verb, cluster):
+            is_there = not entry.needs_registry or (cluster and cluster.registry_url)
+            if is_there and may(self._request.user, entry.verb, cluster):
                 items.append(
                     {
                         "title": entry.title(),

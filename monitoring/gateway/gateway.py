@@ -26,6 +26,7 @@ from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import Wire
 from monitoring.reasons import Reason
+from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import SecretUnreadable
 
 
@@ -47,6 +48,18 @@ class Gateway:
         """Address, TLS and login of a client in another process, with an access token if one is
         needed. Raises Refused if a secret is unreadable."""
         return oauth.with_token(self._settings)
+
+    @property
+    def registry(self) -> RegistrySettings:
+        """How the cluster's schema registry is reached. Raises Refused if it has none or a secret
+        is unreadable."""
+        try:
+            settings = self._cluster.registry()
+        except SecretUnreadable as error:
+            raise Refused(Reason("settings_unreadable", why=error.reason)) from error
+        if settings is None:
+            raise Refused(Reason("registry_none"))
+        return settings
 
     @cached_property
     def wire(self) -> Wire:

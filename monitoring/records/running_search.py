@@ -1,6 +1,13 @@
-"""Starts a search in a process of its own, and receives its events."""
+"""Starts a search in a process of its own, and receives its events.
 
+A search may scan in two processes while there are two cores for each that runs (scan_pool.py); it
+is told when that changes. So no search waits for another one, and two processes of one scan only
+where cores are free.
+"""
+
+import contextlib
 import logging
+import os
 import pickle
 import signal
 import subprocess
@@ -24,6 +31,8 @@ _SILENCE_S = 60.0
 
 logger = logging.getLogger(__name__)
 _slots = threading.BoundedSemaphore(SEARCHES_MAX)
+_running: "set[RunningSearch]" = set()
+_running_lock = threading.Lock()
 
 
 class RunningSearch:
@@ -49,6 +58,9 @@ class RunningSearch:
             raise
         self._stop_lock = threading.Lock()
         self._is_stopped = False
+        with _running_lock:
+            _running.add(self)
+            _share_cores()
 
     def events(self) -> Iterator[Event]:
         """Matches and progress until the search ends; the last event has `SearchProgress.end`.
@@ -69,6 +81,9 @@ class RunningSearch:
             if self._is_stopped:
                 return
             self._is_stopped = True
+        with _running_lock:
+            _running.discard(self)
+            _share_cores()
         self._process.kill()
         self._process.wait()
         self._connection.close()
@@ -101,3 +116,12 @@ class RunningSearch:
         if not self._is_stopped:
             logger.warning("a search ended its process: %s", how)
         return Reason("decoder_died", how=how)
+
+
+def _share_cores() -> bool:
+    """Tell each search whether it may use a second core; returns that."""
+    may_use_two = 2 * len(_running) <= len(os.sched_getaffinity(0))
+    for search in _running:
+        with contextlib.suppress(OSError):  # it has ended
+            search._connection.send(may_use_two)
+    return may_use_two

@@ -22,11 +22,13 @@ def candidates(
     header: BatchHeader,
     data: bytes,
     prefilter: Prefilter | None,
+    offsets: range | None = None,
     *,
     with_schemas: bool = False,
 ) -> Iterator[RecordRow]:
     """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
 
+    Only those in `offsets`. Others are not decoded, unless compaction removed some of the batch.
     `with_schemas`: key and value may begin with the id of a schema, so that a match is not found in
     their bytes. Such a record has a zero byte, which begins the id, after its first four fields.
     The last byte is not searched: it is the number of headers, mostly 0.
@@ -35,18 +37,26 @@ def candidates(
     """
     find = prefilter(data) if prefilter is not None else None
     end, found = 0, find(0) if find else 0
-    for _ in range(header.count):
+    first, stop = 0, header.count
+    if offsets is not None and header.count == header.last_offset - header.base_offset + 1:
+        first = offsets.start - header.base_offset
+        stop = min(stop, offsets.stop - header.base_offset)
+    for number in range(stop):
         if found < 0 and not with_schemas:
             return
         size, start = read_varint(data, end)
         end = start + size
         if size < 0 or end > len(data):
             raise ValueError("a record ends outside its batch")
-        if 0 <= found < end:
-            yield decode(partition, header, data, start, end)
+        can_match = 0 <= found < end
+        if can_match:
             found = find(end) if find else end
-        elif with_schemas and data.find(0, start + _BEFORE_KEY_BYTES, end - 1) >= 0:
-            yield decode(partition, header, data, start, end)
+        elif with_schemas:
+            can_match = data.find(0, start + _BEFORE_KEY_BYTES, end - 1) >= 0
+        if can_match and number >= first:
+            row = decode(partition, header, data, start, end)
+            if offsets is None or row.offset in offsets:
+                yield row
 
 
 def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: int) -> RecordRow:

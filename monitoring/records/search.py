@@ -1,7 +1,8 @@
 """A search over the records of a topic: reads, filters, and reports matches and progress.
 
-It runs in a process of its own (search_process.py). Two lanes take windows of offsets in turn: one
-fetches while the other's records are scanned. Records are scanned in the order of the fetches.
+It runs in a process of its own (search_process.py). Lanes take windows of offsets in turn, one more
+than there are scanners (scan_pool.py): one fetches while the others' records are scanned. Matches
+are sent in the order of the fetches.
 
 A search with `follows` goes on with the records that are written after it began, until a limit.
 One with `is_export` never leaves out a match: the next one continues at `SearchProgress.positions`.
@@ -9,8 +10,7 @@ One with `is_export` never leaves out a match: the next one continues at `Search
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from monitoring.client_settings import ClientSettings
@@ -24,14 +24,17 @@ from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.reasons import Reason
 from monitoring.records import batches, scan
-from monitoring.records.batches import AbortedTransaction
 from monitoring.records.filters import Condition, RecordFilter
-from monitoring.records.masking import mask
-from monitoring.records.search_windows import WINDOW_BYTES, SearchWindows, Window
-from monitoring.schema_registry.record_decoder import for_registry
+from monitoring.records.scan_pool import ScanPool
+from monitoring.records.search_windows import (
+    DECODED_WINDOW_BYTES,
+    WINDOW_BYTES,
+    SearchWindows,
+    Window,
+)
+from monitoring.records.window_scanner import Scanned, WindowScanner
 from monitoring.schema_registry_settings import RegistrySettings
 
-LANES = 2
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
@@ -98,21 +101,21 @@ class Search:
     def __init__(self, request: SearchRequest, send: Send) -> None:
         """Raises FilterInvalid."""
         self._request, self._send = request, send
-        self._filter = RecordFilter(request.conditions, request.expression)
-        # With masks every record is decoded, so that the time does not reveal what is masked.
-        self._prefilter = None if request.masked else self._filter.prefilter
-        # Without a limit of time: the search has its own.
-        self._decoder = for_registry(request.registry, None) if request.registry else None
-        self._undecoded, self._first_undecoded = 0, ""
-        self._windows = SearchWindows(request.spans, request.newest_first)
+        record_filter = RecordFilter(request.conditions, request.expression)
+        scanner = WindowScanner(record_filter, request.masked, request.registry)
+        self.pool = ScanPool(scanner, with_helpers=scanner.decodes_all and not request.follows)
+        self._window_bytes = DECODED_WINDOW_BYTES if scanner.decodes_all else WINDOW_BYTES
+        self._windows = self._windows_of(request.spans, newest_first=request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
         self._progress = SearchProgress(offsets_total=self._windows.offsets_total, positions=starts)
         self._rows_left = request.matches_max
         self._started_s = self._reported_s = time.monotonic()
-        self._scanner = ThreadPoolExecutor(1, "scan")
+        self._newest = asyncio.Event()  # the newest window that is scanned has been taken
+        self._newest.set()
         self._channels: dict[tuple[str, int], Channel] = {}
         self._budget = ByteBudget()
         self._matched_bytes = 0
+        self._sent_all = True  # of the windows that were scanned
         self._leaders: dict[int, tuple[str, int]] = {}
         self._reader = ClusterReader(request.settings, None, lambda: 0)
 
@@ -125,10 +128,11 @@ class Search:
                 await self._follow()
         finally:
             await self._reader.close()
-            self._scanner.shutdown(wait=False, cancel_futures=True)
+            self.pool.close()
             for channel in self._channels.values():
                 channel.close()
-        is_cut = self._is_full and self._progress.offsets < self._progress.offsets_total
+        all_read = self._progress.offsets >= self._progress.offsets_total
+        is_cut = self._is_full and not (all_read and self._sent_all)
         self._report(self._end() or (LIMIT if is_cut else COMPLETE))
 
     async def _find_leaders(self) -> Metadata:
@@ -139,8 +143,11 @@ class Search:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
         return metadata
 
+    def _windows_of(self, spans: dict[int, range], *, newest_first: bool) -> SearchWindows:
+        return SearchWindows(spans, newest_first, self._window_bytes)
+
     async def _read_windows(self) -> None:
-        await asyncio.gather(*(self._lane() for _ in range(LANES)))
+        await asyncio.gather(*(self._lane() for _ in range(1 + self.pool.size)))
 
     async def _follow(self) -> None:
         """Search new records until a limit; a cluster that does not answer is asked again."""
@@ -148,7 +155,7 @@ class Search:
             await asyncio.sleep(_FOLLOW_S)
             self._rows_left = _FOLLOWED_ROWS_MAX
             try:
-                self._windows = SearchWindows(await self._new_spans(), newest_first=False)
+                self._windows = self._windows_of(await self._new_spans(), newest_first=False)
             except NotFound:
                 raise
             except GatewayError as error:
@@ -212,9 +219,8 @@ class Search:
             at = max(after, at + 1)
         size_bytes = sum(len(piece.records) for piece in pieces)
         is_open = self._request.follows and at < window.end  # of a transaction that goes on
-        scanning = self._scan_later(window, pieces, at if is_open else window.end)
         self._windows.finish(window, size_bytes)
-        await scanning
+        await self._scan(window, pieces, at if is_open else window.end)
 
     async def _fetch(
         self, address: tuple[str, int], partition: int, offset: int
@@ -226,7 +232,7 @@ class Search:
             self._channels[address] = channel
         topic = self._request.topic
         answer = await channel.request(
-            lambda number: fetch.request(topic, partition, offset, WINDOW_BYTES, number),
+            lambda number: fetch.request(topic, partition, offset, self._window_bytes, number),
             timeouts.SEARCH_READ_S,
         )
         fetched = fetch.decode(answer)
@@ -234,56 +240,50 @@ class Search:
             raise GatewayError(Reason("kafka_error", error=fetched.error))
         return fetched
 
-    def _scan_later(
+    async def _scan(
         self, window: Window, pieces: list[fetch.FetchedRecords], position: int
-    ) -> "asyncio.Future[None]":
-        loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._scanner, self._scan, window, pieces, position)
+    ) -> None:
+        """Scan a window; what it has is taken in the order of the fetches, whoever is first."""
+        before, self._newest = self._newest, asyncio.Event()
+        taken = self._newest
+        try:
+            scanned = await self.pool.scan(window, pieces) if self._takes_more else None
+        finally:
+            await before.wait()
+            taken.set()  # whoever waits for it goes on after this function
+        if scanned is not None and self._takes_more:
+            self._take(window, scanned, sum(len(each.records) for each in pieces), position)
 
-    def _scan(self, window: Window, pieces: list[fetch.FetchedRecords], position: int) -> None:
-        """Runs in the scanner's thread, one window after the other."""
-        if self._end() or (self._request.is_export and self._is_full):
-            return
-        found, scanned, damaged = self._found(window, pieces)
+    @property
+    def _takes_more(self) -> bool:
+        return not (self._end() or (self._request.is_export and self._is_full))
+
+    def _take(self, window: Window, scanned: Scanned, size_bytes: int, position: int) -> None:
+        found = scanned.rows
         rows = self._within_limit(found)
+        self._sent_all &= len(rows) == len(found)
         if self._request.is_export and len(rows) < len(found):
             position = rows[-1].offset + 1
         self._matched_bytes += sum(row.size_bytes for row in rows)
         progress = self._progress
         self._progress = replace(
             progress,
-            scanned=progress.scanned + scanned,
+            scanned=progress.scanned + scanned.scanned,
             matched=progress.matched + (len(found) if self._request.follows else len(rows)),
             left_out=progress.left_out + len(found) - len(rows) if self._request.follows else 0,
-            size_bytes=progress.size_bytes + sum(len(piece.records) for piece in pieces),
+            size_bytes=progress.size_bytes + size_bytes,
             offsets=progress.offsets + position - window.first,
-            failures=self._filter.failures,
-            first_failure=self._filter.first_failure,
-            damaged=progress.damaged + damaged,
-            undecoded=self._undecoded,
-            first_undecoded=self._first_undecoded,
+            failures=progress.failures + scanned.failures,
+            first_failure=progress.first_failure or scanned.first_failure,
+            damaged=progress.damaged + scanned.damaged,
+            undecoded=progress.undecoded + scanned.undecoded,
+            first_undecoded=progress.first_undecoded or scanned.first_undecoded,
             positions={**progress.positions, window.partition: position},
         )
         for start in range(0, len(rows), _ROWS_PER_EVENT):
             self._send(rows[start : start + _ROWS_PER_EVENT])
         if rows or time.monotonic() - self._reported_s > _PROGRESS_S:
             self._report()
-
-    def _found(
-        self, window: Window, pieces: list[fetch.FetchedRecords]
-    ) -> tuple[list[RecordRow], int, int]:
-        """The matches of a window, and the numbers of records and of damaged batches."""
-        found: list[RecordRow] = []
-        scanned = damaged = 0
-        for piece in pieces:
-            aborted = [AbortedTransaction(*each) for each in piece.aborted]
-            for batch in batches.committed_batches(piece.records, aborted):
-                scanned += batch.header.count
-                try:
-                    found += self._matches(window, batch)
-                except scan.DAMAGED:
-                    damaged += 1
-        return found, scanned, damaged
 
     def _within_limit(self, found: list[RecordRow]) -> list[RecordRow]:
         """Those of a window's matches that are sent, in the order of the search."""
@@ -295,31 +295,6 @@ class Search:
         if request.is_export:
             return found[: request.matches_max - self._progress.matched]
         return (found[::-1] if request.newest_first else found)[: request.matches_max]
-
-    def _matches(self, window: Window, batch: batches.Batch) -> list[RecordRow]:
-        masked, accepts = self._request.masked, self._filter.accepts
-        rows: Iterable[RecordRow] = scan.candidates(
-            window.partition, batch.header, batch.records(), self._prefilter,
-            with_schemas=self._decoder is not None,
-        )  # fmt: skip
-        first, end = window.first, window.end
-        if batch.header.base_offset < first or batch.header.last_offset >= end:
-            rows = (row for row in rows if first <= row.offset < end)
-        if self._decoder is not None:
-            rows = map(self._decoded, rows)
-        if masked:
-            rows = (mask(row, masked) for row in rows)
-        return [row for row in rows if accepts(row)]
-
-    def _decoded(self, row: RecordRow) -> RecordRow:
-        assert self._decoder is not None
-        row = self._decoder.decoded(row)
-        notes = (row.key_schema, row.value_schema)
-        problem = next((note.problem for note in notes if note and note.problem), "")
-        if problem:
-            self._undecoded += 1
-            self._first_undecoded = self._first_undecoded or problem
-        return row
 
     def _report(self, end: str = "") -> None:
         self._reported_s = time.monotonic()

@@ -1,9 +1,10 @@
 """`python -m monitoring.records.search_process FD BYTES`: the process of one search.
 
-It receives a SearchRequest on the socket FD and sends events (search.py), then an error or None,
-and ends. It also ends when the socket closes. It may use BYTES of memory. It has a low priority, so
-that pages are not slower while somebody searches. Django is not set up here: no settings, no
-database.
+It receives a SearchRequest on the socket FD, then each time it changes whether there is a core for
+its second helper (scan_pool.py), and sends events (search.py), then an error or None, and ends. It
+also ends when the socket closes. It and its helpers may use BYTES of memory each. They have a low
+priority, so that pages are not slower while somebody searches. Django is not set up here: no
+settings, no database.
 """
 
 import asyncio
@@ -28,9 +29,10 @@ _NICE = 10
 def main(descriptor: int) -> None:
     connection: Connection[Any, Any] = Connection(descriptor)
     request: SearchRequest = connection.recv()
-    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
     try:
-        asyncio.run(Search(request, connection.send).run())
+        search = Search(request, connection.send)  # forks, so before there is a thread
+        threading.Thread(target=_listen, args=(connection, search), daemon=True).start()
+        asyncio.run(search.run())
         connection.send(None)
     except (GatewayError, FilterInvalid) as error:
         connection.send(error)
@@ -40,9 +42,10 @@ def main(descriptor: int) -> None:
         connection.send(RuntimeError(traceback.format_exc()))
 
 
-def _end_with(connection: "Connection[Any, Any]") -> None:
+def _listen(connection: "Connection[Any, Any]", search: Search) -> None:
     with contextlib.suppress(EOFError, OSError):
-        connection.recv()
+        while True:
+            search.pool.may_use_two = connection.recv()
     os._exit(0)
 
 

@@ -2,8 +2,8 @@
 
 Partitions take turns; each turn is a window of offsets. Fetch reads forward only, so a search from
 the newest record on begins with the last window. The first windows are small, so that the newest
-(or oldest) records of all partitions are found first. Then they grow to about WINDOW_BYTES, by the
-size of the records that were read.
+(or oldest) records of all partitions are found first. Then they grow to about `window_bytes`, by
+the size of the records that were read.
 """
 
 from collections import deque
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 WINDOW_BYTES = 4 << 20
+DECODED_WINDOW_BYTES = 2 << 20
+"""Where each record is decoded: 0.1 s of work, after which its matches are on the page."""
 _WIDTH_FIRST = 256  # offsets
 _GROWTH = 4
 
@@ -27,9 +29,11 @@ class Window:
 class SearchWindows:
     """The windows that are left."""
 
-    def __init__(self, spans: Mapping[int, range], newest_first: bool) -> None:
+    def __init__(
+        self, spans: Mapping[int, range], newest_first: bool, window_bytes: int = WINDOW_BYTES
+    ) -> None:
         """`spans`: partition → its offsets."""
-        self.newest_first = newest_first
+        self.newest_first, self._window_bytes = newest_first, window_bytes
         self.offsets_total = sum(map(len, spans.values()))
         self._left = {number: span for number, span in sorted(spans.items()) if span}
         self._turns = deque(self._left)
@@ -66,7 +70,7 @@ class SearchWindows:
             self._left[partition] = range(left.start, window.first)
         else:
             self._left[partition] = range(window.end, left.stop)
-        fitting = (window.end - window.first) * WINDOW_BYTES // max(size_bytes, 1)
+        fitting = (window.end - window.first) * self._window_bytes // max(size_bytes, 1)
         self._widths[partition] = max(1, min(fitting, self._widths[partition] * _GROWTH))
         if self._left[partition]:
             self._turns.append(partition)

@@ -14,6 +14,7 @@ CAST = ("stranger", "outsider", "viewer", "operator", "admin")
 PLAN = uuid.UUID(int=1)
 NOT_MADE = {PLAN, 1}
 TOPIC, HIDDEN = ["local", "orders"], ["local", "console.audit"]
+SUBJECT, HIDDEN_SUBJECT = ["local", "orders-value"], ["local", "console.audit-value"]
 CLOSED = ["local", "__consumer_offsets"]  # there for all, its records for admins
 
 PUBLIC = (OK, OK, OK, OK, OK)
@@ -26,8 +27,11 @@ GLOBAL_LOOK = (LOGIN, NO, OK, OK, OK)
 GLOBAL_ADMIN = (LOGIN, NO, NO, NO, OK)
 NEVER = (METHOD,) * 5
 
-# Of a group: its name may end in a slash.
-OF_GROUPS = {"group", "group-reset", "group-reset-preview", "group-offsets-delete", "group-delete"}
+# Of a group or subject: its name may end in a slash.
+OF_ANY_NAME = {
+    "group", "group-reset", "group-reset-preview", "group-offsets-delete", "group-delete",
+    "subject", "schema-register", "schema-compatibility", "schema-delete",
+}  # fmt: skip
 
 # name → rows of (arguments, GET, POST)
 TABLE = {
@@ -69,6 +73,12 @@ TABLE = {
     "elect-leaders": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
     "quotas": [(["local"], ADMIN, None)],
     "quota-edit": [(["local"], ADMIN, ADMIN)],
+    "schemas": [(["local"], LOOK, None)],
+    "schema-create": [(["local"], CHANGE, CHANGE)],
+    "subject": [(SUBJECT, LOOK, None), (HIDDEN_SUBJECT, SECRET, None)],
+    "schema-register": [(SUBJECT, CHANGE, CHANGE), (HIDDEN_SUBJECT, SECRET, SECRET)],
+    "schema-compatibility": [(SUBJECT, CHANGE, CHANGE), (HIDDEN_SUBJECT, SECRET, SECRET)],
+    "schema-delete": [(SUBJECT, ADMIN, ADMIN), (HIDDEN_SUBJECT, SECRET, SECRET)],
     "reassign": [(["local"], ADMIN, ADMIN)],
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],
@@ -182,9 +192,9 @@ def test_each_url_opens_only_for_the_listed_roles(name, cast):
 
 
 def test_a_missing_or_superfluous_slash_redirects(sampled, client_of, admin):
-    """Of every page; a group's name may end in a slash, and the home page is nothing but one."""
+    """Of every page; some names may end in a slash, and the home page is nothing but one."""
     client = client_of(admin)
-    for name in sorted(set(TABLE) - {"home", *OF_GROUPS}):
+    for name in sorted(set(TABLE) - {"home", *OF_ANY_NAME}):
         for arguments, _get, _post in TABLE[name]:
             page = reverse(name, args=arguments)
             other = page.removesuffix("/") if page.endswith("/") else page + "/"

@@ -29,6 +29,9 @@ PAGES = [
     ("reassignments", ["local"]),
     ("quotas", ["local"]),
     ("quota-edit", ["local"]),
+    ("schemas", ["local"]),
+    ("schema-create", ["local"]),
+    ("subject", ["local", "orders-value"]),
     ("broker-loggers", ["local", 1]),
     ("broker-logger", ["local", 1, "local"]),
     ("reassign", ["local"]),
@@ -61,7 +64,7 @@ NAMES = re.compile(
     r"Aerie|Kafka|brokerd|ZooKeeper|Local|Staging|local|staging|admin|viewer|operator|orders"
     r"|billing(-app)?|auditors|console\.audit|__consumer_offsets|cluster-of-tests|consumer"
     r"|\bok\b|Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|UTC|[KMG]?i?B\b|topic\.\w+"
-    r"|gzip|snappy|lz4|zstd|ord_\w+|\{\"status\": \"\w+\"\}"
+    r"|gzip|snappy|lz4|zstd|ord_\w+|-value\b|Avro|Protobuf|JSON Schema|\{\"status\": \"\w+\"\}"
 )
 # One translated text ends in the middle of a sentence, and the next goes on with it.
 PIECES = re.compile(r"[^.!?…:⟧]⟧ ⟦[a-z]")

@@ -27,8 +27,8 @@ from tests.support.fake_gateway import fake_cluster  # noqa: F401  (a fixture)
 
 ROLES = ("viewer", "operator", "admin")
 INSIDE, OUTSIDE = (
-    {"orders": "orders", "billing": "billing"},
-    {"orders": "salaries", "billing": "payers"},
+    {"orders": "orders", "billing": "billing", "orders-value": "orders-value"},
+    {"orders": "salaries", "billing": "payers", "orders-value": "salaries-value"},
 )
 ELSEWHERE = ("salaries", "payers")
 
@@ -166,7 +166,8 @@ def test_names_outside_the_scope_appear_in_no_response(scoped, world, client_of)
 def test_resources_outside_the_scope_get_the_same_404_as_missing_ones(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
-    never = {"orders": "nothing_", "billing": "nobody"}  # as long as the names outside
+    # as long as the names outside
+    never = {"orders": "nothing_", "billing": "nobody", "orders-value": "nothing_-value"}
     missing = {"alert": "9999", "masking": "9999"} | dict.fromkeys(("report", "plan"), str(PLAN))
     about, lost = urls(OUTSIDE, outside), urls(never, missing)
     for url, other in zip(about, lost, strict=True):

@@ -96,3 +96,13 @@ def test_a_scope_contains_what_shows_nothing_beyond_it(other, is_contained):
     wide = Scope(("orders.*",), ("a", "b"), frozenset({"orders.hidden"}))
     assert wide.contains(other) is is_contained
     assert EVERYTHING.contains(other)
+
+
+def test_a_subject_is_visible_with_its_topic_and_one_without_a_topic_to_those_who_see_all():
+    some = Scope(topics=("orders*",), hidden_topics=frozenset({"orders-secret"}))
+    assert some.shows_subject("orders-value")
+    assert some.shows_subject("orders-eu-key")
+    assert not some.shows_subject("orders-secret-value")
+    assert not some.shows_subject("salaries-value")
+    assert not some.shows_subject("orders.Order")
+    assert Scope().shows_subject("orders.Order")

@@ -1,6 +1,7 @@
 """A schema registry on 127.0.0.1 with Confluent's REST API, as far as Aerie uses it.
 
-It does not check schemas. `Registry.add` registers one.
+It does not check schemas: one is not compatible if it contains "incompatible". `Registry.add`
+registers one. An id is of one version; deleted versions keep it.
 """
 
 import base64
@@ -28,7 +29,9 @@ class Registry:
     delay_s: float = 0.0
     override: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    compatibility: dict[str, str] = field(default_factory=lambda: {"": "BACKWARD"})
     _versions: dict[int, tuple[str, int, dict[str, Any]]] = field(default_factory=dict)
+    _deleted: set[int] = field(default_factory=set)
 
     def add(
         self,
@@ -46,10 +49,23 @@ class Registry:
                 {"name": name, "subject": of, "version": version}
                 for name, of, version in references
             ]
-        version = 1 + sum(each[0] == subject for each in self._versions.values())
-        self._versions[len(self._versions) + 1] = (subject, version, fields)
+        self._register(subject, fields)
 
-    def answer(self, path: str) -> tuple[int, Any]:
+    def _register(self, subject: str, fields: dict[str, Any]) -> int:
+        version = 1 + sum(each[0] == subject for each in self._versions.values())
+        number = len(self._versions) + 1
+        self._versions[number] = (subject, version, fields)
+        return number
+
+    def versions(self, subject: str) -> dict[int, tuple[int, dict[str, Any]]]:
+        """Version → id and fields."""
+        return {
+            version: (number, fields)
+            for number, (of, version, fields) in self._versions.items()
+            if of == subject and number not in self._deleted
+        }
+
+    def answer(self, path: str, method: str = "GET", body: Any = None) -> tuple[int, Any]:
         """Status and JSON."""
         if found := re.fullmatch(r"/schemas/ids/(\d+)(/versions)?", path):
             known = self._versions.get(int(found[1]))
@@ -57,12 +73,61 @@ class Registry:
                 return 404, {"error_code": 40403, "message": "Schema not found"}
             return 200, [{"subject": known[0], "version": known[1]}] if found[2] else known[2]
         if path == "/subjects":
-            return 200, sorted({each[0] for each in self._versions.values()})
-        if found := re.fullmatch(r"/subjects/([^/]+)/versions/(\d+|latest)", path):
-            for number, (subject, version, fields) in reversed(self._versions.items()):
-                if subject == unquote(found[1]) and found[2] in ("latest", str(version)):
-                    return 200, {"subject": subject, "version": version, "id": number} | fields
+            names = {each[0] for each in self._versions.values()}
+            return 200, sorted(name for name in names if self.versions(name))
+        if found := re.fullmatch(r"/config(?:/([^/]+))?", path):
+            return self._config(unquote(found[1] or ""), method, body)
+        if found := re.fullmatch(r"(/compatibility)?/subjects/([^/]+)(/versions)?(?:/(.+))?", path):
+            subject = unquote(found[2])
+            if found[1]:
+                return self._compatible(subject, body)
+            return self._subject(subject, method, body, bool(found[3]), found[4])
         return 404, {"error_code": 404, "message": "HTTP 404 Not Found"}
+
+    def _config(self, subject: str, method: str, body: Any) -> tuple[int, Any]:
+        if method == "PUT":
+            self.compatibility[subject] = body["compatibility"]
+            return 200, body
+        if subject not in self.compatibility:
+            return 404, {"error_code": 40408, "message": "No compatibility of its own"}
+        level = self.compatibility[subject]
+        if method == "DELETE":
+            del self.compatibility[subject]
+        return 200, {"compatibilityLevel": level}
+
+    def _compatible(self, subject: str, body: Any) -> tuple[int, Any]:
+        if not self.versions(subject):
+            return 404, {"error_code": 40401, "message": "Subject not found"}
+        is_compatible = "incompatible" not in body["schema"]
+        messages = [] if is_compatible else ["reader has a field without a default"]
+        return 200, {"is_compatible": is_compatible, "messages": messages}
+
+    def _subject(
+        self, subject: str, method: str, body: Any, of_versions: bool, version: str | None
+    ) -> tuple[int, Any]:
+        known = self.versions(subject)
+        if method == "POST" and of_versions:
+            if known and "incompatible" in body["schema"]:
+                return 409, {"error_code": 409, "message": "It is incompatible"}
+            return 200, {"id": self._register(subject, body)}
+        if not known:
+            return 404, {"error_code": 40401, "message": f"Subject '{subject}' not found."}
+        if method == "POST":
+            for number, (_id, fields) in known.items():
+                if fields == body:
+                    return 200, {"subject": subject, "version": number}
+            return 404, {"error_code": 40403, "message": "Schema not found"}
+        if version is None:
+            return 200, list(known)
+        number = max(known) if version == "latest" else int(version)
+        if number not in known:
+            return 404, {"error_code": 40402, "message": "Version not found"}
+        if method == "DELETE":
+            self._deleted.add(known[number][0])
+            return 200, number
+        return 200, {"subject": subject, "version": number, "id": known[number][0]} | known[number][
+            1
+        ]
 
 
 @contextmanager
@@ -73,6 +138,8 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
+            size_bytes = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(size_bytes)) if size_bytes else None
             registry.requests.append(path)
             time.sleep(registry.delay_s)
             login = "Basic " + base64.b64encode(registry.login.encode()).decode()
@@ -81,7 +148,7 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
             elif path in registry.override:
                 status, content = registry.override[path]
             else:
-                status, answer = registry.answer(path)
+                status, answer = registry.answer(path, self.command, body)
                 content = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
@@ -93,6 +160,8 @@ def schema_registry(certificate: Path | None = None) -> Iterator[Registry]:
                 self.wfile.write(content)
             except OSError:
                 pass  # the client hung up, which is its right
+
+        do_POST = do_PUT = do_DELETE = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             pass

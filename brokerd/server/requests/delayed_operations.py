@@ -133,7 +133,8 @@ class DelayedOperation:
 
 
 def close_unanswered(connection: Connection) -> None:
-    """Closes the connection: this reply, and all behind it, cannot be sent. Other operations go on."""
+    """Closes the connection: this reply, and all behind it, cannot be sent. Other operations go
+    on."""
     logger.exception("a waiting request could not be answered")
     connection.close("an unexpected error in the broker")
 

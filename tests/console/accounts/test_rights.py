@@ -18,7 +18,7 @@ EVERYONE, CHANGERS, ADMINS = {VIEWER, OPERATOR, ADMIN}, {OPERATOR, ADMIN}, {ADMI
 MAY = dict.fromkeys(
     [
         "cluster.view", "broker.view", "topic.view", "group.view", "segment.view", "record.read",
-        "report.view", "alert.view", "ui.view",
+        "report.view", "alert.view", "schema.view", "ui.view",
     ],
     EVERYONE,
 )  # fmt: skip
@@ -35,6 +35,7 @@ MAY |= dict.fromkeys(
         "pipeline.view",
         "record.write",
         "query.share",
+        "schema.edit",
     ],
     CHANGERS,
 )
@@ -54,6 +55,7 @@ MAY |= dict.fromkeys(
         "pipeline.backfill",
         "egress.edit",
         "query.moderate",
+        "schema.delete",
     ],
     ADMINS,
 )

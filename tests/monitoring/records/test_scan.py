@@ -46,6 +46,14 @@ def test_records_are_decoded_as_they_were_written(records):
     ]
 
 
+@given(RECORDS, st.integers(90, 140), st.integers(0, 30))
+def test_only_records_of_the_offsets_are_found(records, first, count):
+    offsets = range(first, first + count)
+    data = bytes(encode_batch(records, base_offset=100))
+    found = candidates(3, read_header(data), data[HEADER_BYTES:], None, offsets)
+    assert list(found) == [row for row in rows(records) if row.offset in offsets]
+
+
 @given(RECORDS, st.binary(min_size=1, max_size=2))
 def test_a_prefilter_loses_no_record_that_contains_the_text(records, text):
     wanted = [each for each in rows(records) if text in (each.value or b"")]

@@ -156,4 +156,27 @@ def test_the_process_of_a_search_ends_when_its_parent_closes_the_socket(address)
     running = start(address, conditions=contains("nowhere"))
     running._connection.close()
     wait_until(lambda: running._process.poll() is not None, "the process has ended")
-    running_search._slots.release()
+    running.stop()
+
+
+def test_matches_of_an_expression_come_in_order_and_once_from_two_scanners(address):
+    spans = {1: range(COUNT)}
+    for newest_first in (True, False):
+        rows, progress = run(
+            address, spans=spans, expression="record.value.number >= 0", matches_max=2 * COUNT,
+            newest_first=newest_first,
+        )  # fmt: skip
+        offsets = [row.offset for row in rows]
+        assert offsets == sorted(range(COUNT), reverse=newest_first)
+        assert (progress.scanned, progress.end) == (COUNT, COMPLETE)
+
+
+def test_two_searches_at_once_have_a_core_each(address, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
+    told = []
+    with start(address):
+        told.append(running_search._share_cores())
+        with start(address):
+            told.append(running_search._share_cores())
+        told.append(running_search._share_cores())
+    assert told == [True, False, True]

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from monitoring.egress_addresses import AllowedTarget
-from monitoring.schema_registry import client
+from monitoring.schema_registry import client, connection
 from monitoring.schema_registry.client import (
-    RegistryError,
     count_subjects,
     read_latest,
     read_schema,
 )
+from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 from tests.support.pki import Authority
@@ -127,7 +127,7 @@ def test_a_schema_that_references_itself_ends(registry):
 
 
 def test_a_silent_registry_is_given_up_in_time(registry, monkeypatch):
-    monkeypatch.setattr(client, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(connection, "TIMEOUT_S", 0.2)
     registry.delay_s = 1
     error = failure(settings(registry.url))
     assert error.reason.code == "registry_silent"

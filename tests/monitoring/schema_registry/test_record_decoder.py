@@ -6,7 +6,8 @@ import pytest
 from monitoring.gateway.records import RecordRow
 from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
-from monitoring.schema_registry.client import RegistryError, Schema
+from monitoring.schema_registry.client import Schema
+from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.record_decoder import RecordDecoder
 from monitoring.schema_registry.schema_cache import (
     MISSING_RETRY_S,

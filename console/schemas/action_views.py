@@ -1,0 +1,117 @@
+"""The views of the forms for changes to subjects; each form makes a plan."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.accounts.decorators import requires
+from console.accounts.request_types import ClusterRequest
+from console.actions import registry, services
+from console.actions.plan_form import plan_of, read_only_text, status_of
+from console.schemas import services as schemas
+from console.schemas.forms import (
+    CompatibilityForm,
+    DeleteVersionForm,
+    RegisterForm,
+    SubjectForm,
+)
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("schema.edit")
+def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """Register the schema of a subject that the form names."""
+    form = SubjectForm(_posted(request), initial={"subject": request.GET.get("subject", "")[:300]})
+    if form.is_bound and form.is_valid():
+        subject = form.cleaned_data["subject"]
+        return _propose(request, form, "schema.register", subject, form.params(subject))
+    return _form(request, form, _("Register a schema"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("schema.edit", resource="subject")
+def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
+    """The form begins with the latest version."""
+    title = registry.find("schema.register").title(subject)
+    form = RegisterForm(_posted(request))
+    if form.is_bound and form.is_valid():
+        return _propose(request, form, "schema.register", subject, form.params(subject))
+    if not form.is_bound:
+        try:
+            shown = schemas.read_subject(request.principal, request.cluster, subject, None, None)
+        except GatewayError as error:
+            return _refused(request, title, subject, sentence(error.message), status_of(error))
+        references = (
+            " ".join(map(str, each)) for each, is_visible in shown.references if is_visible
+        )
+        form.initial = {
+            "type": shown.version.schema.type,
+            "schema": shown.text,
+            "references": "\n".join(references),
+        }
+    return _form(request, form, title, subject)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("schema.edit", resource="subject")
+def plan_compatibility(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
+    action = "schema.set-compatibility"
+    form = CompatibilityForm(_posted(request), initial={"level": request.GET.get("level", "")})
+    if form.is_bound and form.is_valid():
+        params = {"subject": subject, "level": form.cleaned_data["level"]}
+        return _propose(request, form, action, subject, params)
+    return _form(request, form, registry.find(action).title(subject), subject)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("schema.delete", resource="subject")
+def plan_delete(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
+    action = "schema.delete-version"
+    version = request.GET.get("version", "")[:9]
+    form = DeleteVersionForm(_posted(request), initial={"version": version})
+    if form.is_bound and form.is_valid():
+        params = {"subject": subject, "version": form.cleaned_data["version"]}
+        return _propose(request, form, action, subject, params)
+    return _form(request, form, registry.find(action).title(subject), subject)
+
+
+def _posted(request: ClusterRequest) -> QueryDict | None:
+    return request.POST if request.method == "POST" else None
+
+
+def _propose(
+    request: ClusterRequest, form: forms.Form, action: str, subject: str, params: Mapping[str, Any]
+) -> HttpResponse:
+    """The way to the new plan, or the form with the reason why there is none."""
+    plan, status = plan_of(
+        form,
+        lambda: services.propose(request.principal, request.cluster, action, subject, params),
+    )
+    if plan is not None:
+        return redirect("plan", request.cluster.slug, plan.pk)
+    return _form(request, form, registry.find(action).title(subject), subject, status)
+
+
+def _refused(
+    request: ClusterRequest, title: str, subject: str, reason: str, status: int = 422
+) -> HttpResponse:
+    context = {"title": title, "subject": subject, "reason": reason, "list_page": "schemas"}
+    return render(request, "schemas/change.html", context, status=status)
+
+
+def _form(
+    request: ClusterRequest, form: forms.Form, title: str, subject: str = "", status: int = 200
+) -> HttpResponse:
+    if request.cluster.read_only:
+        return _refused(request, title, subject, read_only_text())
+    if form.errors and status == 200:
+        status = 422
+    context = {"form": form, "title": title, "subject": subject, "list_page": "schemas"}
+    return render(request, "schemas/change.html", context, status=status)

@@ -1,0 +1,97 @@
+"""Delete a version of a subject. Its records can still be decoded: the registry keeps its id."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, ApplyProgress, Params
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
+from console.actions.models import Plan
+from console.schemas.actions import shared
+from console.schemas.registry_errors import registry_errors
+from monitoring.gateway.errors import NotFound
+from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
+from monitoring.schema_registry import subjects
+
+DELETE_VERSION = "schema.delete-version"
+
+
+class DeleteVersion(ActionType):
+    """Parameters: `subject` and `version`; or in place of `version` the schema that it has, as of
+    RegisterSchema."""
+
+    action = DELETE_VERSION
+    verb = "schema.delete"
+    target = shared.SUBJECT_TARGET
+    form_page = "schema-delete"
+
+    def title(self, resource: str) -> str:
+        return _("Delete a version of “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """The version with its schema, and all versions."""
+        with registry_errors():
+            number = _number(gateway, params)
+            subject = subjects.read_subject(gateway.registry, params["subject"])
+            (version,) = subjects.read_versions(gateway.registry, params["subject"], [number])
+        schema = shared.params_of(version.schema)
+        return {
+            "version": number, "id": version.id, "schema": schema, "versions": [*subject.versions],
+        }  # fmt: skip
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        versions, number = facts["versions"], facts["version"]
+        if number not in versions:
+            raise PlanRefused(_("The subject does not have this version."))
+        warnings = [_("Records with this schema can still be read.")]
+        if len(versions) == 1:
+            warnings.append(_("It is the only version: the subject is gone then."))
+        elif number == versions[-1]:
+            warnings.append(_("Producers that use the latest version use the one before it then."))
+        return Draft(
+            title=_("Delete version %(version)s of “%(name)s”")
+            % {"version": number, "name": params["subject"]},
+            changes=[
+                Change(_("Version"), str(number), _("deleted")),
+                Change(_("Versions"), str(len(versions)), str(len(versions) - 1)),
+            ],
+            warnings=warnings,
+            undo=_("Register the schema again: it keeps its id and gets a new version."),
+            typed_name=params["subject"],
+            before={"version": number, "id": facts["id"]},
+        )
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        versions = ", ".join(map(str, now["versions"]))
+        return [_("The versions are %(versions)s now.") % {"versions": versions}]
+
+    def steps(self, params: Params) -> list[Step]:
+        return [Step("delete", _("Deleting the version"))]
+
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
+        progress.start_step("delete")
+        with registry_errors():
+            number = _number(gateway, params)
+            subjects.delete_version(gateway.registry, params["subject"], number)
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        if "schema" not in plan.facts:
+            return None
+        params = {"subject": plan.resource, **plan.facts["schema"]}
+        return Proposal("schema.register", plan.resource, params)
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        """The list: the subject may be gone with its last version."""
+        return self.list_url(cluster), str(self.target.list_link)
+
+
+def _number(gateway: Gateway, params: Params) -> int:
+    """Raises RegistryError, or NotFound if the subject does not have the schema."""
+    if "version" in params:
+        return int(params["version"])
+    schema = shared.schema_of(params)
+    found = subjects.find_version(gateway.registry, params["subject"], schema)
+    if found is None:
+        raise NotFound(Reason("version_missing", subject=params["subject"], version="—"))
+    return found

@@ -1,0 +1,66 @@
+"""Set which changes of its schema a subject allows, or remove that."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, ApplyProgress, Params
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
+from console.actions.models import Plan
+from console.schemas.actions import shared
+from console.schemas.registry_errors import registry_errors
+from monitoring.gateway.gateway import Gateway
+from monitoring.schema_registry import subjects
+
+
+class SetCompatibility(ActionType):
+    """Parameters: `subject`, and `level` ("" = that of the registry)."""
+
+    action = "schema.set-compatibility"
+    verb = "schema.edit"
+    target = shared.SUBJECT_TARGET
+    form_page = "schema-compatibility"
+
+    def title(self, resource: str) -> str:
+        return _("Change the compatibility of “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        with registry_errors():
+            subject = subjects.read_subject(gateway.registry, params["subject"])
+        return {"level": subject.compatibility, "default": subject.default}
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        before, after = facts["level"], params["level"]
+        if before == after:
+            raise PlanRefused(_("The subject has this compatibility already."))
+        shown, wanted = (each or _of_registry(facts["default"]) for each in (before, after))
+        return Draft(
+            title=self.title(params["subject"]),
+            changes=[Change(_("Compatibility"), shown, wanted)],
+            affected=[_("It applies to versions that are registered from then on.")],
+            undo=_("Restore the earlier compatibility."),
+            before={"compatibility": before},
+            after={"compatibility": after},
+        )
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        level = now["level"] or _of_registry(now["default"])
+        return [_("The compatibility is %(level)s now.") % {"level": level}]
+
+    def steps(self, params: Params) -> list[Step]:
+        return [Step("compatibility", _("Changing the compatibility"))]
+
+    def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
+        progress.start_step("compatibility")
+        with registry_errors():
+            subjects.set_compatibility(gateway.registry, params["subject"], params["level"])
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        if "level" not in plan.facts:
+            return None
+        params = {"subject": plan.resource, "level": plan.facts["level"]}
+        return Proposal(self.action, plan.resource, params)
+
+
+def _of_registry(default: str) -> str:
+    return _("%(level)s, of the registry") % {"level": default or "—"}

@@ -1,0 +1,42 @@
+"""What all changes to subjects use: their target, and the schema in their parameters."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from console.actions.action_type import Params, Target
+from console.actions.draft import Change
+from console.schemas.schema_lines import ADDED, REMOVED, compared
+from monitoring.schema_registry.subjects import Reference, SchemaText
+
+_CHANGES_MAX = 200
+SUBJECT_TARGET = Target(
+    view_verb="schema.view",
+    page="subject",
+    page_link=gettext_lazy("Go to the subject"),
+    list_page="schemas",
+    list_link=gettext_lazy("Go to the schemas"),
+    heading=gettext_lazy("Schemas"),
+)
+
+
+def schema_of(params: Params) -> SchemaText:
+    references = tuple(Reference(*each) for each in params["references"])
+    return SchemaText(params["schema"], params["type"], references)
+
+
+def params_of(schema: SchemaText) -> dict[str, Any]:
+    """The inverse of `schema_of`."""
+    references = [list(each) for each in schema.references]
+    return {"schema": schema.text, "type": schema.type, "references": references}
+
+
+def changed_lines(before: SchemaText, after: SchemaText) -> list[Change]:
+    """The lines that are removed or added, as changes of a draft."""
+    changes = []
+    for kind, text in compared(before, after):
+        if kind == REMOVED:
+            changes.append(Change("−", text[1:], "", ""))
+        elif kind == ADDED:
+            changes.append(Change("+", "", text[1:], ""))
+    return changes[:_CHANGES_MAX]

@@ -1,0 +1,21 @@
+"""Errors of a schema registry as those of a cluster, which pages and plans know."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
+from monitoring.schema_registry.connection import RegistryError
+
+_MISSING = ("subject_missing", "version_missing")
+
+
+@contextmanager
+def registry_errors() -> Iterator[None]:
+    """Raises NotFound, ClusterUnavailable or Refused in place of RegistryError."""
+    try:
+        yield
+    except RegistryError as error:
+        if error.reason.code in _MISSING:
+            raise NotFound(error.reason) from error
+        kind = ClusterUnavailable if error.is_of_registry else Refused
+        raise kind(error.reason) from error

@@ -1,0 +1,42 @@
+"""A schema as lines for pages, and the lines that differ between two. Pure."""
+
+import difflib
+import json
+from typing import NamedTuple
+
+from monitoring.schema_registry.subjects import SchemaText
+
+LINES_MAX = 5_000  # of a comparison, which takes time that grows with their square
+_CONTEXT_LINES = 3
+ADDED, REMOVED, SAME, SKIPPED = "added", "removed", "same", "skipped"
+
+
+class Line(NamedTuple):
+    """A line of a comparison; `kind` is ADDED, REMOVED, SAME, or SKIPPED: lines left out here."""
+
+    kind: str
+    text: str
+
+    @property
+    def css(self) -> str:
+        return {ADDED: "text-success", REMOVED: "text-danger"}.get(self.kind, "text-secondary")
+
+
+def pretty(schema: SchemaText) -> str:
+    """The text with line breaks where it is JSON."""
+    try:
+        value = json.loads(schema.text)
+    except (ValueError, RecursionError):  # a .proto file
+        return schema.text
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()  # a page cannot contain lone surrogates
+
+
+def compared(before: SchemaText, after: SchemaText) -> list[Line]:
+    """The lines that differ, with some around them; empty if none differs."""
+    old, new = (pretty(each).splitlines()[:LINES_MAX] for each in (before, after))
+    found = []
+    for line in list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT_LINES))[2:]:
+        kind = {"+": ADDED, "-": REMOVED, "@": SKIPPED}.get(line[0], SAME)
+        found.append(Line(kind, "…" if kind == SKIPPED else line))
+    return found

@@ -1,0 +1,88 @@
+"""What the pages of subjects read: names within the user's scope only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.accounts.principal import Principal
+from console.live import snapshot_cache
+from console.schemas.registry_errors import registry_errors
+from console.schemas.schema_lines import Line, compared, pretty
+from monitoring.gateway.errors import NotFound
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from monitoring.reasons import Reason
+from monitoring.schema_registry import subjects
+from monitoring.schema_registry.subjects import Reference, Subject, SubjectRow, Version
+from monitoring.scope import topic_of_subject
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectList:
+    """`default`: the compatibility of the registry, "" = not known."""
+
+    rows: list[SubjectRow]
+    default: str
+
+    @property
+    def unknown(self) -> int:
+        """The number of subjects of which only the name is known."""
+        return sum(row.version is None for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSubject:
+    """A subject with one of its versions, and what changed since another one.
+
+    `topic` has records with it, by its name; "" = none in the newest sample. `references` are
+    pairs: of those whose subject the user may not see, the second is false.
+    """
+
+    subject: Subject
+    version: Version
+    text: str
+    references: list[tuple[Reference, bool]]
+    other: int | None
+    lines: list[Line]
+    topic: str
+
+
+def list_subjects(principal: Principal, cluster: Cluster) -> SubjectList:
+    """Raises GatewayError."""
+    scope = principal.rights(cluster).scope
+    with for_cluster(cluster) as gateway, registry_errors():
+        names = list(filter(scope.shows_subject, subjects.list_names(gateway.registry)))
+        return SubjectList(*subjects.list_subjects(gateway.registry, names))
+
+
+def read_subject(
+    principal: Principal, cluster: Cluster, name: str, number: int | None, other: int | None
+) -> ShownSubject:
+    """A version of a subject (None = the latest), compared with `other`. Raises GatewayError."""
+    rights = principal.rights(cluster)
+    with for_cluster(cluster) as gateway, registry_errors():
+        subject = subjects.read_subject(gateway.registry, name)
+        number = subject.versions[-1] if number is None and subject.versions else number or 0
+        wanted = [number] if other is None else [number, other]
+        _check_known(subject, wanted)
+        version, *others = subjects.read_versions(gateway.registry, name, wanted)
+    return ShownSubject(
+        subject,
+        version,
+        pretty(version.schema),
+        [(each, rights.may("schema.view", each.subject)) for each in version.schema.references],
+        other,
+        compared(others[0].schema, version.schema) if others else [],
+        _topic(principal, cluster, name),
+    )
+
+
+def _check_known(subject: Subject, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        if number not in subject.versions:
+            raise NotFound(Reason("version_missing", subject=subject.name, version=str(number)))
+
+
+def _topic(principal: Principal, cluster: Cluster, subject: str) -> str:
+    topic = topic_of_subject(subject)
+    snapshot = snapshot_cache.snapshot(cluster.slug, principal.rights(cluster))
+    return topic if topic and snapshot and snapshot.topic(topic) else ""

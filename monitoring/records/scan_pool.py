@@ -1,0 +1,106 @@
+"""Scans windows of a search at the same time, in helper processes.
+
+Where every record is decoded, the scan takes a core, and more beside it if it is a thread of the
+process that fetches: both wait for the interpreter's lock. So two helpers scan. They are forks,
+which must be made before there are threads. The second one rests while other searches need the
+cores (`may_use_two`). Both end with the process of the search. Other searches scan in a thread:
+most of their time goes into fetching.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from monitoring.gateway.errors import Unreadable
+from monitoring.gateway.wire.fetch import FetchedRecords
+from monitoring.reasons import Reason
+from monitoring.records import scan
+from monitoring.records.search_windows import Window
+from monitoring.records.window_scanner import Scanned, WindowScanner
+
+
+class _Scanner(Protocol):
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned: ...
+
+
+class ScanPool:
+    """The scanners of a search; each scans one window at a time."""
+
+    def __init__(self, scanner: WindowScanner, *, with_helpers: bool = False) -> None:
+        self.may_use_two = False  # set by another thread
+        self._own = scanner
+        self._first: _Scanner = _Helper(scanner) if with_helpers else scanner
+        self._resting: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
+        self.size = 1 + len(self._resting)
+        self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
+        self._free.put_nowait(self._first)
+        self._threads = ThreadPoolExecutor(self.size, "scan")
+
+    async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
+        """Raises one of DAMAGED, or Unreadable if a helper died of this window."""
+        if self.may_use_two and self._resting:
+            self._free.put_nowait(self._resting.pop())
+        scanner = await self._free.get()
+        given_back: _Scanner | None = scanner
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
+        except Unreadable:  # a thread in place of the first helper that died, of others none
+            given_back = None if self._first is self._own else self._own
+            self._first = self._own
+            raise
+        finally:
+            if given_back is not None:
+                is_used = given_back is self._first or self.may_use_two
+                (self._free.put_nowait if is_used else self._resting.append)(given_back)
+
+    def close(self) -> None:
+        """Do not wait for scans."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Helper:
+    """A process that scans windows as the scanner that it is forked with."""
+
+    def __init__(self, scanner: WindowScanner) -> None:
+        self._connection, far_end = Pipe()
+        process = get_context("fork").Process(
+            target=_serve, args=(far_end, self._connection, scanner), daemon=True
+        )
+        process.start()
+        far_end.close()
+
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
+        """Raises one of DAMAGED, or Unreadable if the process died."""
+        try:
+            # The records follow as bytes, which are not pickled.
+            self._connection.send((window, [piece.aborted for piece in pieces]))
+            for piece in pieces:
+                self._connection.send_bytes(piece.records)
+            answer: Scanned | Exception = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise Unreadable(Reason("decoder_died", how=type(error).__name__)) from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def _serve(
+    connection: "Connection[Any, Any]", other_end: "Connection[Any, Any]", scanner: WindowScanner
+) -> None:
+    """Scan until the process of the search closes its end, also by dying."""
+    other_end.close()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            window, aborted = connection.recv()
+            pieces = [
+                FetchedRecords(0, 0, each, memoryview(connection.recv_bytes())) for each in aborted
+            ]
+            try:
+                connection.send(scanner.scan(window, pieces))
+            except scan.DAMAGED as error:
+                connection.send(error)

@@ -1,0 +1,187 @@
+"""A connection to a schema registry with Confluent's REST API: limited requests, checked answers.
+
+Every URL passes the egress check, redirects are not followed, and answers are limited in bytes and
+time.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeGuard, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from monitoring import bounded_http
+from monitoring.bounded_http import Answer, AnswerRefused
+from monitoring.client_settings import Tls, TlsSettingsInvalid, ssl_context_of
+from monitoring.egress import EgressRefused, EgressUnresolved, check_against
+from monitoring.gateway import event_loop
+from monitoring.reasons import Reason
+from monitoring.schema_registry_settings import RegistrySettings
+
+TIMEOUT_S = 5.0  # for a schema with its references
+TEXT_BYTES_MAX = 1 << 20  # of one answer
+_NAME_LENGTH_MAX = 500
+_MESSAGE_LENGTH_MAX = 2_000
+_ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
+_CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
+T = TypeVar("T")
+
+
+class RegistryError(Exception):
+    """Why a schema cannot be read. `is_of_registry`: the registry itself fails, so that other
+    schemas would fail, too."""
+
+    def __init__(self, reason: Reason, *, is_of_registry: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_of_registry = reason, is_of_registry
+
+
+def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]") -> T:
+    """What `read` reads with a connection. Raises RegistryError. Blocks; not for an event loop."""
+
+    async def connected() -> T:
+        async with asyncio.timeout(TIMEOUT_S):
+            async with httpx.AsyncClient(
+                trust_env=False, follow_redirects=False, timeout=TIMEOUT_S,
+                verify=_context(settings), auth=_login(settings), headers={"Accept": _ACCEPT},
+            ) as client:  # fmt: skip
+                return await read(Connection(settings, client))
+
+    try:
+        return event_loop.run(connected(), TIMEOUT_S + 1)
+    except TimeoutError as error:
+        raise of_registry(Reason("registry_silent", why=Reason("timed_out"))) from error
+    except EgressUnresolved as error:
+        raise of_registry(Reason("registry_silent", why=error.reason)) from error
+    except EgressRefused as error:
+        raise of_registry(Reason("registry_url", why=error.reason)) from error
+    except TlsSettingsInvalid as error:
+        raise of_registry(Reason("registry_certificate", why=str(error))) from error
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        raise of_registry(_connection_reason(error)) from error
+
+
+def of_registry(reason: Reason) -> RegistryError:
+    return RegistryError(reason, is_of_registry=True)
+
+
+def _connection_reason(error: Exception) -> Reason:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Reason("registry_certificate", why=cause.verify_message)
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ConnectError):
+        return Reason("registry_silent", why=Reason("no_connection", why=type(error).__name__))
+    return Reason("registry_silent", why=type(error).__name__)
+
+
+def _context(settings: RegistrySettings) -> ssl.SSLContext | bool:
+    if not settings.url.lower().startswith("https:"):
+        return False
+    return ssl_context_of(Tls(settings.ca_pem))
+
+
+def _login(settings: RegistrySettings) -> tuple[str, str] | None:
+    has_login = settings.username or settings.password
+    return (settings.username, settings.password) if has_login else None
+
+
+class Connection:
+    """The requests of one `run`."""
+
+    def __init__(self, settings: RegistrySettings, client: httpx.AsyncClient) -> None:
+        self._settings, self._client = settings, client
+
+    async def get(self, path: str, bytes_max: int = TEXT_BYTES_MAX) -> Answer:
+        """The answer if its status is 200 or 404. Raises RegistryError."""
+        answer = await self.send("GET", path, bytes_max=bytes_max)
+        if answer.status not in (200, 404):
+            raise of_registry(Reason("registry_status", status=answer.status))
+        return answer
+
+    async def send(
+        self, method: str, path: str, body: Any = None, bytes_max: int = TEXT_BYTES_MAX
+    ) -> Answer:
+        """The answer, unless the login is refused. Raises RegistryError."""
+        url = self._settings.url.rstrip("/") + path
+        target = await asyncio.to_thread(check_against, url, self._settings.allowed)  # DNS
+        has_body = body is not None
+        try:
+            answer = await bounded_http.request(
+                self._client, method, target, timeout_s=TIMEOUT_S, body_bytes_max=bytes_max,
+                content=json.dumps(body).encode() if has_body else None,
+                headers={"Content-Type": _CONTENT_TYPE} if has_body else None,
+            )  # fmt: skip
+        except AnswerRefused as error:
+            raise RegistryError(Reason("registry_format", why=error.reason)) from error
+        if answer.status in (401, 403):
+            raise of_registry(Reason("registry_login", status=answer.status))
+        return answer
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def subject_path(subject: str) -> str:
+    return f"/subjects/{quote(subject, safe='')}"
+
+
+def version_path(subject: str, version: int | str) -> str:
+    return f"{subject_path(subject)}/versions/{version}"
+
+
+def config_path(subject: str) -> str:
+    """Of the compatibility of a subject; "" = of the registry."""
+    return f"/config/{quote(subject, safe='')}" if subject else "/config"
+
+
+def compatibility_path(subject: str) -> str:
+    return f"/compatibility{version_path(subject, 'latest')}?verbose=true"
+
+
+def refusal(answer: Answer) -> RegistryError:
+    """The error of a request that the registry does not accept, with what it says."""
+    try:
+        message = text_of(bounded_http.parse_json(answer.body), "message")
+    except (ValueError, AnswerRefused, RegistryError):
+        return RegistryError(Reason("registry_status", status=answer.status))
+    shown = "".join(c if c.isprintable() else " " for c in message[:_MESSAGE_LENGTH_MAX])
+    return RegistryError(Reason("registry_refuses", status=answer.status, why=shown))
+
+
+def json_of(answer: Answer) -> Any:
+    if answer.status != 200:
+        raise RegistryError(Reason("registry_status", status=answer.status))
+    try:
+        return bounded_http.parse_json(answer.body)
+    except AnswerRefused as error:
+        raise RegistryError(Reason("registry_format", why=error.reason)) from error
+    except ValueError as error:
+        raise RegistryError(Reason("registry_format", why="it is not JSON")) from error
+
+
+def fields_of(answer: Answer) -> dict[str, Any]:
+    fields = json_of(answer)
+    if not isinstance(fields, dict):
+        raise RegistryError(Reason("registry_format", why="it is not a JSON object"))
+    return fields
+
+
+def text_of(fields: Any, name: str) -> str:
+    text = fields.get(name) if isinstance(fields, dict) else None
+    if not isinstance(text, str):
+        raise RegistryError(Reason("registry_format", why=f"it has no text “{name}”"))
+    return text
+
+
+def name_of(fields: Any, name: str) -> str:
+    """A text that can be in a URL and on a page."""
+    text = text_of(fields, name)
+    if not text.isprintable() or len(text) > _NAME_LENGTH_MAX:
+        raise RegistryError(Reason("registry_format", why=f"“{name}” is not a name"))
+    return text

@@ -1,0 +1,28 @@
+from console.schemas.schema_lines import ADDED, REMOVED, SKIPPED, compared, pretty
+from monitoring.schema_registry.subjects import SchemaText
+
+PROTO = SchemaText('syntax = "proto3";\nmessage A {}', "PROTOBUF")
+
+
+def test_json_gets_line_breaks_and_a_proto_file_keeps_its_own():
+    assert pretty(SchemaText('{"type":"string"}')) == '{\n  "type": "string"\n}'
+    assert pretty(PROTO) == PROTO.text
+
+
+def test_no_text_breaks_a_page():
+    assert pretty(SchemaText('"\\ud800"')) == '"?"'
+    assert pretty(SchemaText("[" * 100_000)) == "[" * 100_000
+
+
+def test_the_lines_that_differ_are_shown_with_some_around_them():
+    fields = [f"  int32 f{number} = {number};" for number in range(30)]
+    before = SchemaText("\n".join(fields), "PROTOBUF")
+    after = SchemaText("\n".join([*fields[:20], "  string name = 40;", *fields[21:]]), "PROTOBUF")
+    lines = compared(before, after)
+    assert [(kind, text) for kind, text in lines if kind in (ADDED, REMOVED)] == [
+        (REMOVED, "-  int32 f20 = 20;"),
+        (ADDED, "+  string name = 40;"),
+    ]
+    assert lines[0].kind == SKIPPED
+    assert len(lines) < len(fields)
+    assert compared(before, before) == []
