@@ -163,7 +163,7 @@ def check_invalid(options: Options, used: str, *others: str) -> None:
 
 
 def has(options: Options, name: str) -> bool:
-    """Whether the option was given (of one with a default: whether it is not empty)."""
+    """Whether the option was given or has a default; an empty value counts, too."""
     value = getattr(options, name.replace("-", "_"))
     return value is not None and value is not False
 

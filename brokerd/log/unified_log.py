@@ -13,8 +13,8 @@ Invariants:
 - a group of batches is written to one segment as a whole;
 - a read returns whole batches, from the one with the offset on, as a range of a file: the records
   themselves are not read here;
-- `is_loaded` is true once the first use has read all it needs; `on_truncated` is called when the
-  log was cut.
+- `is_loaded` is true once the first use has read all it needs; `on_truncated` is called if
+  the first use cut the log.
 Not thread-safe: all calls come from one thread, which passes the time.
 """
 

@@ -2,7 +2,8 @@
 written.
 
 Pure: the random start of the placement is passed in. Refusals carry Kafka's codes. This version
-keeps one replica of each partition; REPLICATION_FACTOR_MAX is the only place that says so.
+keeps one replica of each partition (REPLICATION_FACTOR_MAX), also of topics that it creates itself,
+whatever `offsets.topic.replication.factor` says.
 """
 
 from collections.abc import Mapping, Sequence

@@ -15,6 +15,8 @@ Every change raises the leader epoch by one. A bounced broker is live but has re
 session) since it was last taken into account: it may have lost what it had not flushed, and who has
 read that finds out by the epoch. A broker that was stopped cleanly and is the controller itself has
 not bounced (`Controller.load`).
+
+Not here yet, since they need replicas that follow: unclean election, and that of preferred leaders.
 """
 
 from collections.abc import Container, Sequence

@@ -51,7 +51,7 @@ from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
 DUE_MAX = 200
-"""DeadlineHeap that one tick handles, so that no tick takes long; the next tick is due at once."""
+"""Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""
 
 
 class GroupCoordinator:
