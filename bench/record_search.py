@@ -19,7 +19,7 @@ from bench.servers import BROKERD, Server, running
 from monitoring.client_settings import ClientSettings
 from monitoring.records.filters import Condition
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import Progress, SearchRequest
+from monitoring.records.search import SearchProgress, SearchRequest
 
 KEY = "record-search"
 TOPIC, PARTITIONS, RECORD_BYTES = "searched", 4, 160
@@ -95,12 +95,12 @@ def _searched(server: Server, records: int, options: dict[str, object]) -> Measu
     settings = ClientSettings((("127.0.0.1", server.port),))
     began = time.perf_counter()
     first_s = 0.0
-    last = Progress()
+    last = SearchProgress()
     request = SearchRequest(settings, TOPIC, spans, **options)  # type: ignore[arg-type]
     with RunningSearch(request) as search:
         for event in search.events():
             first_s = first_s or time.perf_counter() - began
-            if isinstance(event, Progress):
+            if isinstance(event, SearchProgress):
                 last = event
     if last.unread or not last.scanned:
         raise RuntimeError(f"the search did not read all partitions: {last.unread}")
