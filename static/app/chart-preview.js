@@ -39,6 +39,6 @@ function line({ x, y }, at) {
     }
     const command = isBroken ? "M" : "L";
     isBroken = false;
-    return command + at(ms, y[i]).map((px) => px.toFixed(1)).join(" ");
+    return command + at(ms, y[i]).map((px) => px.toFixed(1)).join(" ") + (command === "M" ? "h0" : ""); // a dot
   }).join("");
 }

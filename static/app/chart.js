@@ -12,8 +12,7 @@
 // A chart with a URL is loaded again as ticks arrive, not more often than it would change.
 // Plotly (1.2 MB) is loaded when the first chart with values comes into view, but only after the page
 // was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
-// drawn, a frame of the same size is in its place (templates/charts/frame.html), so that nothing moves; the
-// lines are in it as soon as their data are here.
+// drawn, a frame of the same size is in its place (templates/charts/frame.html), with its lines (chart-preview.js).
 import { missing, PALETTES, traces, utc } from "./chart-lines.js";
 import { preview } from "./chart-preview.js";
 

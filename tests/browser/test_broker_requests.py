@@ -16,6 +16,7 @@ PATH = "/c/local/brokers/1/requests"
 @pytest.fixture
 def requests_page(web, page, live_cluster: LiveCluster) -> Page:
     """The page of a real broker, opened by a viewer. Its clock stands until a test runs it."""
+    live_cluster.ask_each_broker()
     live_cluster.row("local").save()
     EgressTarget.objects.create(host="127.0.0.1", purpose=EgressTarget.Purpose.ADMIN_PORT)
     sample("local")

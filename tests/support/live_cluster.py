@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
@@ -41,6 +42,11 @@ class LiveCluster:
 
     def gateway(self) -> Gateway:
         return Gateway(self.row())
+
+    def ask_each_broker(self) -> None:
+        """A request to each, so that all have counted some."""
+        for broker in self.brokerd.brokers:
+            AdminClient({"bootstrap.servers": broker.address}).list_topics(timeout=30)
 
     def create_topic(self, name: str, partitions: int = 2) -> None:
         with self.gateway() as gateway:

@@ -21,6 +21,7 @@ def _this_machine_is_allowed(settings):
 
 @pytest.fixture
 def brokerd(db, redis_server, live_cluster):
+    live_cluster.ask_each_broker()
     live_cluster.row("local").save()
     sample("local", brokers=[each | {"id": 1} for each in BROKERS])
 
