@@ -94,7 +94,7 @@ def test_every_group_is_linked_to_its_own_page_as_a_browser_understands_the_link
     page, client_of, admin
 ):
     client = client_of(admin)
-    found = links(opened(client, f"/c/local/{page}"))
+    found = links(opened(client, f"/c/local/{page}?rows=100"))
     texts = [text for _url, text in found]
     for name in SHORT:
         shown = f"<bdi>{f'“{name}”' if name in UNSEEN else name}</bdi>"
