@@ -32,7 +32,8 @@
   // Tables and their boxes whose size is watched.
   const watched = new WeakSet();
   const sizes = new ResizeObserver((entries) => {
-    new Set(entries.map((entry) => entry.target.closest(".table-responsive"))).forEach(reach);
+    const boxes = entries.map((entry) => entry.target.closest(".table-responsive"));
+    new Set(boxes).forEach((box) => box && reach(box)); // none around a table that a swap has removed
   });
 
   function watch(element) {
