@@ -1,5 +1,6 @@
 """The forms of changes to subjects."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,13 +8,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF
+from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, REFERENCES_MAX
 from monitoring.schema_registry.subjects import COMPATIBILITIES
 
 SUBJECT_LENGTH_MAX = 300
 _TEXT_MAX = 256 << 10
-_REFERENCES_MAX = 100
 _CODE = {"spellcheck": "false", "autocomplete": "off", "autocapitalize": "none", "class": "mono"}
+_VERSION = re.compile(r"[0-9]{1,9}")
 _TYPES = [(AVRO, "Avro"), (PROTOBUF, "Protobuf"), (JSON, "JSON Schema")]
 
 
@@ -38,10 +39,10 @@ class RegisterForm(forms.Form):
         lines = [line.split() for line in self.cleaned_data["references"].splitlines()]
         found: list[list[Any]] = []
         for words in filter(None, lines):
-            if len(words) != 3 or not (words[2].isascii() and words[2][:10].isdigit()):
+            if len(words) != 3 or not _VERSION.fullmatch(words[2]):
                 raise ValidationError(_("A reference has a name, a subject and a version."))
-            found.append([words[0], words[1], int(words[2][:9])])
-        if len(found) > _REFERENCES_MAX:
+            found.append([words[0], words[1], int(words[2])])
+        if len(found) > REFERENCES_MAX:
             raise ValidationError(_("These are too many references."))
         return found
 

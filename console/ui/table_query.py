@@ -163,7 +163,7 @@ class TableQuery:
 
     @property
     def page_size_urls(self) -> list[tuple[int, str]]:
-        """The sizes of a page that show something else than the smallest, and their URLs."""
+        """The sizes to choose from, with their URLs; none if the smallest shows all rows."""
         if self.page_size not in PAGE_SIZES or self.total <= PAGE_SIZES[0]:
             return []
         return [(size, self.url(rows=size, page=None)) for size in PAGE_SIZES]

@@ -188,7 +188,7 @@ class Search:
             if window is None:
                 if self._is_full or not self._windows.offsets_left:
                     return
-                await asyncio.sleep(0.001)  # the other lane has the last window
+                await asyncio.sleep(0.001)  # another lane has the last window
                 continue
             try:
                 await self._read(window)

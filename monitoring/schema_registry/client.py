@@ -11,7 +11,7 @@ followed, and a schema with its references is limited in bytes, number and time.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from monitoring.reasons import Reason
 from monitoring.schema_registry.connection import (
@@ -34,6 +34,14 @@ SUBJECTS_BYTES_MAX = 16 << 20
 _DEPTH_MAX = 20
 
 AVRO, PROTOBUF, JSON = "AVRO", "PROTOBUF", "JSON"
+
+
+class Reference(NamedTuple):
+    """A schema that another one imports by `name`."""
+
+    name: str
+    subject: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +119,7 @@ class _SchemaReader:
         self._chars_left -= len(text_of(fields, "schema"))
         if not isinstance(references, list) or depth > _DEPTH_MAX or self._chars_left < 0:
             raise _too_many(schema_id)
-        for each in references:
-            name, subject = name_of(each, "name"), name_of(each, "subject")
-            version = each.get("version")
-            if not is_whole(version):
-                raise RegistryError(Reason("registry_format", why="a reference has no version"))
+        for name, subject, version in map(reference_of, references):
             if name in self._references:
                 continue
             if len(self._references) >= REFERENCES_MAX:
@@ -139,6 +143,15 @@ class _SchemaReader:
 def _too_many(schema_id: int) -> RegistryError:
     why = "they are too many or too large"
     return RegistryError(Reason("schema_references", id=schema_id, why=why))
+
+
+def reference_of(fields: Any) -> Reference:
+    """Raises RegistryError."""
+    name, subject = name_of(fields, "name"), name_of(fields, "subject")
+    version = fields.get("version")
+    if not is_whole(version):
+        raise RegistryError(Reason("registry_format", why="a reference has no version"))
+    return Reference(name, subject, version)
 
 
 def type_of(fields: dict[str, Any]) -> str:

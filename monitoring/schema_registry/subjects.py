@@ -17,11 +17,18 @@ was not answered by then is not known.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from monitoring.bounded_http import Answer
 from monitoring.reasons import Reason
-from monitoring.schema_registry.client import AVRO, SUBJECTS_BYTES_MAX, type_of
+from monitoring.schema_registry.client import (
+    AVRO,
+    REFERENCES_MAX,
+    SUBJECTS_BYTES_MAX,
+    Reference,
+    reference_of,
+    type_of,
+)
 from monitoring.schema_registry.connection import (
     TIMEOUT_S,
     Connection,
@@ -48,17 +55,8 @@ COMPATIBILITIES = (
 SUBJECTS_MAX = 20_000  # of a list
 _AT_ONCE = 16
 _LIST_S = TIMEOUT_S - 1.5  # for the details of a list
-_REFERENCES_MAX = 100
 _VERSIONS_MAX = 10_000
 _MESSAGES_MAX = 5
-
-
-class Reference(NamedTuple):
-    """A schema that another one imports by `name`."""
-
-    name: str
-    subject: str
-    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,13 +269,6 @@ async def _version(connection: Connection, subject: str, number: int | str) -> V
 
 def _references(fields: dict[str, Any]) -> tuple[Reference, ...]:
     told = fields.get("references") or []
-    if not isinstance(told, list) or len(told) > _REFERENCES_MAX:
+    if not isinstance(told, list) or len(told) > REFERENCES_MAX:
         raise RegistryError(Reason("registry_format", why="it has too many references"))
-    found = []
-    for each in told:
-        name, subject = name_of(each, "name"), name_of(each, "subject")
-        version = each.get("version")
-        if not is_whole(version):
-            raise RegistryError(Reason("registry_format", why="a reference has no version"))
-        found.append(Reference(name, subject, version))
-    return tuple(found)
+    return tuple(map(reference_of, told))

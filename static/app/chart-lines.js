@@ -10,9 +10,14 @@ export function traces(spec, colours) {
   return [...spec.series.flatMap((series, number) => lines(spec, series, number, colours)), ...gaps(spec, colours)];
 }
 
+// `text`: the colour of a line of an earlier time.
+export function colorOf(series, number, palette, text) {
+  return series.is_earlier ? text : palette[number % palette.length];
+}
+
 // A line; around a single one a band from the lowest to the highest value.
 function lines(spec, series, number, { palette, text }) {
-  const color = series.is_earlier ? text : palette[number % palette.length];
+  const color = colorOf(series, number, palette, text);
   const line = lineOf(spec, series, number, color, palette.length);
   if (!series.low || series.low.every((low, i) => low === series.high[i])) return [line];
   return [band(series, line.x, color), line];

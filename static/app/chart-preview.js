@@ -1,17 +1,17 @@
 // The lines of a chart in its frame (templates/charts/frame.html), where Plotly draws them later: the user
 // sees them half a second to two seconds sooner.
-import { missing } from "./chart-lines.js";
+import { colorOf, missing } from "./chart-lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, BOTTOM] = [35, 8, 192]; // px: the axes of the frame
 const HEADROOM = 1.055; // above the highest value, as Plotly leaves
 
-export function preview(frame, spec, palette, earlier) {
+export function preview(frame, spec, palette, text) {
   const at = place(frame, spec);
   const paths = spec.series.map((series, number) => {
     const path = document.createElementNS(SVG, "path");
     path.setAttribute("d", line(series, at));
-    path.setAttribute("stroke", series.is_earlier ? earlier : palette[number % palette.length]);
+    path.setAttribute("stroke", colorOf(series, number, palette, text));
     path.setAttribute("class", "chart-preview");
     return path;
   });
