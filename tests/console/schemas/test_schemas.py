@@ -165,6 +165,8 @@ def test_the_first_version_of_a_subject_is_registered_with_its_references(browse
         ({"type": "AVRO", "schema": FIRST}, "has this schema already, as version 1"),
         ({"type": "AVRO", "schema": ""}, "This field is required"),
         ({"type": "AVRO", "schema": '"int"', "references": "Order"}, "A reference has a name"),
+        ({"type": "AVRO", "schema": '"int"', "references": "a b 12345678901"}, "A reference has"),
+        ({"type": "AVRO", "schema": '"int"', "references": "a b 1x"}, "A reference has"),
     ],
 )
 def test_a_schema_that_cannot_be_registered_says_why(browser, form, why):
