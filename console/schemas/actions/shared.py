@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy
 from console.actions.action_type import Params, Target
 from console.actions.draft import Change
 from console.schemas.schema_lines import ADDED, REMOVED, compared
-from monitoring.schema_registry.subjects import Reference, SchemaText
+from monitoring.schema_registry.client import Reference
+from monitoring.schema_registry.subjects import SchemaText
 
 _CHANGES_MAX = 200
 SUBJECT_TARGET = Target(

@@ -4,8 +4,9 @@ import pytest
 
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.schema_registry import subjects
+from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.connection import RegistryError
-from monitoring.schema_registry.subjects import Reference, SchemaText, SubjectRow
+from monitoring.schema_registry.subjects import SchemaText, SubjectRow
 from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.schema_registry import Registry, schema_registry
 
