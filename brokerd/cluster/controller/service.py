@@ -367,13 +367,14 @@ class ControllerService:
         self._core.written([state])
 
     async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
-        """The state with which a partition goes on of which another state was there, if any."""
+        """Reads a partition whose state another wrote, and writes what is decided then; returns
+        its state, if it has one. Raises MultiError."""
         key = (lost.topic, lost.partition)
         node = self._core.topics[lost.topic]
         read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])
         found = [loaded.state for loaded in read]
         logger.warning("%s-%d was written by another: %s", *key, found)
-        wanted = self._core.found(key, found[0] if found else None)
+        wanted = self._core.reread(key, found[0] if found else None)
         if wanted is None:
             return found
         await self._write_single(wanted)

@@ -169,9 +169,9 @@ class Controller:
         for state in states:
             self.states[state.topic, state.partition] = state
 
-    def found(self, key: TopicPartition, state: PartitionState | None) -> PartitionState | None:
-        """In ZooKeeper is another state of a partition than was known, or none: what becomes of
-        it."""
+    def reread(self, key: TopicPartition, state: PartitionState | None) -> PartitionState | None:
+        """Takes the state of a partition that another wrote (None: there is none in ZooKeeper);
+        returns the state to write next, or None."""
         if state is None:
             self.states.pop(key, None)
         else:

@@ -50,8 +50,8 @@ class IndexBuild(NewlyIndexed):
         self._take_rows(rows)
 
     def keep(self, data: Data, known: OffsetIndex | None) -> None:
-        """Where the data are damaged, the index is not the one to blame: entries of batches behind
-        the damage stay. Raises OSError."""
+        """Keeps the entries of `known` for batches after the first damaged one: those batches are
+        not read again. Raises OSError."""
         if known is None or self.size_bytes >= data.size_bytes:
             return
         latest = self.index.last_offset_before(self.size_bytes)

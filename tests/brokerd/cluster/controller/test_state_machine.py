@@ -127,12 +127,12 @@ def test_what_was_not_written_is_decided_again() -> None:
 
 def test_a_state_that_another_wrote_is_decided_upon_as_it_was_found() -> None:
     core = _running(1, 2)
-    assert core.found(("t", 0), _state(0, 1, version=4)) is None
+    assert core.reread(("t", 0), _state(0, 1, version=4)) is None
     assert core.states["t", 0].version == 4
-    wanted = core.found(("t", 1), _state(1, 3, version=4, replica=2))
+    wanted = core.reread(("t", 1), _state(1, 3, version=4, replica=2))
     assert wanted is not None
     assert (wanted.leader, wanted.version) == (2, 5)
-    assert core.found(("t", 0), None) == _running(1, 2).states["t", 0], "it was removed"
+    assert core.reread(("t", 0), None) == _running(1, 2).states["t", 0], "it was removed"
 
 
 def test_a_grown_topic_gets_states_for_the_added_partitions_only() -> None:
