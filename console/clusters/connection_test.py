@@ -18,8 +18,8 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused,
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
-from monitoring.schema_registry.client import count_subjects
 from monitoring.schema_registry.connection import RegistryError
+from monitoring.schema_registry.subjects import count_subjects
 from monitoring.secrets import SecretUnreadable
 
 # The operations on a cluster that the console's pages and changes need, in Kafka's names.

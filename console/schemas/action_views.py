@@ -20,15 +20,16 @@ from console.schemas.forms import (
     RegisterForm,
     SubjectForm,
 )
+from console.schemas.services import ShownSubject
 from console.ui.texts import sentence
-from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.errors import GatewayError, NotFound
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("schema.edit")
 def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     """Register the schema of a subject that the form names."""
-    form = SubjectForm(_posted(request), initial={"subject": request.GET.get("subject", "")[:300]})
+    form = SubjectForm(_posted(request))
     if form.is_bound and form.is_valid():
         subject = form.cleaned_data["subject"]
         return _propose(request, form, "schema.register", subject, form.params(subject))
@@ -38,7 +39,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("schema.edit", resource="subject")
 def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
-    """The form begins with the latest version."""
+    """The form begins with the latest version, if the subject has one."""
     title = registry.find("schema.register").title(subject)
     form = RegisterForm(_posted(request))
     if form.is_bound and form.is_valid():
@@ -46,16 +47,12 @@ def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpRe
     if not form.is_bound:
         try:
             shown = schemas.read_subject(request.principal, request.cluster, subject, None, None)
+        except NotFound:
+            pass  # its first version
         except GatewayError as error:
             return _refused(request, title, subject, sentence(error.message), status_of(error))
-        references = (
-            " ".join(map(str, each)) for each, is_visible in shown.references if is_visible
-        )
-        form.initial = {
-            "type": shown.version.schema.type,
-            "schema": shown.text,
-            "references": "\n".join(references),
-        }
+        else:
+            form.initial = _latest(shown)
     return _form(request, form, title, subject)
 
 
@@ -82,6 +79,16 @@ def plan_delete(request: ClusterRequest, cluster: str, subject: str) -> HttpResp
     return _form(request, form, registry.find(action).title(subject), subject)
 
 
+def _latest(shown: ShownSubject) -> dict[str, str]:
+    """The values of a form that begins with this version."""
+    references = (" ".join(map(str, each)) for each, is_visible in shown.references if is_visible)
+    return {
+        "type": shown.version.schema.type,
+        "schema": shown.text,
+        "references": "\n".join(references),
+    }
+
+
 def _posted(request: ClusterRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
@@ -96,7 +103,8 @@ def _propose(
     )
     if plan is not None:
         return redirect("plan", request.cluster.slug, plan.pk)
-    return _form(request, form, registry.find(action).title(subject), subject, status)
+    linked = "" if isinstance(form, SubjectForm) else subject  # a new subject has no page
+    return _form(request, form, registry.find(action).title(subject), linked, status)
 
 
 def _refused(

@@ -34,9 +34,12 @@ def pretty(schema: SchemaText) -> str:
 
 def compared(before: SchemaText, after: SchemaText) -> list[Line]:
     """The lines that differ, with some around them; empty if none differs."""
-    old, new = (pretty(each).splitlines()[:LINES_MAX] for each in (before, after))
+    old, new = (pretty(each).splitlines() for each in (before, after))
     found = []
-    for line in list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT_LINES))[2:]:
+    diff = difflib.unified_diff(old[:LINES_MAX], new[:LINES_MAX], lineterm="", n=_CONTEXT_LINES)
+    for line in list(diff)[2:]:
         kind = {"+": ADDED, "-": REMOVED, "@": SKIPPED}.get(line[0], SAME)
         found.append(Line(kind, "…" if kind == SKIPPED else line))
+    if old[LINES_MAX:] != new[LINES_MAX:]:
+        found.append(Line(SKIPPED, "…"))
     return found

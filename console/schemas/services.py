@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from console.accounts.principal import Principal
+from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from console.schemas.registry_errors import registry_errors
 from console.schemas.schema_lines import Line, compared, pretty
@@ -73,7 +74,7 @@ def read_subject(
         [(each, rights.may("schema.view", each.subject)) for each in version.schema.references],
         other,
         compared(others[0].schema, version.schema) if others else [],
-        _topic(principal, cluster, name),
+        _topic(rights, cluster, name),
     )
 
 
@@ -83,7 +84,7 @@ def _check_known(subject: Subject, numbers: Sequence[int]) -> None:
             raise NotFound(Reason("version_missing", subject=subject.name, version=str(number)))
 
 
-def _topic(principal: Principal, cluster: Cluster, subject: str) -> str:
+def _topic(rights: Rights, cluster: Cluster, subject: str) -> str:
     topic = topic_of_subject(subject)
-    snapshot = snapshot_cache.snapshot(cluster.slug, principal.rights(cluster))
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     return topic if topic and snapshot and snapshot.topic(topic) else ""

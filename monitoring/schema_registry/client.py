@@ -4,7 +4,6 @@
     GET /schemas/ids/ID/versions           [{"subject": …, "version": …}]
     GET /subjects/SUBJECT/versions/N       a referenced schema, of the same form; `latest` in place
                                            of N: the schema for writing, with its id
-    GET /subjects                          the connection test
 
 A registry without `schemaType` means AVRO. Every URL passes the egress check, redirects are not
 followed, and a schema with its references is limited in bytes, number and time.
@@ -21,7 +20,6 @@ from monitoring.schema_registry.connection import (
     is_whole,
     json_of,
     name_of,
-    of_registry,
     run,
     text_of,
     version_path,
@@ -30,7 +28,6 @@ from monitoring.schema_registry_settings import RegistrySettings
 
 TEXTS_CHARS_MAX = 2 << 20  # of a schema with its references
 REFERENCES_MAX = 100
-SUBJECTS_BYTES_MAX = 16 << 20
 _DEPTH_MAX = 20
 
 AVRO, PROTOBUF, JSON = "AVRO", "PROTOBUF", "JSON"
@@ -70,11 +67,6 @@ def read_latest(settings: RegistrySettings, subject: str) -> Schema:
     return run(settings, lambda connection: _SchemaReader(connection).latest(subject))
 
 
-def count_subjects(settings: RegistrySettings) -> int:
-    """The number of subjects, to test the connection. Raises RegistryError."""
-    return run(settings, lambda connection: _SchemaReader(connection).count_subjects())
-
-
 class _SchemaReader:
     """The requests for one schema."""
 
@@ -107,12 +99,6 @@ class _SchemaReader:
         await self._add_references(number, fields, 0)
         text, references = text_of(fields, "schema"), tuple(self._references.items())
         return Schema(number, type_of(fields), text, references, subject, version)
-
-    async def count_subjects(self) -> int:
-        subjects = json_of(await self._get("/subjects", SUBJECTS_BYTES_MAX))
-        if not isinstance(subjects, list):
-            raise of_registry(Reason("registry_format", why="no list of subjects"))
-        return len(subjects)
 
     async def _add_references(self, schema_id: int, fields: dict[str, Any], depth: int) -> None:
         references = fields.get("references") or []

@@ -21,7 +21,7 @@ from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.schema_registry_settings import RegistrySettings
 
-TIMEOUT_S = 5.0  # for a schema with its references
+TIMEOUT_S = 5.0  # of one `run`
 TEXT_BYTES_MAX = 1 << 20  # of one answer
 _NAME_LENGTH_MAX = 500
 _MESSAGE_LENGTH_MAX = 2_000
@@ -31,8 +31,8 @@ T = TypeVar("T")
 
 
 class RegistryError(Exception):
-    """Why a schema cannot be read. `is_of_registry`: the registry itself fails, so that other
-    schemas would fail, too."""
+    """Why a request to a schema registry failed. `is_of_registry`: the registry itself fails, so
+    that requests for other schemas would fail, too."""
 
     def __init__(self, reason: Reason, *, is_of_registry: bool = False) -> None:
         super().__init__(reason)

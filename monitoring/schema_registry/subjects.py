@@ -11,7 +11,7 @@
     DELETE /subjects/SUBJECT/versions/N             its records can still be decoded
 
 A registry answers for one subject at a time, so a list asks for many at once and ends in time: what
-was not answered by then is not known.
+fails or is not answered by then is not known.
 """
 
 import asyncio
@@ -24,7 +24,6 @@ from monitoring.reasons import Reason
 from monitoring.schema_registry.client import (
     AVRO,
     REFERENCES_MAX,
-    SUBJECTS_BYTES_MAX,
     Reference,
     reference_of,
     type_of,
@@ -53,6 +52,7 @@ COMPATIBILITIES = (
     "FULL", "FULL_TRANSITIVE", "NONE",
 )  # fmt: skip
 SUBJECTS_MAX = 20_000  # of a list
+_SUBJECTS_BYTES_MAX = 16 << 20
 _AT_ONCE = 16
 _LIST_S = TIMEOUT_S - 1.5  # for the details of a list
 _VERSIONS_MAX = 10_000
@@ -105,6 +105,11 @@ class Subject:
     versions: tuple[int, ...]
     compatibility: str
     default: str
+
+
+def count_subjects(settings: RegistrySettings) -> int:
+    """The number of subjects, to test the connection. Raises RegistryError."""
+    return len(run(settings, _listed))
 
 
 def list_names(settings: RegistrySettings) -> list[str]:
@@ -195,8 +200,8 @@ def incompatibilities(settings: RegistrySettings, subject: str, schema: SchemaTe
         fields = fields_of(_accepted(answer))
         if fields.get("is_compatible") is True:
             return []
-        told = fields.get("messages")
-        texts = [str(each)[:500] for each in told] if isinstance(told, list) else []
+        messages = fields.get("messages")
+        texts = [str(each)[:500] for each in messages] if isinstance(messages, list) else []
         return texts[:_MESSAGES_MAX] or ["it is not compatible with the latest version"]
 
     return run(settings, check)
@@ -233,11 +238,16 @@ def _accepted(answer: Answer) -> Answer:
     return answer
 
 
-async def _names(connection: Connection) -> list[str]:
-    names = json_of(await connection.get("/subjects", SUBJECTS_BYTES_MAX))
-    if not isinstance(names, list):
+async def _listed(connection: Connection) -> list[Any]:
+    listed = json_of(await connection.get("/subjects", _SUBJECTS_BYTES_MAX))
+    if not isinstance(listed, list):
         raise of_registry(Reason("registry_format", why="no list of subjects"))
-    return [name_of({"name": name}, "name") for name in names[:SUBJECTS_MAX]]
+    return listed
+
+
+async def _names(connection: Connection) -> list[str]:
+    listed = await _listed(connection)
+    return [name_of({"name": name}, "name") for name in listed[:SUBJECTS_MAX]]
 
 
 async def _row(connection: Connection, name: str) -> SubjectRow:
@@ -268,7 +278,7 @@ async def _version(connection: Connection, subject: str, number: int | str) -> V
 
 
 def _references(fields: dict[str, Any]) -> tuple[Reference, ...]:
-    told = fields.get("references") or []
-    if not isinstance(told, list) or len(told) > REFERENCES_MAX:
+    references = fields.get("references") or []
+    if not isinstance(references, list) or len(references) > REFERENCES_MAX:
         raise RegistryError(Reason("registry_format", why="it has too many references"))
-    return tuple(map(reference_of, told))
+    return tuple(map(reference_of, references))

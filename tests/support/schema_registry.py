@@ -1,7 +1,8 @@
 """A schema registry on 127.0.0.1 with Confluent's REST API, as far as Aerie uses it.
 
-It does not check schemas: one is not compatible if it contains "incompatible". `Registry.add`
-registers one. An id is of one version; deleted versions keep it.
+It does not check schemas: one is not compatible if it contains "incompatible", and does not parse
+if it contains "unparsable". `Registry.add` registers one. An id is of one
+version; deleted versions keep it.
 """
 
 import base64
@@ -72,6 +73,8 @@ class Registry:
             if known is None:
                 return 404, {"error_code": 40403, "message": "Schema not found"}
             return 200, [{"subject": known[0], "version": known[1]}] if found[2] else known[2]
+        if method == "POST" and "unparsable" in body["schema"]:
+            return 422, {"error_code": 42201, "message": "Invalid schema: it does not parse"}
         if path == "/subjects":
             names = {each[0] for each in self._versions.values()}
             return 200, sorted(name for name in names if self.versions(name))

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
-from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
+from console.actions.draft import Change, Draft, Facts, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions import shared
 from console.schemas.registry_errors import registry_errors
@@ -42,8 +42,6 @@ class DeleteVersion(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         versions, number = facts["versions"], facts["version"]
-        if number not in versions:
-            raise PlanRefused(_("The subject does not have this version."))
         warnings = [_("Records with this schema can still be read.")]
         if len(versions) == 1:
             warnings.append(_("It is the only version: the subject is gone then."))

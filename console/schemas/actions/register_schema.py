@@ -10,6 +10,8 @@ from console.actions.models import Plan
 from console.schemas.actions import shared
 from console.schemas.actions.delete_version import DELETE_VERSION
 from console.schemas.registry_errors import registry_errors
+from console.ui.texts import sentence
+from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.schema_registry import subjects
 from monitoring.schema_registry.subjects import SchemaText
@@ -30,15 +32,21 @@ class RegisterSchema(ActionType):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The latest version, the version with this schema, and the registry's objections."""
         subject, schema = params["subject"], shared.schema_of(params)
-        with registry_errors():
-            latest = subjects.latest_version(gateway.registry, subject)
-            existing = subjects.find_version(gateway.registry, subject, schema) if latest else None
-            objections = subjects.incompatibilities(gateway.registry, subject, schema)
+        existing, objections = None, []
+        try:
+            with registry_errors():
+                latest = subjects.latest_version(gateway.registry, subject)
+                if latest:
+                    existing = subjects.find_version(gateway.registry, subject, schema)
+                if existing is None:
+                    objections = subjects.incompatibilities(gateway.registry, subject, schema)
+        except Refused as error:  # mostly of a schema that does not parse
+            raise PlanRefused(sentence(error.message)) from error
         return {
             "latest": latest.number if latest else None,
             "latest_schema": shared.params_of(latest.schema) if latest else None,
             "existing": existing,
-            "objections": [] if existing else objections,
+            "objections": objections,
         }
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:

@@ -1,4 +1,4 @@
-from console.schemas.schema_lines import ADDED, REMOVED, SKIPPED, compared, pretty
+from console.schemas.schema_lines import ADDED, LINES_MAX, REMOVED, SKIPPED, compared, pretty
 from monitoring.schema_registry.subjects import SchemaText
 
 PROTO = SchemaText('syntax = "proto3";\nmessage A {}', "PROTOBUF")
@@ -26,3 +26,9 @@ def test_the_lines_that_differ_are_shown_with_some_around_them():
     assert lines[0].kind == SKIPPED
     assert len(lines) < len(fields)
     assert compared(before, before) == []
+
+
+def test_texts_that_differ_after_the_compared_lines_are_not_called_the_same():
+    long = "\n".join(["//"] * LINES_MAX)
+    lines = compared(SchemaText(long), SchemaText(f"{long}\nmessage A {{}}"))
+    assert [line.kind for line in lines] == [SKIPPED]

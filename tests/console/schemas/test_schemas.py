@@ -165,7 +165,7 @@ def test_the_first_version_of_a_subject_is_registered_with_its_references(browse
         ({"type": "AVRO", "schema": FIRST}, "has this schema already, as version 1"),
         ({"type": "AVRO", "schema": ""}, "This field is required"),
         ({"type": "AVRO", "schema": '"int"', "references": "Order"}, "A reference has a name"),
-        ({"type": "AVRO", "schema": '"int"', "references": "a b 12345678901"}, "A reference has"),
+        ({"type": "AVRO", "schema": '"int"', "references": "a b 1234567890"}, "A reference has"),
         ({"type": "AVRO", "schema": '"int"', "references": "a b 1x"}, "A reference has"),
     ],
 )
@@ -173,6 +173,21 @@ def test_a_schema_that_cannot_be_registered_says_why(browser, form, why):
     answer = browser.post(url("schema-register"), form)
     assert answer.status_code == 422
     assert why in text_of(answer)
+
+
+def test_a_schema_that_does_not_parse_is_not_a_cluster_that_cannot_be_read(browser):
+    page = text_of(browser.post(url("schema-register"), {"type": "AVRO", "schema": "unparsable"}))
+    assert "The schema registry refuses it (status 422): Invalid schema" in page
+    assert "could not be read" not in page
+
+
+def test_the_first_version_of_a_subject_can_be_planned_again_after_it_failed(browser, registry):
+    form = {"subject": "orders-key", "type": "AVRO", "schema": '"unparsable"'}
+    page = text_of(browser.post(reverse("schema-create", args=["local"]), form))
+    assert url("subject", "orders-key") not in page
+    again = browser.get(url("schema-register", "orders-key"))
+    assert again.status_code == 200
+    assert 'name="schema"' in text_of(again)
 
 
 def test_a_plan_is_refused_if_the_subject_got_another_version(browser, registry):

@@ -7,7 +7,6 @@ import pytest
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.schema_registry import client, connection
 from monitoring.schema_registry.client import (
-    count_subjects,
     read_latest,
     read_schema,
 )
@@ -157,12 +156,6 @@ def test_an_address_that_is_not_allowed_is_not_requested():
 def test_the_base_url_may_have_a_path(registry):
     registry.override["/apis/v7/schemas/ids/1"] = (200, json.dumps({"schema": "x"}).encode())
     assert read_schema(settings(f"{registry.url}/apis/v7/"), 1).text == "x"
-
-
-def test_subjects_are_counted(registry):
-    registry.add("a", '"int"')
-    registry.add("b", '"int"')
-    assert count_subjects(settings(registry.url)) == 2
 
 
 def test_the_latest_version_of_a_subject_is_read_with_its_references(registry):

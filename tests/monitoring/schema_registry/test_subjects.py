@@ -26,6 +26,10 @@ def settings(registry: Registry) -> RegistrySettings:
     return RegistrySettings(registry.url, allowed=(AllowedTarget("127.0.0.1"),))
 
 
+def test_subjects_are_counted(registry):
+    assert subjects.count_subjects(settings(registry)) == 2
+
+
 def test_a_list_has_the_latest_version_and_compatibility(registry):
     registry.compatibility[VALUE] = "FULL"
     names = subjects.list_names(settings(registry))
