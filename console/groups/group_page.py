@@ -18,7 +18,7 @@ from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
 
 ROWS_MAX = 500
-PARAMS = ("sort", "page", "only")
+PARAMS = ("sort", "page", "rows", "only")
 BEHIND = "behind"  # the value of `only`
 
 
