@@ -43,7 +43,7 @@ MODULES = (
 def preload() -> None:
     """Import what the processes need."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of threads that NumPy starts
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread of NumPy's survives a fork
     import django
 
     django.setup()
@@ -142,7 +142,7 @@ def main() -> None:
     os.close(null)
     preload()
     gc.collect()
-    gc.freeze()  # a collection in a fork writes to no object of before
+    gc.freeze()  # so that a collection in a fork does not write to shared objects
     print(READY, flush=True)
     command = ForkServer(requests).serve()
     if command is not None:

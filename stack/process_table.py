@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from monitoring.queues import QUEUES
+from stack.fork_server import READY
 
 
 class ProbeKind(StrEnum):
@@ -71,7 +72,7 @@ ROLES: dict[str, Role] = {
     "broker-2": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_2_ADMIN/readyz")),
     "broker-3": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_3_ADMIN/readyz")),
     "prepare": Role(2, (), Probe(ProbeKind.EXIT)),
-    FORK_SERVER: Role(1, (), Probe(ProbeKind.LINE, "ready to fork")),
+    FORK_SERVER: Role(1, (), Probe(ProbeKind.LINE, READY)),
     "web": Role(2, _OF_CONSOLE, Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
     **{
         queue.process_name: Role(2, _OF_CONSOLE, _PROBES.get(queue.name, _WORKER))

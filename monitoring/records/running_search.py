@@ -118,10 +118,9 @@ class RunningSearch:
         return Reason("decoder_died", how=how)
 
 
-def _share_cores() -> bool:
-    """Tell each search whether it may use a second core; returns that."""
+def _share_cores() -> None:
+    """Tell each search whether it may use a second core."""
     may_use_two = 2 * len(_running) <= len(os.sched_getaffinity(0))
     for search in _running:
         with contextlib.suppress(OSError):  # it has ended
             search._connection.send(may_use_two)
-    return may_use_two

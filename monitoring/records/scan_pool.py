@@ -49,7 +49,7 @@ class ScanPool:
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
-        except Unreadable:  # a thread in place of the first helper that died, of others none
+        except Unreadable:  # a thread replaces the first helper that dies, nothing a second one
             given_back = None if self._first is self._own else self._own
             self._first = self._own
             raise

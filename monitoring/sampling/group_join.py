@@ -37,7 +37,7 @@ class JoinedGroups:
     committed: Longs  # −1 = no commit
     member_index: Ints  # −1 = no member
     invalid: InvalidParts
-    left_out_count: int  # groups that were invalid as a whole
+    left_out_count: int  # groups that did not fit into the table
 
 
 class _PackedKeys:

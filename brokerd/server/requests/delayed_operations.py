@@ -150,7 +150,7 @@ class Purgatory:
         self.expired: Counter[int] = Counter()
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self._polls: dict[Delayed, Callable[[], None]] = {}
+        self._polls: dict[Delayed, DelayedOperation] = {}
         self._partitions = 0
 
     @property
@@ -178,18 +178,18 @@ class Purgatory:
         self.enter(connection, operation)
         self._partitions += len(waits_on)
         if key == FETCH:
-            self._polls[operation] = operation.end
+            self._polls[operation] = operation
         operation.start(timeout_s)
         while self._partitions > PARTITIONS_MAX and self._polls:
-            next(iter(self._polls.values()))()
+            next(iter(self._polls.values())).end()
 
     def enter(self, connection: Connection, operation: Delayed) -> None:
-        """It waits from now on; `touch` has it looked at."""
+        """Counts an operation as waiting; `touch` then has its `look` called."""
         connection.delayed_operations.add(operation)
         self.counts[operation.key] += 1
 
     def leave(self, connection: Connection, operation: Delayed, partitions: int = 0) -> None:
-        """It waits no more."""
+        """An operation waits no more."""
         connection.delayed_operations.discard(operation)
         self.counts[operation.key] -= 1
         self._partitions -= partitions

@@ -1,7 +1,7 @@
 """The result of one pass over a cluster, as arrays.
 
 Every array has one value per row of `metadata` (see metadata.py); `UNKNOWN` is −1. `failures` lists
-missing parts and reasons, `invalid` lists invalid values.
+missing parts and reasons, `invalid` what was left out because it is invalid or exceeds a limit.
 """
 
 from collections.abc import Mapping, Sequence

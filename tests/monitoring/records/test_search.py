@@ -173,10 +173,10 @@ def test_matches_of_an_expression_come_in_order_and_once_from_two_scanners(addre
 
 def test_two_searches_at_once_have_a_core_each(address, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
-    told = []
-    with start(address):
-        told.append(running_search._share_cores())
+    first = start(address)
+    sent = []
+    monkeypatch.setattr(first._connection, "send", sent.append)
+    with first:
         with start(address):
-            told.append(running_search._share_cores())
-        told.append(running_search._share_cores())
-    assert told == [True, False, True]
+            assert sent == [False]
+        assert sent == [False, True]
