@@ -368,16 +368,23 @@ class ControllerService:
 
     async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
         """Reads a partition whose state another wrote, and writes what is decided then; returns
-        its state, if it has one. Raises MultiError."""
+        its state, if it has one. If that cannot be written either, everything is read again."""
         key = (lost.topic, lost.partition)
         node = self._core.topics[lost.topic]
         read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])
         found = [loaded.state for loaded in read]
-        logger.warning("%s-%d was written by another: %s", *key, found)
-        wanted = self._core.reread(key, found[0] if found else None)
+        what = f"was written by another: {found[0]}" if found else "has no state that can be read"
+        logger.warning("%s-%d %s", *key, what)
+        wanted = self._core.reread(key, read[0] if read else None)
         if wanted is None:
             return found
-        await self._write_single(wanted)
+        try:
+            await self._write_single(wanted)
+        except MultiError as error:
+            logger.error("%s-%d is not written: %s", *key, error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+            return found
         return [wanted]
 
     async def _write_once(self, states: Sequence[PartitionState]) -> None:

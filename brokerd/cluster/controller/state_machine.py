@@ -86,12 +86,17 @@ class Controller:
             self.states[key] = state
             if loaded.modified_zxid > last_entry_zxid:
                 hidden[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
-            is_older = self.brokers.get(state.leader, -1) > loaded.modified_zxid
-            if is_older and state.leader not in self._cleanly_stopped:
+            if self._is_leader_bounced(loaded):
                 bounced.add(key)
             yield None
         for key in self._all_partitions():
             yield self._decide_loaded(key, hidden.get(key), key in bounced)
+
+    def _is_leader_bounced(self, loaded: LoadedState) -> bool:
+        """Whether the leader registered after the state was written, not having stopped cleanly."""
+        leader = loaded.state.leader
+        is_older = self.brokers.get(leader, -1) > loaded.modified_zxid
+        return is_older and leader not in self._cleanly_stopped
 
     def _decide_loaded(
         self, key: TopicPartition, hidden: PartitionState | None, is_bounced: bool
@@ -169,14 +174,15 @@ class Controller:
         for state in states:
             self.states[state.topic, state.partition] = state
 
-    def reread(self, key: TopicPartition, state: PartitionState | None) -> PartitionState | None:
+    def reread(self, key: TopicPartition, loaded: LoadedState | None) -> PartitionState | None:
         """Takes the state of a partition that another wrote (None: there is none in ZooKeeper);
         returns the state to write next, or None."""
-        if state is None:
+        if loaded is None:
             self.states.pop(key, None)
-        else:
-            self.states[key] = state
-        return self._decide(*key, set())
+            return self._decide(*key, set())
+        self.states[key] = loaded.state
+        bounced = {loaded.state.leader} if self._is_leader_bounced(loaded) else set()
+        return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
         """Whether a state of the topic was written before."""

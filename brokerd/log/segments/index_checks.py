@@ -6,6 +6,8 @@ to a batch whose own bytes are damaged is believed where they are not enough to 
 
 import os
 import struct
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
@@ -124,18 +126,19 @@ def confirm_timestamp(segment: "Segment", *, may_block: bool = True) -> bool:
 
 def checked_aborted(segment: "Segment", entries: list[AbortedTxn]) -> list[AbortedTxn]:
     """The entries, each of which must end with a marker. Raises CorruptIndexError, OSError."""
+    is_damaged = cache(lambda: not _ends_whole(segment))
     for entry in entries:
-        if not _is_ended(segment, entry):
+        if not _is_ended(segment, entry, is_damaged):
             path = segment.path(names.TXN_INDEX)
             raise CorruptIndexError(f"{path}: no transaction ends at {entry.last_offset}")
     return entries
 
 
-def _is_ended(segment: "Segment", entry: AbortedTxn) -> bool:
+def _is_ended(segment: "Segment", entry: AbortedTxn, is_damaged: Callable[[], bool]) -> bool:
     """Whether a transaction's marker is there, or may have been where data are damaged."""
     found = _batch_at(segment, entry.last_offset, may_block=True)
     if found is None:
-        return entry.last_offset <= segment.highest_offset and not _ends_whole(segment)
+        return entry.last_offset <= segment.highest_offset and is_damaged()
     position, header = found
     if header.base_offset > entry.last_offset:
         return True

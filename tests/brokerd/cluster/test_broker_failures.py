@@ -140,6 +140,17 @@ async def test_new_epochs_that_cannot_be_written_are_given_when_the_partition_wa
     assert [epoch for _, epoch, _ in _shown(only)] == [1, 1]
 
 
+async def test_a_partition_whose_state_cannot_be_written_does_not_stop_the_others(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    await _topic(only, partitions=2)
+    members.kazoo.set("/brokers/topics/t/partitions/1/state", b"{no JSON")
+    left = await only.client.topics.renew_epochs([("t", 0), ("t", 1)], timeout_ms=3_000)
+    assert list(left) == [("t", 1)]
+    await members.until(lambda: _shown(only)[0][1] == 1)
+
+
 async def test_changes_are_told_in_one_entry_and_purged_when_all_have_applied_them(
     members: Members,
 ) -> None:
