@@ -9,6 +9,8 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -73,6 +75,19 @@ def test_the_lines_are_those_of_kafkas_producer(at: At, topic: str) -> None:
     assert ours == theirs == "a\nb\nc\n\nd\n\n\neä\n"
 
 
+def is_empty(pipe: IO[str]) -> bool:
+    return fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) == bytes(4)
+
+
+def waits_for_input(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether it reads from its standard input: then it has handled all that it read before."""
+    try:
+        call = Path(f"/proc/{process.pid}/syscall").read_text().split()
+    except OSError:  # it has ended
+        return True
+    return call[1:2] == ["0x0"]  # the file descriptor
+
+
 @contextmanager
 def producing(
     at: At, topic: str, text: bytes, *options: str
@@ -83,7 +98,7 @@ def producing(
     with os.fdopen(ours) as given, os.fdopen(theirs, "wb", 0) as pipe:
         pipe.write(text)
         process = subprocess.Popen(command, stdin=given, stderr=subprocess.PIPE, cwd=ROOT)
-        wait_until(lambda: fcntl.ioctl(given, termios.FIONREAD, bytes(4)) == bytes(4), "it reads")
+        wait_until(lambda: is_empty(given) and waits_for_input(process), "it reads")
         try:
             yield process
         finally:
