@@ -202,7 +202,7 @@ class LogTasks:
     def _flush_if_due(self, key: TopicPartition, now_ms: int) -> None:
         log = self._logs[key]
         since_ms = self._flushable[key]
-        if since_ms is None:  # settings of the last check
+        if since_ms is None:  # noted since the last check
             self._flushable[key] = since_ms = now_ms
         pending = log.log_end_offset - log.recovery_point
         waited_ms = now_ms - since_ms if pending else -1

@@ -236,7 +236,8 @@ class _Flexible:
         topic, topic_id = self._topic(version)
         view = self.view
         unpack, size = _PARTITION_V12.unpack_from, _PARTITION_V12.size
-        for _ in range(self._count(size)):
+        count = self._count(size)
+        for _ in range(count):
             start = self.position
             index, epoch, offset, last_epoch, _, most, tags = unpack(view, start)
             self.position = start + size
@@ -245,6 +246,7 @@ class _Flexible:
             partitions.append(
                 FetchPartition(topic, index, offset, most, epoch, last_epoch, topic_id)
             )
+        if count > 0:
             self.offset_at = start + 8
         self._tags()
 

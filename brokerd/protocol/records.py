@@ -34,11 +34,7 @@ from crc32c import crc32c
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
-from brokerd.protocol.compression import (
-    Codec,
-    compress,
-    decompress,
-)
+from brokerd.protocol.compression import Codec, compress, decompress
 from brokerd.protocol.varint import read_varint, write_varint
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")

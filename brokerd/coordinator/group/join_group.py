@@ -198,8 +198,8 @@ def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
     """The reply of a static member that came back in the state Stable; the generation stays. A new
-    client that leads gets skip_assignment; an older one gets its former id as leader's,
-    so that it does not assign."""
+    client that leads gets skip_assignment; an older client gets its former member id as the
+    leader's id, so that it does not assign."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(

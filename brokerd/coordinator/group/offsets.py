@@ -44,7 +44,8 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Writes the offsets of a member of this generation, or of a client outside an empty group."""
+    """Writes the offsets of a member of this generation or, if the group is empty, of a client that
+    is no member."""
     group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:

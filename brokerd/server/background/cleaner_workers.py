@@ -95,9 +95,7 @@ class CleanerWorkers:
         try:
             process = self._take_idle() or await self._start()
             is_over = await _converse(process, job, listener)
-        except (
-            Exception
-        ) as error:  # after any error: else the log would count as being cleaned for ever
+        except Exception as error:  # else the log would count as being cleaned for ever
             logger.warning("a compaction worker failed: %s: %s", type(error).__name__, error)
         finally:
             self._busy -= 1

@@ -157,7 +157,6 @@ class GroupRuntime:
             return
         self._writes.append_queued(self._clock.now_ms())
         self._plan_append()
-        self._set_timer()
 
     def _plan_append(self) -> None:
         if self._writes.has_queued and not self._append_planned:

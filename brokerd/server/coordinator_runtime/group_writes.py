@@ -161,13 +161,13 @@ class GroupWrites:
             self._events.write_late(write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return WAITS
         if error:
-            self._events.write_failed(write_id, _MEMBER_ERRORS[error])
+            self._events.write_failed(write_id, _MEMBER_ERRORS.get(error, error))
         else:
             self._events.write_done(write_id)
         return None
 
     def close(self) -> None:
-        """The coordinator has ended: nobody asks any more."""
+        """The coordinator has ended: reports no more outcomes."""
         self._is_closed = True
 
 

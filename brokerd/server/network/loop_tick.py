@@ -76,9 +76,8 @@ class LoopTick:
         of the tick."""
         if self.has_others:
             self._add(connection)
-            self._answered = len(
-                self._connections
-            )  # it has no Produces that wait: those call `wait`
+            # It has no Produces that wait: those call `wait`.
+            self._answered = len(self._connections)
             return
         if self._connections:
             self._end()

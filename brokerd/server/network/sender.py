@@ -68,9 +68,8 @@ class Sender:
         if not self._send():
             self._pause()
             self._writing = True
-            self.active_at = self.blocked_at = (
-                monotonic()
-            )  # from now on the broker waits for the client
+            # From now on the broker waits for the client.
+            self.active_at = self.blocked_at = monotonic()
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _send(self) -> bool:

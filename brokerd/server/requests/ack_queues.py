@@ -77,14 +77,15 @@ class _ListeningQueue(AckQueue):
         self._settle()
 
     def _settle(self) -> None:
-        """Something was added or has gone."""
+        """Sets the timer for the next deadline; an empty queue stops listening."""
         due_s = self.next_deadline_s
         timer = self._timer
         if timer is not None and (due_s is None or due_s < timer.when()):
             timer.cancel()
             self._timer = timer = None
         if not self:
-            del self._partition.listeners[self]
-            self._on_empty()
+            if self in self._partition.listeners:  # an answer may have added one that ended at once
+                del self._partition.listeners[self]
+                self._on_empty()
         elif timer is None and due_s is not None:
             self._timer = self._loop.call_at(due_s, self._time_out)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PARTITIONS_MAX = 1_000_000
-"""All delayed operations together wait on so many partitions at most (some 250 MB); for one more,
+"""All delayed Fetches together wait on so many partitions at most (some 250 MB); for one more,
 the Fetch that has waited longest is answered early."""
 
 LATER: Final = "later"
@@ -140,8 +140,8 @@ def close_unanswered(connection: Connection) -> None:
 
 
 class Purgatory:
-    """All delayed operations of a broker; by API the number of those that wait, and of those that
-    expired."""
+    """All delayed operations of a broker: the number of those that wait, by API, and of the Fetches
+    that expired."""
 
     def __init__(self, times: RequestTimes) -> None:
         self.times = times

@@ -105,7 +105,7 @@ def test_a_wrong_line_is_refused_before_anything_is_asked() -> None:
 
 
 def test_a_cluster_that_is_away_is_one_line_after_a_while(tmp_path: Path) -> None:
-    file = tmp_path / "admin_calls.properties"
+    file = tmp_path / "admin.properties"
     file.write_text("default.api.timeout.ms=1000\n")
     nobody = ("--bootstrap-server", "127.0.0.1:1", "--command-config", file)
     said = brokerd("topics", *nobody, "--list")

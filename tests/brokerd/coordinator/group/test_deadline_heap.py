@@ -1,4 +1,4 @@
-"""DeadlineHeap on a heap that learns late of later times."""
+"""Deadlines on a heap that learns late of later times."""
 
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 

@@ -18,7 +18,7 @@ NOW_MS = 1_700_000_000_000
 
 
 class Log:
-    """Stands for a partition: takes batches, or raises what it is outcomes to."""
+    """Stands for a partition: takes batches, or raises what it is told to."""
 
     def __init__(self, refusal: Exception | None = None) -> None:
         self.high_watermark = 0
