@@ -29,7 +29,7 @@ def parse_added_configs(text: str) -> dict[str, str]:
 
 
 def check_are_set(names: Iterable[str], current: Collection[str], what: str = "config(s)") -> None:
-    """Raises CliError if one of `names` is not among the settings that are set."""
+    """Raises CliError if one of `names` is not in `current`: settings that are set, or loggers."""
     unknown = [name for name in names if name not in current]
     if unknown:
         raise CliError(f"Invalid {what}: {','.join(unknown)}")

@@ -17,6 +17,7 @@ from brokerd.cli.options import (
     UsageError,
     check_available,
     check_invalid,
+    check_required,
     has,
     int64,
     optional_value,
@@ -85,8 +86,7 @@ def _print_error(line: str) -> None:
 def _checked_action(options: Options) -> str:
     """The action. The checks are those of Kafka's ConsumerGroupCommandOptions, in its order."""
     check_available(options, _ACTIONS_OF_OPTION)
-    if not has(options, "bootstrap-server"):
-        raise UsageError('Missing required argument "[bootstrap-server]"')
+    check_required(options, "bootstrap-server")
     scoped = has(options, "group") or has(options, "all-groups")
     if options.describe:
         _check_describe(options, scoped)

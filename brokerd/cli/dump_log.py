@@ -30,12 +30,7 @@ from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
-_OUTPUT_FAILED = (
-    errno.EPIPE,
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-)  # of writing only
+_OUTPUT_FAILED = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of writing only
 
 
 @dataclass(slots=True)
@@ -111,12 +106,9 @@ def _dump_file(dump: Dump, file: str) -> None:
             print(aborted_line(*row))
     elif suffix in (names.INDEX, names.TIME_INDEX):
         sanity, verify = dump.options.index_sanity_check, dump.options.verify_index_only
-        kind = (
-            dump_indexes.offset_index_lines
-            if suffix == names.INDEX
-            else dump_indexes.time_index_lines
-        )
-        for line in kind(file, sanity, verify, dump.found):
+        is_offset = suffix == names.INDEX
+        lines_of = dump_indexes.offset_index_lines if is_offset else dump_indexes.time_index_lines
+        for line in lines_of(file, sanity, verify, dump.found):
             print(line)
     else:
         dump.report(f"Ignoring unknown file {file}")
@@ -154,7 +146,7 @@ def _dump_data(dump: Dump, file: str) -> None:
 
 
 def _report_rest(dump: Dump, file: str, position: int, rest: bytes) -> None:
-    """Reports what follows the last batch, unless it is the beginning of a batch."""
+    """Reports what follows the last batch, unless it is zeros or has the magic of a batch."""
     if len(rest) < _HEAD.size:
         return
     _, _, _, magic = _HEAD.unpack(rest)

@@ -31,12 +31,12 @@ class UsageError(CliError):
 
 
 def int32(text: str) -> int:
-    """Parses a number of that size. Raises ValueError."""
+    """Parses a signed integer of 32 bits. Raises ValueError."""
     return _integer(text, 32)
 
 
 def int64(text: str) -> int:
-    """Parses a number of that size. Raises ValueError."""
+    """Parses a signed integer of 64 bits. Raises ValueError."""
     return _integer(text, 64)
 
 
@@ -89,7 +89,7 @@ class OptionParser(argparse.ArgumentParser):
             )
 
     def bootstrap(self) -> None:
-        """The options of every command that connects to brokers."""
+        """The options of the commands that use `Client`."""
         self.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
         self.option("command-config", "A properties file for the client.", "FILE")
 

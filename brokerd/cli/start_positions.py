@@ -11,13 +11,13 @@ from typing import Any
 
 from brokerd.topic_partition import TopicPartition
 
-ASK_S = 5.0
+REQUEST_TIMEOUT_S = 5.0
 Assigned = Callable[[Any, list[Any]], None]
 
 
 def on_assign_callback(settings: Mapping[str, str]) -> Assigned | None:
-    """The `on_assign` callback for `subscribe`; None if librdkafka's default does. `settings` have
-    librdkafka's names."""
+    """The `on_assign` callback for `subscribe`; None if librdkafka's default is enough. `settings`
+    have librdkafka's names."""
     reset = settings.get("auto.offset.reset")
     if settings.get("enable.auto.commit") == "false" or reset not in ("earliest", "latest"):
         return None
@@ -43,7 +43,7 @@ def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list
     from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaException
 
     try:
-        begin = consumer.committed(partitions, timeout=ASK_S)
+        begin = consumer.committed(partitions, timeout=REQUEST_TIMEOUT_S)
         starts = _list_offsets(consumer, begin, OFFSET_BEGINNING)
         below = [each for each in begin if each.error is None and each.offset < starts[_key(each)]]
         resets = _list_offsets(consumer, below, OFFSET_END) if latest and below else starts
@@ -62,7 +62,7 @@ def _list_offsets(
     from confluent_kafka import OFFSET_INVALID, TopicPartition
 
     asked = [TopicPartition(each.topic, each.partition, place) for each in partitions]
-    answers = consumer.offsets_for_times(asked, timeout=ASK_S)
+    answers = consumer.offsets_for_times(asked, timeout=REQUEST_TIMEOUT_S)
     return {_key(each): each.offset if each.error is None else OFFSET_INVALID for each in answers}
 
 

@@ -135,7 +135,7 @@ def _matching(client: Client, options: Options) -> list[str]:
 
 
 def _existing(client: Client, options: Options) -> list[str]:
-    """As `_matching`; CliError if --topic matches none."""
+    """As `_matching`; CliError if --topic matches none, unless --if-exists is given."""
     found = _matching(client, options)
     if options.topic and not found and not options.if_exists:
         raise CliError(f"Topic '{options.topic}' does not exist as expected")
@@ -143,7 +143,7 @@ def _existing(client: Client, options: Options) -> list[str]:
 
 
 def _topics_to_describe(client: Client, options: Options) -> list[str]:
-    """The topics that --topic or --topic-id names; CliError if there is none."""
+    """The topic of --topic-id, else as `_existing`. Raises CliError as there."""
     try:
         wanted = NO_ID if options.topic_id is None else parse_topic_id(options.topic_id)
     except ValueError:

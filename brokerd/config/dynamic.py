@@ -105,7 +105,7 @@ def is_read_only(name: str) -> bool:
 
 
 def is_of_listeners(name: str) -> bool:
-    """Whether a setting defines listeners, or the protocol of one."""
+    """Whether a setting defines listeners, or is a TLS setting of one."""
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 
@@ -135,8 +135,8 @@ def check_each(name: str, changed: Mapping[str, str]) -> None:
 def check_change(
     settings: BrokerSettings, name: str, held: Mapping[str, str], wanted: Mapping[str, str]
 ) -> BrokerConfig:
-    """Checks a change of the dynamic config of `name` from `held` to `wanted`. Raises as
-    `check_each`; settings that were there before are not checked."""
+    """The configuration after the dynamic config of `name` changed from `held` to `wanted`. Raises
+    as `check_each`; settings that stay as they are are not checked."""
     changed = {each: text for each, text in wanted.items() if held.get(each) != text}
     check_each(name, changed)
     _check_threads(settings, changed)
@@ -164,7 +164,8 @@ def _why_fixed(names: Sequence[str]) -> str:
 def _check_open_listeners(
     before: BrokerConfig, after: BrokerConfig, touched: Iterable[str]
 ) -> None:
-    """As DynamicListenerConfig: the protocol of an open listener cannot change; its address can."""
+    """As DynamicListenerConfig: of an open listener the protocol and the TLS settings outside
+    LIVE_KEYS cannot change; its address can."""
     protocols = {each.name: each.protocol for each in before.listeners}
     staying = [each for each in after.listeners if each.name in protocols]
     for each in staying:

@@ -94,13 +94,14 @@ def _parse_listener(entry: str, protocols: dict[str, str]) -> Listener:
 
 
 def listener_names(texts: Mapping[str, str]) -> set[str]:
-    """The names that would be advertised, as far as invalid settings show them."""
+    """The names of the listeners that would be advertised; also for settings that are invalid."""
     text = texts.get("advertised.listeners") or texts.get("listeners", "PLAINTEXT://")
     return {entry.partition("://")[0].strip().upper() for entry in text.split(",")}
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:
-    """The advertised listeners by name; ValueError if one would have no address."""
+    """The advertised listeners by name. Raises ValueError for one that is not bound, or that has a
+    wildcard host."""
     by_name = {listener.name: listener for listener in (advertised or bound)}
     for name, listener in by_name.items():
         if name not in {each.name for each in bound}:
@@ -114,7 +115,7 @@ def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> 
 
 
 def ports_taken(listeners: Iterable[Listener], admin_port: int) -> list[str]:
-    """A sentence for each pair of listeners with the same port."""
+    """A sentence if two listeners have the same port, and one if a listener has the admin port."""
     problems = []
     ports = [each.port for each in listeners if each.port]
     if len(set(ports)) != len(ports):
