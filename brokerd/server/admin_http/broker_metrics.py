@@ -286,7 +286,7 @@ class BrokerFigures:
         ]
         for name in ("purgatorysize", "numdelayedoperations"):
             yield from family(f"{prefix}operationpurgatory_{name}", "gauge", text, rows)
-        expired: list[Row] = [({"fetcherType": "consumer"}, lot.expired[FETCH])]
+        expired: list[Row] = [({"fetcherType": "consumer"}, lot.expired)]
         name, text = f"{prefix}fetchmetrics_expires_total", "Long polls whose time ran out."
         yield from family(name, "counter", text, expired)
         cold = self.pending_reads.requests

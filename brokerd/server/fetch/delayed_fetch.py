@@ -147,8 +147,7 @@ class DelayedFetch:
             )
             partitions = self._min_bytes.partitions
         self._handler.purgatory.delay(
-            self._connection, partitions, timeout_s, self._check, self._expire,
-            ApiKey.FETCH, self._since,
+            self._connection, partitions, timeout_s, self._check, self._expire, self._since,
         )  # fmt: skip
 
     def _check(self, moved: Collection[Partition]) -> object:

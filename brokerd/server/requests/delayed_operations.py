@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from brokerd.metrics import FETCH
 from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.turns import TURN_S
 
@@ -104,7 +103,7 @@ class DelayedOperation:
 
     def _time_out(self) -> None:
         if not self.done:
-            self._purgatory.expired[self.key] += 1
+            self._purgatory.expired += 1
             self.end()
 
     def end(self) -> None:
@@ -147,10 +146,10 @@ class Purgatory:
         self.times = times
         self.acks = AckQueues()
         self.counts: Counter[int] = Counter()
-        self.expired: Counter[int] = Counter()
+        self.expired = 0
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self._polls: dict[Delayed, DelayedOperation] = {}
+        self._fetches: dict[Delayed, DelayedOperation] = {}
         self._partitions = 0
 
     @property
@@ -165,23 +164,19 @@ class Purgatory:
         timeout_s: float,
         check: Check,
         expire: Callable[[], object],
-        key: int,
-        since: Since | None = None,
+        since: Since,
     ) -> None:
-        """Waits until `check` returns true (it has answered) or, after the timeout, calls `expire`.
-        `check` gets the partitions that moved since its last call. If one of them returns LATER,
-        the request is not delayed here any more and will be answered elsewhere. `key` is the API of
-        the request, which is the current one unless `since` is given."""
-        since = since or self.times.leaves(connection, key)
+        """Has a Fetch wait until `check` returns true (it has answered), or calls `expire` after the
+        timeout. `check` gets the partitions that moved since its last call. If one of them returns
+        LATER, the Fetch is not delayed here any more and will be answered elsewhere."""
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
         operation = DelayedOperation(self, connection, waits_on, check, expire, since)
         self.enter(connection, operation)
         self._partitions += len(waits_on)
-        if key == FETCH:
-            self._polls[operation] = operation
+        self._fetches[operation] = operation
         operation.start(timeout_s)
-        while self._partitions > PARTITIONS_MAX and self._polls:
-            next(iter(self._polls.values())).end()
+        while self._partitions > PARTITIONS_MAX and self._fetches:
+            next(iter(self._fetches.values())).end()
 
     def enter(self, connection: Connection, operation: Delayed) -> None:
         """Counts an operation as waiting; `touch` then has its `look` called."""
@@ -193,7 +188,7 @@ class Purgatory:
         connection.delayed_operations.discard(operation)
         self.counts[operation.key] -= 1
         self._partitions -= partitions
-        self._polls.pop(operation, None)
+        self._fetches.pop(operation, None)
 
     def touch(self, operation: Delayed, partition: Partition) -> None:
         """A partition of an operation moved."""

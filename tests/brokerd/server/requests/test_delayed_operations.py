@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import FETCH, PRODUCE, BrokerMetrics
+from brokerd.metrics import FETCH, BrokerMetrics
 from brokerd.replication.partition import Partition
 from brokerd.server.requests import delayed_operations
 from brokerd.server.requests.delayed_operations import DelayedOperation, Purgatory
-from brokerd.server.requests.request_times import RequestTimes
+from brokerd.server.requests.request_times import RequestTimes, Since
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +22,12 @@ def _long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def empty_purgatory() -> Purgatory:
     return Purgatory(RequestTimes(BrokerMetrics(), 1.0))
+
+
+def since(purgatory: Purgatory, client: Any) -> Since:
+    """The times of a Fetch that begins to wait."""
+    purgatory.times.others.append(FETCH)
+    return purgatory.times.leaves(client, FETCH)
 
 
 class Listened:
@@ -60,7 +66,7 @@ def delay(purgatory: Purgatory, client: Client, partition: Listened, timeout_s: 
 
     purgatory.delay(
         client, cast(list[Partition], [partition]), timeout_s, check,
-        lambda: seen.append("expired"), PRODUCE,
+        lambda: seen.append("expired"), since(purgatory, client),
     )  # fmt: skip
     return seen
 
@@ -88,7 +94,7 @@ async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
         return False
 
     named = cast(list[Partition], partitions)
-    purgatory.delay(client, named, 60, check, lambda: None, PRODUCE)
+    purgatory.delay(client, named, 60, check, lambda: None, since(purgatory, client))
     for moving in ([0, 2, 0], [1]):
         for number in moving:
             partitions[number].move()
@@ -141,7 +147,8 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
     def fail(_moved: Any) -> bool:
         raise ZeroDivisionError
 
-    purgatory.delay(client, cast(list[Partition], [partition]), 60, fail, lambda: None, PRODUCE)
+    waits_on = cast(list[Partition], [partition])
+    purgatory.delay(client, waits_on, 60, fail, lambda: None, since(purgatory, client))
     seen = delay(purgatory, other, partition, 60)
     partition.move()
     await asyncio.sleep(0)
@@ -159,16 +166,15 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     ended: list[str] = []
 
-    def poll(name: str, key: int) -> None:
+    def poll(name: str) -> None:
         waits_on = cast(list[Partition], [partition])
-        purgatory.times.others.append(key)
-        purgatory.delay(client, waits_on, 60, lambda _: False, lambda: ended.append(name), key)
+        leaves = since(purgatory, client)
+        purgatory.delay(client, waits_on, 60, lambda _: False, lambda: ended.append(name), leaves)
 
-    poll("acks=all", PRODUCE)
-    poll("first", FETCH)
-    poll("second", FETCH)
+    for name in ("first", "second", "third"):
+        poll(name)
     assert ended == ["first"]
-    poll("third", FETCH)
+    poll("fourth")
     assert ended == ["first", "second"]
     assert purgatory.count == 2
 
@@ -176,7 +182,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
 async def test_a_partition_named_many_times_is_listened_to_once() -> None:
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     named = cast(list[Partition], [partition] * 3)
-    purgatory.delay(client, named, 60, lambda _: False, lambda: None, PRODUCE)
+    purgatory.delay(client, named, 60, lambda _: False, lambda: None, since(purgatory, client))
     assert len(partition.listeners) == 1
     client.close("gone")
     assert (partition.listeners, purgatory.count) == ({}, 0)
