@@ -166,9 +166,9 @@ class Purgatory:
         expire: Callable[[], object],
         since: Since,
     ) -> None:
-        """Has a Fetch wait until `check` returns true (it has answered), or calls `expire` after the
-        timeout. `check` gets the partitions that moved since its last call. If one of them returns
-        LATER, the Fetch is not delayed here any more and will be answered elsewhere."""
+        """Has a Fetch wait until `check` returns true (it has answered), or calls `expire` after
+        the timeout. `check` gets the partitions that moved since its last call. If one of them
+        returns LATER, the Fetch is not delayed here any more and will be answered elsewhere."""
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
         operation = DelayedOperation(self, connection, waits_on, check, expire, since)
         self.enter(connection, operation)
