@@ -63,7 +63,7 @@ class RegisterSchema(ActionType):
             title=self.title(params["subject"]),
             changes=[
                 Change(_("Latest version"), str(facts["latest"] or ""), _("a new version")),
-                Change(_("Type"), before.type if latest else "", schema.type),
+                *_changed_type(before.type if latest else "", schema.type),
                 *shared.changed_lines(before, schema),
             ],
             checks=[_("The registry says that the schema is compatible.")] if latest else [],
@@ -92,3 +92,7 @@ class RegisterSchema(ActionType):
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal(DELETE_VERSION, plan.resource, plan.params)
+
+
+def _changed_type(before: str, after: str) -> list[Change]:
+    return [Change(_("Type"), before, after)] if before != after else []
