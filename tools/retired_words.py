@@ -210,7 +210,7 @@ RETIRED = {
     "brokerd.server.handlers": "brokerd.server.produce, .fetch, .api",
     "brokerd/server/handlers": "brokerd/server/api",
     "server/handlers": "server/api",
-    "Newcomers": "NewConnections",
+    "Newcomers": "SilentConnections",
     "says_nothing_of_disks": "is_transient_error",
     "NOT_THE_DISKS": "TRANSIENT_ERRNOS",
     "is_passing": "is_transient",
