@@ -3,10 +3,12 @@
 It is lazy, so that responses without the layout (fragments, downloads) do not compute it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import cached_property
@@ -56,6 +58,16 @@ GLOBAL_MENU = (
     MenuEntry("egress", lambda: _("Outgoing requests"), "send", "egress.edit"),
     MenuEntry("audit", lambda: _("Audit"), "history", "audit.view"),
 )
+
+
+def shown_entries(
+    user: AbstractBaseUser | AnonymousUser, entries: tuple[MenuEntry, ...], cluster: Cluster | None
+) -> Iterator[tuple[MenuEntry, str]]:
+    """The entries that are shown to the user, with their URLs. `cluster`: None for GLOBAL_MENU."""
+    for entry in entries:
+        is_there = not entry.needs_registry or (cluster and cluster.registry_url)
+        if is_there and may(user, entry.verb, cluster):
+            yield entry, reverse(entry.url_name, args=[cluster.slug] if cluster else [])
 
 
 class Page:
@@ -125,22 +137,17 @@ class Page:
     def _entries(
         self, entries: tuple[MenuEntry, ...], cluster: Cluster | None
     ) -> list[dict[str, Any]]:
-        items = []
-        for entry in entries:
-            url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
-            is_there = not entry.needs_registry or (cluster and cluster.registry_url)
-            if is_there and may(self._request.user, entry.verb, cluster):
-                items.append(
-                    {
-                        "title": entry.title(),
-                        "icon": entry.icon,
-                        "url": url,
-                        "active": self._is_active(url, cluster is None),
-                        "count": self._count(entry),
-                        "firing": self._firing if entry.url_name == "alerts" else 0,
-                    }
-                )
-        return items
+        return [
+            {
+                "title": entry.title(),
+                "icon": entry.icon,
+                "url": url,
+                "active": self._is_active(url, cluster is None),
+                "count": self._count(entry),
+                "firing": self._firing if entry.url_name == "alerts" else 0,
+            }
+            for entry, url in shown_entries(self._request.user, entries, cluster)
+        ]
 
     def _count(self, entry: MenuEntry) -> int | None:
         return getattr(self._totals, entry.count) if entry.count and self._totals else None

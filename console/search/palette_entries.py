@@ -1,4 +1,5 @@
-"""What the palette offers besides topics, groups and brokers: pages of the menu, and actions."""
+"""What the palette offers besides topics, groups and brokers: the pages of the menu
+(console/layout/menu.py), and actions."""
 
 from collections.abc import Iterator
 
@@ -7,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import may
-from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry
+from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry, shown_entries
 from console.search import hits
 from console.search.hits import Hit, Place
 from monitoring.models import Cluster
@@ -27,11 +28,9 @@ def hits_of(
     if cluster is not None:
         menus = [(CLUSTER_MENU, cluster), (MONITOR_MENU, cluster), *menus]
     for entries, of_cluster in menus:
-        for entry in entries:
-            if may(principal.user, entry.verb, of_cluster):
-                url = reverse(entry.url_name, args=[of_cluster.slug] if of_cluster else [])
-                if hit := hits.of_page(entry.title(), entry.icon, url, _("page"), text):
-                    yield hit
+        for entry, url in shown_entries(principal.user, entries, of_cluster):
+            if hit := hits.of_page(entry.title(), entry.icon, url, _("page"), text):
+                yield hit
 
 
 def _actions(principal: Principal, places: list[Place]) -> Iterator[tuple[str, str, str]]:

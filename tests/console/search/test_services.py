@@ -92,6 +92,14 @@ def test_signs_limit_the_search_to_topics_groups_or_actions(sampled, admin, text
     assert "/c/local/topics" not in actions
 
 
+def test_schemas_are_offered_where_the_cluster_has_a_registry(sampled, viewer, text_of):
+    cluster, _other = sampled
+    assert "/c/local/schemas" not in text_of(viewer, "schemas")
+    cluster.registry_url = "http://127.0.0.1:1"
+    cluster.save()
+    assert "/c/local/schemas" in text_of(viewer, "schemas")
+
+
 def test_the_list_is_bounded_and_says_how_many_there_are(sampled, viewer, text_of):
     names = [f"many-{n:03}" for n in range(50)]
     sample_next("local", partitions=[PARTITIONS[0] | {"topic": name} for name in names], groups=[])
