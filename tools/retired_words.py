@@ -344,7 +344,7 @@ RETIRED = {
     "tick.refused": "tick.invalid",
     "reads.refused": "reads.invalid",
     "AlertDelivery.State.PENDING": "AlertDelivery.State.WAITING",
-    "client_settings.MECHANISMS": "client_settings.SASL_MECHANISMS",
+    "kafka_client_settings.MECHANISMS": "kafka_client_settings.SASL_MECHANISMS",
     "monitoring.gateway.browse": "monitoring.gateway.record_pages",
     "gateway.browse": "gateway.record_pages",
     "gateway.admin": "gateway.topics",
