@@ -18,7 +18,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.worker_messages import Job, RoundDone
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch

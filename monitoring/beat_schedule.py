@@ -56,8 +56,8 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 600.0,
             "options": {"expires": 590},
         },
-        "roll-up-history": {
-            "task": "monitoring.pipeline.tasks.roll_up_all",
+        "look-for-roll-ups": {
+            "task": "monitoring.pipeline.tasks.send_roll_ups",
             "schedule": 300.0,
             "options": {"expires": 290},
         },
@@ -67,7 +67,7 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "options": {"expires": 290},
         },
         "send-due-deliveries": {
-            "task": "monitoring.alerts.tasks.send_due",
+            "task": "monitoring.alerts.tasks.enqueue_due_deliveries",
             "schedule": 10.0,
             "options": {"expires": 60},  # all threads may be busy with webhooks
         },

@@ -6,10 +6,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.client_settings import ClientSettings
 from monitoring.cluster_metrics_columns import ClusterMetrics, check_admin_urls
 from monitoring.cluster_schema_registry_columns import ClusterSchemaRegistry
 from monitoring.cluster_security_columns import ClusterSecurity
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reason_texts import translated
 from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt
@@ -81,7 +81,7 @@ class Cluster(ClusterSecurity, ClusterMetrics, ClusterSchemaRegistry):
         """Store the token of brokerd's admin port, encrypted; users can set it but not read it."""
         self.admin_token = encrypt(token)
 
-    def client_settings(self) -> ClientSettings:
+    def kafka_client_settings(self) -> ClientSettings:
         """The settings of Kafka clients, secrets decrypted. Raises InvalidAddress or
         SecretUnreadable."""
         addresses = tuple(parse_addresses(self.bootstrap_servers))

@@ -48,7 +48,7 @@ _ALL = (
     # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",
-        ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.send_due"),
+        ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.enqueue_due_deliveries"),
         threads=16,
         expires_s=120,
     ),
@@ -60,7 +60,7 @@ _ALL = (
             "monitoring.history.tasks.delete_unlisted",
             "monitoring.alerts.tasks.drop_old",
             "monitoring.reports.tasks.requeue_lost_reports",
-            "monitoring.pipeline.tasks.roll_up_all",
+            "monitoring.pipeline.tasks.send_roll_ups",
             "monitoring.pipeline.tasks.refresh",
             "console.actions.tasks.end_lost_plans",
             "console.audit.tasks.drop_refused_sign_ins",

@@ -1,6 +1,6 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
-One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop
+One MetadataImage lives as long as its ClusterMembership and is changed in place, on the event loop
 only, by the client alone; everyone else reads. A change returns an ImageDelta.
 """
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
-from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.cluster_membership import ClusterMembership
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker import BrokerConfig
@@ -28,11 +28,11 @@ from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
 from brokerd.metrics import BrokerMetrics, LoopTimes
-from brokerd.replication.replicas import ReplicaManager
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.security import admin_token, jaas
 from brokerd.server import wiring
 from brokerd.server.admin_http.events import EventRing
@@ -68,7 +68,7 @@ class Broker:
     logs: LogManager
     replicas: ReplicaManager
     cleaner: LogCleanerManager
-    cluster: ClusterClient
+    cluster: ClusterMembership
     groups: GroupService
     led: LedPartitions
     log_starts: LogStartSaves
@@ -177,7 +177,7 @@ class Broker:
             ),
         )
         try:
-            self.cluster = ClusterClient(
+            self.cluster = ClusterMembership(
                 _cluster_settings(config, dirs),
                 asyncio.get_running_loop(), self._publish, self._on_fatal,
             )  # fmt: skip

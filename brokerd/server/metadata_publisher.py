@@ -17,11 +17,11 @@ from brokerd.turns import in_turns, keep_uncollected
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.cluster.cluster_membership import ClusterMembership
     from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
     from brokerd.config.log_config import LogConfig
     from brokerd.replication.partition import Partition
-    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.replication.state import PartitionState
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.api.metadata_cache import MetadataCache
@@ -38,7 +38,7 @@ FROZEN_FROM = 200
 class MetadataPublisher:
     """See the module."""
 
-    cluster: ClusterClient
+    cluster: ClusterMembership
     settings: LiveSettings
     replicas: ReplicaManager
     groups: GroupService

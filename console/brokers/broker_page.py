@@ -25,11 +25,11 @@ def context(
     found = next((row for row in rows if str(row.id) == resource), None)
     if snapshot is None or found is None:
         return None
-    others = [row.leaders for row in rows if row.up]
+    leader_counts = [row.leaders for row in rows if row.up]
     return {
         "broker": found,
         "at_ms": snapshot.at_ms,
-        "mean_leaders": round(sum(others) / len(others)) if others else None,
+        "mean_leaders": round(sum(leader_counts) / len(leader_counts)) if leader_counts else None,
     }
 
 

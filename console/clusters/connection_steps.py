@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
-from monitoring.client_settings import OAUTHBEARER
+from monitoring.kafka_client_settings import OAUTHBEARER
 from monitoring.models import Cluster
 
 

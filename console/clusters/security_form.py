@@ -6,13 +6,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.client_settings import OAUTHBEARER
 from monitoring.cluster_security_columns import (
     PEM_LENGTH_MAX,
     SECRETS,
     check_certificates,
     check_key,
 )
+from monitoring.kafka_client_settings import OAUTHBEARER
 from monitoring.models import Cluster
 
 COLUMNS = (

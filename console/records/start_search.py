@@ -61,7 +61,7 @@ def start(
     masked, unmasked = services.mask_targets(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         request = SearchRequest(
-            gateway.client_settings,
+            gateway.kafka_client_settings,
             query.topic,
             _spans(gateway, query),
             query.conditions,

@@ -28,7 +28,8 @@ LOST_AFTER = timedelta(seconds=_EXPIRES_S or 0)
 def enqueue(delivery_id: int) -> bool:
     """Send a delivery to a worker; False if it is not due, with a worker already, or must wait.
 
-    A delivery that must wait is sent when another one of its rule has finished, or by `send_due`.
+    A delivery that must wait is sent when another one of its rule has finished, or by
+    `enqueue_due_deliveries`.
     """
     now = timezone.now()
     rule_ids = AlertDelivery.objects.filter(pk=delivery_id).values_list("rule_id", flat=True)

@@ -68,7 +68,7 @@ class Condition:
 
     group_pattern: str
     topic_pattern: str
-    lag_limit: int
+    lag_max: int
     for_ms: int
 
 
@@ -194,7 +194,7 @@ def observe(
     """The observation of one subject."""
     if lag_reading is None:
         return Observation.GONE if all_groups else Observation.UNKNOWN
-    if lag_reading.lag is not None and lag_reading.lag > condition.lag_limit:
+    if lag_reading.lag is not None and lag_reading.lag > condition.lag_max:
         return Observation.OVER  # missing partitions could only increase the lag
     return (
         Observation.UNDER
@@ -208,7 +208,7 @@ def _over(
 ) -> Iterable[Subject]:
     """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
     for subject, lag_reading in readings.items():
-        is_over = lag_reading.lag is not None and lag_reading.lag > condition.lag_limit
+        is_over = lag_reading.lag is not None and lag_reading.lag > condition.lag_max
         if is_over and matches(condition, subject, hidden_topics):
             yield subject
 

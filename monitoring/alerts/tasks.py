@@ -18,7 +18,8 @@ from monitoring.alerts.models import Alert, AlertDelivery
 from monitoring.reasons import Reason, dumps
 from monitoring.secrets import SecretUnreadable
 
-# No other worker claims the row within this time; if the worker died, `send_due` retries later.
+# No other worker claims the row within this time; if the worker died,
+# `enqueue_due_deliveries` retries later.
 _CLAIM_S = 60
 _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)
@@ -46,7 +47,7 @@ def deliver(delivery_id: int) -> None:
 
 
 @shared_task
-def send_due() -> None:
+def enqueue_due_deliveries() -> None:
     """Send all due messages: retries and lost ones."""
     for rule_id in rules_with_due_deliveries():
         enqueue_due(rule_id)

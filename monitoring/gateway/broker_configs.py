@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from brokerd.errors import KafkaError
-from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unreadable
@@ -17,6 +16,7 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _TEXT_MAX = 300

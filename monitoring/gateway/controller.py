@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from brokerd.errors import KafkaError
-from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
@@ -13,6 +12,7 @@ from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.metadata import Broker
 from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _TEXT_MAX = 300

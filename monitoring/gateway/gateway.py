@@ -9,7 +9,6 @@ from typing import Self
 
 from django.utils.functional import cached_property
 
-from monitoring.client_settings import ClientSettings
 from monitoring.clusters import Cluster
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
@@ -25,6 +24,7 @@ from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import Wire
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import SecretUnreadable
@@ -39,12 +39,12 @@ class Gateway:
     @cached_property
     def _settings(self) -> ClientSettings:
         try:
-            return self._cluster.client_settings()
+            return self._cluster.kafka_client_settings()
         except SecretUnreadable as error:
             raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
     @cached_property
-    def client_settings(self) -> ClientSettings:
+    def kafka_client_settings(self) -> ClientSettings:
         """Address, TLS and login of a client in another process, with an access token if one is
         needed. Raises Refused if a secret is unreadable."""
         return oauth.with_token(self._settings)
@@ -69,7 +69,7 @@ class Gateway:
     @cached_property
     def topics(self) -> TopicAdmin:
         """Topics and configuration, with confluent-kafka."""
-        return TopicAdmin(self.client_settings)
+        return TopicAdmin(self.kafka_client_settings)
 
     @cached_property
     def broker_configs(self) -> BrokerConfigs:
@@ -89,22 +89,22 @@ class Gateway:
     @cached_property
     def groups(self) -> GroupAdmin:
         """Consumer groups and their committed offsets, with confluent-kafka."""
-        return GroupAdmin(self.client_settings, self.wire)
+        return GroupAdmin(self.kafka_client_settings, self.wire)
 
     @cached_property
     def log_offsets(self) -> LogOffsets:
         """The offsets of logs, with confluent-kafka."""
-        return LogOffsets(self.client_settings)
+        return LogOffsets(self.kafka_client_settings)
 
     @cached_property
     def record_pages(self) -> RecordPages:
         """Records, by partition and offset."""
-        return RecordPages(self.client_settings, self.wire)
+        return RecordPages(self.kafka_client_settings, self.wire)
 
     @cached_property
     def producing(self) -> Producing:
         """Writes records, with confluent-kafka."""
-        return Producing(self.client_settings)
+        return Producing(self.kafka_client_settings)
 
     @cached_property
     def brokerd_admin(self) -> BrokerdAdmin:
@@ -125,7 +125,7 @@ class Gateway:
         if "brokerd_admin" in self.__dict__:
             self.brokerd_admin.close()
         clients = (
-            "broker_configs", "broker_metrics", "brokerd_admin", "client_settings", "groups",
+            "broker_configs", "broker_metrics", "brokerd_admin", "kafka_client_settings", "groups",
             "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics",
             "wire",
         )  # fmt: skip

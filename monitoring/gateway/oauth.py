@@ -13,10 +13,10 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from monitoring import bounded_http, egress
-from monitoring.client_settings import OAUTHBEARER, AccessToken, ClientSettings, Sasl
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
+from monitoring.kafka_client_settings import OAUTHBEARER, AccessToken, ClientSettings, Sasl
 from monitoring.reasons import Reason
 
 _BYTES_MAX = 64 * 1024

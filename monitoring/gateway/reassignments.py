@@ -11,7 +11,6 @@ from functools import partial
 from typing import TypeVar
 
 from brokerd.errors import KafkaError
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway import controller, timeouts
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
@@ -20,6 +19,7 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.kafka_client_settings import ClientSettings
 
 _ELECTION_NOT_NEEDED = 84
 _T = TypeVar("_T")

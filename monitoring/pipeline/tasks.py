@@ -20,8 +20,8 @@ EXPIRES_S = 290  # beat sends every 300 s
 
 
 @shared_task
-def roll_up_all() -> None:
-    """Send a message for each cluster that has none waiting."""
+def send_roll_ups() -> None:
+    """Queue a roll-up of each cluster that has none waiting; `due_jobs` says what is due."""
     for slug in Cluster.objects.values_list("slug", flat=True):
         send(slug)
 

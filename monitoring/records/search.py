@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.records import RecordRow
@@ -22,6 +21,7 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.records import batches, scan
 from monitoring.records.filters import Condition, RecordFilter

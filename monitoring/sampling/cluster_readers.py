@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
 from monitoring.gateway.broker_stats import CounterSource
@@ -18,6 +17,7 @@ from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.sampling.last_records import LastRecords
 from monitoring.ticks.tick import Tick
@@ -40,7 +40,7 @@ class SamplingTarget:
     def of(cls, cluster: Cluster) -> "SamplingTarget":
         """Raises InvalidAddress or SecretUnreadable if the cluster's row cannot be used."""
         zookeeper = parse_addresses(cluster.zookeeper_connect.partition("/")[0])
-        settings = cluster.client_settings()
+        settings = cluster.kafka_client_settings()
         return cls(cluster.slug, settings, AdminUrls.of(cluster), tuple(zookeeper))
 
 

@@ -15,9 +15,9 @@ import httpx
 
 from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.egress import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import event_loop
+from monitoring.kafka_client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.reasons import Reason
 from monitoring.schema_registry_settings import RegistrySettings
 

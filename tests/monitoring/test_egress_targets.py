@@ -1,8 +1,8 @@
 import pytest
 
-from monitoring.client_settings import OAUTHBEARER
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.kafka_client_settings import OAUTHBEARER
 from monitoring.models import Cluster
 from monitoring.secrets import encrypt
 

@@ -40,7 +40,9 @@ def test_every_queue_has_a_worker_process():
 
 @pytest.mark.parametrize("name", ["actions", "history", "sampling", "spark"])
 def test_deliveries_have_a_queue_of_their_own(name):
-    assert not any("deliver" in task or "send_due" in task for task in QUEUES[name].tasks)
+    assert not any(
+        "deliver" in task or "enqueue_due_deliveries" in task for task in QUEUES[name].tasks
+    )
 
 
 def test_cleanup_of_lost_plans_and_reports_is_in_another_queue():

@@ -19,7 +19,6 @@ from zlib import crc32
 import pytest
 
 from brokerd.protocol.records import BatchHeader
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -40,6 +39,7 @@ from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
@@ -52,7 +52,7 @@ DEFAULT_CONFIGS = {
 }
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
-    "broker_configs", "broker_metrics", "brokerd_admin", "client_settings", "groups",
+    "broker_configs", "broker_metrics", "brokerd_admin", "kafka_client_settings", "groups",
     "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics", "wire",
 )  # fmt: skip
 
@@ -160,7 +160,7 @@ class FakeGateway:
     """As monitoring.gateway.gateway.Gateway."""
 
     def __init__(self, cluster: FakeCluster) -> None:
-        self.client_settings = ClientSettings(((cluster.id, 9092),))
+        self.kafka_client_settings = ClientSettings(((cluster.id, 9092),))
         _CLUSTERS[cluster.id] = cluster
         self.wire = FakeWire(cluster)
         self.topics = FakeTopicAdmin(cluster)

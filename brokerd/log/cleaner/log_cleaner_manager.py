@@ -22,7 +22,7 @@ from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.context import is_transient_error
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 

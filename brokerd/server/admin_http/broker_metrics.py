@@ -20,9 +20,9 @@ from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
-    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.cluster.cluster_membership import ClusterMembership
     from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-    from brokerd.log.manager import LogManager
+    from brokerd.log.log_manager import LogManager
     from brokerd.metrics import BrokerMetrics
     from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.background.pending_reads import PendingReads
@@ -75,7 +75,7 @@ class BrokerFigures:
     """The parts of the broker from which metrics are read."""
 
     metrics: BrokerMetrics
-    cluster: ClusterClient
+    cluster: ClusterMembership
     network: Network
     logs: LogManager
     cleaner: LogCleanerManager

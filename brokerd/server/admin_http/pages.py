@@ -24,14 +24,14 @@ from brokerd.server.admin_http.exposition import CONTENT_TYPE
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.cluster.cluster_membership import ClusterMembership
     from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
     from brokerd.log.inspection import BatchInfo
     from brokerd.log.io.open_files import FileRange
-    from brokerd.log.manager import LogManager
+    from brokerd.log.log_manager import LogManager
     from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
-    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.admin_http.prometheus import PrometheusPage
     from brokerd.server.background.pending_reads import PendingReads
@@ -65,7 +65,7 @@ class AdminPages:
     """The pages, each from a query to an answer."""
 
     prometheus: PrometheusPage
-    cluster: ClusterClient
+    cluster: ClusterMembership
     network: Network
     logs: LogManager
     cleaner: LogCleanerManager

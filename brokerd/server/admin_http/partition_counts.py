@@ -11,7 +11,7 @@ from brokerd.server.admin_http.exposition import label_text
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.replication.partition import Partition
-    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.replication.state import PartitionState
 
 

@@ -22,7 +22,7 @@ from brokerd.server.admin_http.partition_counts import (
 from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.server.coordinator_runtime.group_service import GroupService
 
 PIECE_CHARS = 1 << 16

@@ -17,7 +17,7 @@ from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.log.manager import LogManager
+    from brokerd.log.log_manager import LogManager
     from brokerd.log.unified_log import UnifiedLog
 
 BROKERS, CONTROLLERS = 1, 2

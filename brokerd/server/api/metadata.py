@@ -21,7 +21,7 @@ from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_client import ClusterClient
+    from brokerd.cluster.cluster_membership import ClusterMembership
     from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.server.api.metadata_cache import MetadataCache
 
@@ -62,7 +62,7 @@ def refused_api_versions() -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class MetadataHandlers:
-    cluster: ClusterClient
+    cluster: ClusterMembership
     cache: MetadataCache
     creates_topics: bool
 

@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import storage_error
 
 if TYPE_CHECKING:
-    from brokerd.log.manager import LogManager
+    from brokerd.log.log_manager import LogManager
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable
 
 from brokerd.clock import Clock
-from brokerd.cluster.cluster_client import ClusterClient
+from brokerd.cluster.cluster_membership import ClusterMembership
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker import BrokerConfig
 from brokerd.config.group import GroupConfig
@@ -19,7 +19,7 @@ from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
-from brokerd.replication.replicas import ReplicaManager
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
 from brokerd.server.requests.ack_queues import AckQueues
@@ -56,7 +56,7 @@ class GroupService:
         config: BrokerConfig,
         clock: Clock,
         replicas: ReplicaManager,
-        cluster: ClusterClient,
+        cluster: ClusterMembership,
         pending_reads: PendingReads,
         acks: AckQueues,
     ) -> None:

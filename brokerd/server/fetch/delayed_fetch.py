@@ -19,7 +19,7 @@ from brokerd.protocol.fetch_response import (
     FetchReply,
 )
 from brokerd.protocol.framing import RequestHeader
-from brokerd.server.fetch.attempt import Attempt
+from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
 from brokerd.server.fetch.sessions import partition_key
 from brokerd.server.requests.delayed_operations import LATER
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from brokerd.replication.partition import Partition
     from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.fetch.sessions import Fetch
+    from brokerd.server.fetch.sessions import FetchContext
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
     from brokerd.server.requests.request_times import Since
@@ -65,7 +65,7 @@ class DelayedFetch:
         connection: Connection,
         header: RequestHeader,
         request: FetchRequest,
-        fetch: Fetch,
+        fetch: FetchContext,
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
@@ -88,7 +88,7 @@ class DelayedFetch:
     def _is_long(self) -> bool:
         return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
 
-    async def serve(self, attempt: Attempt | None = None) -> None:
+    async def serve(self, attempt: FetchAttempt | None = None) -> None:
         """Answers the Fetch, or delays it; `attempt` is the attempt that was made already."""
         try:
             with uncollected() if self._is_long else nullcontext():
@@ -98,7 +98,7 @@ class DelayedFetch:
             logger.exception("a fetch could not be answered")
             self._connection.close("an unexpected error in the broker")
 
-    async def _serve(self, attempt: Attempt | None) -> None:
+    async def _serve(self, attempt: FetchAttempt | None) -> None:
         connection, pending_reads = self._connection, self._handler.pending_reads
         time_s = asyncio.get_running_loop().time
         had_pending_reads = False
@@ -132,7 +132,7 @@ class DelayedFetch:
                 await asyncio.sleep(min(time_s() - begun_s, left_s))
             attempt = None
 
-    def delay(self, attempt: Attempt, timeout_s: float) -> None:
+    def delay(self, attempt: FetchAttempt, timeout_s: float) -> None:
         """Waits for min_bytes or until the time is over; unknown partitions are not read again."""
         attempt.release()
         self._fetch.waits(attempt.names)
@@ -176,20 +176,20 @@ class DelayedFetch:
         self._handler.pending_reads.begin(self.serve())
         return LATER
 
-    def _new_attempt(self, *, may_block: bool) -> Attempt:
+    def _new_attempt(self, *, may_block: bool) -> FetchAttempt:
         handler = self._handler
-        return Attempt(
+        return FetchAttempt(
             handler.led, handler.max_bytes, self._request, self._fetch,
             may_block=may_block, unknown=self._unknown,
         )  # fmt: skip
 
-    def _attempt(self) -> Attempt:
+    def _attempt(self) -> FetchAttempt:
         attempt = self._new_attempt(may_block=True)
         attempt.read(self._wanted)
         attempt.end()
         return attempt
 
-    async def _attempt_in_turns(self, *, may_block: bool) -> Attempt:
+    async def _attempt_in_turns(self, *, may_block: bool) -> FetchAttempt:
         attempt = self._new_attempt(may_block=may_block)
         try:
             await in_turns(slices(self._wanted), attempt.read)
@@ -199,11 +199,11 @@ class DelayedFetch:
         attempt.end()
         return attempt
 
-    def _send(self, attempt: Attempt) -> None:
+    def _send(self, attempt: FetchAttempt) -> None:
         parts = self._handler.answer(self._connection, self._header, self._fetch, attempt)
         self._connection.deliver(self._slot, parts)
 
-    async def _send_in_turns(self, attempt: Attempt) -> None:
+    async def _send_in_turns(self, attempt: FetchAttempt) -> None:
         if len(attempt.replies) <= AT_ONCE_MAX:
             self._send(attempt)
             return

@@ -20,9 +20,9 @@ from brokerd.protocol.fetch_response import (
     encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
-from brokerd.server.fetch.attempt import Attempt
 from brokerd.server.fetch.current_leaders import endpoints_of, with_leader
 from brokerd.server.fetch.delayed_fetch import AT_ONCE_MAX, DelayedFetch, slices
+from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.memo import memo_of
 from brokerd.turns import in_thread, in_turns
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from brokerd.clock import Clock
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.fetch.sessions import Fetch, FetchSessions
+    from brokerd.server.fetch.sessions import FetchContext, FetchSessions
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
     from brokerd.server.requests.delayed_operations import Purgatory
@@ -62,7 +62,7 @@ class FetchHandler:
             delayed = DelayedFetch(self, connection, header, request, fetch)
             self.pending_reads.begin(delayed.serve())
             return
-        attempt = Attempt(self.led, self.max_bytes, request, fetch, may_block=False)
+        attempt = FetchAttempt(self.led, self.max_bytes, request, fetch, may_block=False)
         attempt.read(fetch.partitions)
         attempt.end()
         if attempt.pending_reads:
@@ -95,12 +95,16 @@ class FetchHandler:
             return
         await DelayedFetch(self, connection, header, request, fetch, slot, since).serve()
 
-    def _begin(self, header: RequestHeader, request: FetchRequest) -> Fetch:
+    def _begin(self, header: RequestHeader, request: FetchRequest) -> FetchContext:
         uses_topic_ids = header.api_version >= TOPIC_IDS_FROM
         return self.sessions.begin(request, uses_topic_ids, self.clock.now_ms())
 
     def answer(
-        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
+        self,
+        connection: Connection,
+        header: RequestHeader,
+        fetch: FetchContext,
+        attempt: FetchAttempt,
     ) -> list[Any]:
         """The parts of the response, or of one with the session's error."""
         version = header.api_version
@@ -118,7 +122,11 @@ class FetchHandler:
         )
 
     async def answer_in_turns(
-        self, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
+        self,
+        connection: Connection,
+        header: RequestHeader,
+        fetch: FetchContext,
+        attempt: FetchAttempt,
     ) -> list[Any]:
         """As `answer`, for many partitions."""
         version = header.api_version
@@ -141,7 +149,7 @@ class FetchHandler:
         )
 
     def _to_send(
-        self, version: int, fetch: Fetch, attempt: Attempt, some: list[FetchReply]
+        self, version: int, fetch: FetchContext, attempt: FetchAttempt, some: list[FetchReply]
     ) -> list[FetchReply]:
         """Those of some replies that are sent, without those that a session leaves out; errors of
         all are counted."""

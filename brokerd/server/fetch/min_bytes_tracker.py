@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
-from brokerd.server.fetch.attempt import ENOUGH, FILES_MAX, Attempt, bytes_now
+from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,7 +28,7 @@ class MinBytesTracker:
         led: LedPartitions,
         request: FetchRequest,
         wanted: Sequence[FetchPartition],
-        attempt: Attempt,
+        attempt: FetchAttempt,
     ) -> None:
         """`wanted` are the partitions of the attempt, in its order."""
         self._led = led
@@ -36,7 +36,7 @@ class MinBytesTracker:
         self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
         self.saw(attempt)
 
-    def saw(self, attempt: Attempt) -> None:
+    def saw(self, attempt: FetchAttempt) -> None:
         """Another attempt was not enough: counts from what it found."""
         self._least = attempt.min_bytes
         self._there = attempt.there

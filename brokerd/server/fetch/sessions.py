@@ -132,7 +132,7 @@ class Session:
         return changed
 
 
-class Fetch:
+class FetchContext:
     """One request: the partitions to read; and after the read, which replies are sent."""
 
     __slots__ = (
@@ -228,13 +228,13 @@ class FetchSessions:
     def partition_count(self) -> int:
         return sum(len(each.partitions) for each in self._sessions.values())
 
-    def begin(self, request: FetchRequest, uses_topic_ids: bool, now_ms: int) -> Fetch:
+    def begin(self, request: FetchRequest, uses_topic_ids: bool, now_ms: int) -> FetchContext:
         """The partitions to read for a request. Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND,
         INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR; then the fetcher begins a new
         session."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._remove(request.session_id)
-            return Fetch(
+            return FetchContext(
                 self, _once_each(request.partitions), uses_topic_ids=uses_topic_ids,
                 wants_session=request.session_epoch == INITIAL_EPOCH,
             )  # fmt: skip
@@ -253,7 +253,7 @@ class FetchSessions:
             )
         return self._go_on(session, request, now_ms)
 
-    def _go_on(self, session: Session, request: FetchRequest, now_ms: int) -> Fetch:
+    def _go_on(self, session: Session, request: FetchRequest, now_ms: int) -> FetchContext:
         before = session.size
         session.update(request.partitions, request.forgotten, self._names())
         self._size += session.size - before
@@ -264,10 +264,10 @@ class FetchSessions:
         if not session.partitions or not self._make_room(0, 0, now_ms):
             partitions = [each.wanted for each in session.partitions.values()]
             self._remove(session.id)
-            return Fetch(self, partitions)
+            return FetchContext(self, partitions)
         session.epoch = 1 if session.epoch == INT32_MAX else session.epoch + 1
         partitions = [each.wanted for each in session.partitions.values()]
-        return Fetch(self, partitions, session=session)
+        return FetchContext(self, partitions, session=session)
 
     def create(
         self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.io.open_files import OPEN_FILES_MAX
-from brokerd.server.network.admission import (
-    Admission,
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection_quotas import (
+    ConnectionQuotas,
     descriptors_for_connections,
     limits_by_address,
 )
-from brokerd.server.network.connection import Connection
 from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.listeners import Listeners
-from brokerd.server.network.new_connections import FIRST_REQUEST_S, NewConnections
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
+from brokerd.server.network.silent_connections import FIRST_REQUEST_S, SilentConnections
 from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
 from brokerd.server.network.tls_socket import TlsSocket
 
@@ -54,13 +54,13 @@ class Network:
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
-        self._new_connections = NewConnections()
+        self._silent = SilentConnections()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
         self.host_lookups = HostLookups()
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
+        self._quotas = ConnectionQuotas(descriptors_for_connections(limit, OPEN_FILES_MAX))
         self._overrides_text = ""
         self._overrides: dict[str, int] = {}
         self._resolving: asyncio.Task[None] | None = None
@@ -122,7 +122,7 @@ class Network:
             self._resolving = asyncio.ensure_future(self._resolve())
         several = len(config.listeners) > 1
         self._protected = config.inter_broker_listener_name if several else None
-        self._admission.limit(
+        self._quotas.limit(
             ConnectionLimits(config.max_connections, config.max_connection_creation_rate),
             config.listener_limits(), config.max_connections_per_ip, self._overrides,
         )  # fmt: skip
@@ -186,9 +186,9 @@ class Network:
                 self._log_once("accept", text)
                 self._pause(name, ACCEPT_PAUSE_S)
                 return
-            host, admission = address[0], self._admission
-            full, listener_full = admission.is_full, admission.is_listener_full(name)
-            if not admission.admit(host, name, name == self._protected):
+            host, quotas = address[0], self._quotas
+            full, listener_full = quotas.is_full, quotas.is_listener_full(name)
+            if not quotas.admit(host, name, name == self._protected):
                 self._refuse(client, host)
                 continue
             if listener_full:
@@ -203,31 +203,31 @@ class Network:
             self._set_options(client)
             connection = self._connection(client, host, name)
         except Exception as error:  # the peer has gone, or memory or the selector is short
-            self._admission.leave(host, name)
+            self._quotas.leave(host, name)
             client.close()
             self._log_once("begin", f"a connection of {host} on {name} could not begin: {error!r}")
             return
         self.opened[name] += 1
         self.connections.add(connection)
-        self._new_connections.add(connection, monotonic())
+        self._silent.add(connection, monotonic())
 
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may accept a connection now; if not, it is paused until it may."""
-        admission, is_protected = self._admission, name == self._protected
+        quotas, is_protected = self._quotas, name == self._protected
         now_s = monotonic()
         room_in_s: float | None = 0.0
-        if admission.is_listener_full(name):
-            room_in_s = self._new_connections.wait_s(now_s, name)
+        if quotas.is_listener_full(name):
+            room_in_s = self._silent.wait_s(now_s, name)
             self._log_full(
                 f"full {name}",
-                f"{admission.open_on(name)} connections are open on {name}, which is the most"
+                f"{quotas.open_on(name)} connections are open on {name}, which is the most"
                 f" (listener.name.{name.lower()}.max.connections)",
             )
-        elif admission.is_full and not is_protected:
-            room_in_s = self._new_connections.wait_s(now_s)
+        elif quotas.is_full and not is_protected:
+            room_in_s = self._silent.wait_s(now_s)
             self._log_full(
                 "full",
-                f"{admission.open} connections are open, which is the most (max.connections, or the"
+                f"{quotas.open} connections are open, which is the most (max.connections, or the"
                 " limit of open files)",
             )
         if room_in_s != 0.0:
@@ -235,7 +235,7 @@ class Network:
         if room_in_s is None:
             self.listeners.pause(name)
             return False
-        delay_s = max(room_in_s, admission.delay_s(now_s, name, is_protected))
+        delay_s = max(room_in_s, quotas.delay_s(now_s, name, is_protected))
         if delay_s > 0:
             self._pause(name, delay_s)
         return delay_s <= 0
@@ -250,7 +250,7 @@ class Network:
     def _end_silent(self, listener: str | None = None) -> bool:
         """Closes a connection that has sent no request, to make room for another (of a listener or
         of all). Returns whether there was one. Only some are logged: there may be thousands."""
-        silent = self._new_connections.to_end(monotonic(), listener)
+        silent = self._silent.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
@@ -310,11 +310,11 @@ class Network:
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
-        self._new_connections.discard(connection)
+        self._silent.discard(connection)
         self._waiting.pop(connection, None)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes
-        self._admission.leave(connection.peer_host, connection.listener)
+        self._quotas.leave(connection.peer_host, connection.listener)
         self._resume_crowded()
 
     def wait_for_memory(self, connection: Connection) -> None:

@@ -200,7 +200,7 @@ class ProduceBatcher:
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> Place:
         try:
-            partition = self._admit(request, wanted, header)
+            partition = self._writable_partition(request, wanted, header)
         except KafkaError as error:
             return error.alone()
         assert wanted.records is not None
@@ -217,7 +217,7 @@ class ProduceBatcher:
         batches.append(wanted.records)
         return partition, len(batches) - 1
 
-    def _admit(
+    def _writable_partition(
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> Partition:
         """The partition of these records, if it may be written to. Raises KafkaError."""

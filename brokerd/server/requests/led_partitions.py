@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.replication.epochs import check_current_epoch
+from brokerd.replication.epoch_truncation import check_current_epoch
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.metrics import BrokerMetrics
     from brokerd.replication.partition import Partition
-    from brokerd.replication.replicas import ReplicaManager
+    from brokerd.replication.replica_manager import ReplicaManager
 
 _EXPECTED = {
     ApiKey.PRODUCE: frozenset({

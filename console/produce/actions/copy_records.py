@@ -31,10 +31,10 @@ from console.produce.models import CopyState
 from console.records import services as records
 from console.topics.actions import shared
 from console.ui import numbers
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
@@ -111,7 +111,7 @@ class CopyRecords(ItemsAction):
         cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
         with source_gateway(gateway, params, cluster) as reader:
-            source = reader.client_settings if is_across(params) else None
+            source = reader.kafka_client_settings if is_across(params) else None
         end_s = time.monotonic() + _RUN_S
         yield _share(params, state)
         for key in keys:

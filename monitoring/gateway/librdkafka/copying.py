@@ -8,13 +8,13 @@ import time
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.records import RecordRow
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _GROUP_RECORDS, _GROUP_BYTES = 500, 4 << 20

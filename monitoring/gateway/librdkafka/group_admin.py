@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, Refused
 from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 # Kafka answers with these while members are there: only they may commit then.

@@ -26,10 +26,10 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
-from monitoring.client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 T = TypeVar("T")

@@ -7,13 +7,13 @@ SaslAuthenticate v1 = bytes                      → error i16, message s?, byte
 import secrets
 from struct import Struct
 
-from monitoring.client_settings import OAUTHBEARER, Sasl
 from monitoring.gateway import oauth
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import printable
+from monitoring.kafka_client_settings import OAUTHBEARER, Sasl
 from monitoring.reasons import Reason
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36

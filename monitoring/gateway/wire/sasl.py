@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Generator
 from secrets import compare_digest
 
-from monitoring.client_settings import OAUTHBEARER, PLAIN, AccessToken, Sasl
+from monitoring.kafka_client_settings import OAUTHBEARER, PLAIN, AccessToken, Sasl
 
 ITERATIONS_MAX = 1_000_000  # a server could demand hours of hashing
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}

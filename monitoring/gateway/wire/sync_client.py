@@ -10,7 +10,6 @@ from functools import partial
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.records import BatchHeader
-from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unreadable
@@ -20,6 +19,7 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _GRACE_S = 0.5  # for the work after the last response

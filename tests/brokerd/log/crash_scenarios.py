@@ -20,7 +20,7 @@ os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points ca
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, crash_points, names
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 CONFIG = LogConfig(segment_bytes=2000)

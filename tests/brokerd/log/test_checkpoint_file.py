@@ -10,7 +10,7 @@ from brokerd.log import checkpoint_round, checkpoints
 from brokerd.log.checkpoint_file import CheckpointFile, SyncJob
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.io.flush import FlushJob
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, Disk, batch, records
 

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 
 WRITER = """
 import sys
 from brokerd.config.log_config import LogConfig
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 manager = LogManager.open([sys.argv[1]], 1, now_ms=NOW_MS)

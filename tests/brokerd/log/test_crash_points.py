@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.cleaner.support import CompactedLog, last_values
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records

@@ -9,7 +9,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.cleaner.replace_segments import SwapSyncJob
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log
 

@@ -15,7 +15,7 @@ from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.io import flush
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.io.page_cache import READS_MAX, PendingRead
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
 

@@ -8,7 +8,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)

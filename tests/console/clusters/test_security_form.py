@@ -37,7 +37,7 @@ def edit(browser, form):
 def test_a_password_is_stored_encrypted_and_never_shown(browser):
     assert add(browser, LOGIN).status_code == 302
     cluster = Cluster.objects.get(slug="other")
-    assert cluster.client_settings().sasl.password == " top secret "
+    assert cluster.kafka_client_settings().sasl.password == " top secret "
     assert "top secret" not in cluster.sasl_password
     page = browser.get(reverse("cluster-edit", args=["other"])).content.decode()
     assert "top secret" not in page
@@ -51,7 +51,7 @@ def test_an_empty_password_keeps_the_stored_one(browser):
     add(browser, LOGIN)
     form = LOGIN | {"new_sasl_password": "", "name": "Renamed"}
     assert edit(browser, form).status_code == 302
-    assert Cluster.objects.get(slug="other").client_settings().sasl.password == " top secret "
+    assert Cluster.objects.get(slug="other").kafka_client_settings().sasl.password == " top secret "
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_a_password_that_is_not_used_any_more_is_deleted(browser):
 
 def test_a_client_certificate_is_stored_with_its_key(browser):
     assert add(browser, MUTUAL).status_code == 302
-    tls = Cluster.objects.get(slug="other").client_settings().tls
+    tls = Cluster.objects.get(slug="other").kafka_client_settings().tls
     assert (tls.certificate_pem, tls.key_password) == (CLIENT.chain.strip(), "k3y")
     assert edit(browser, MUTUAL | {"new_private_key": "", "name": "Renamed"}).status_code == 302
-    assert Cluster.objects.get(slug="other").client_settings().tls == tls
+    assert Cluster.objects.get(slug="other").kafka_client_settings().tls == tls
 
 
 @pytest.mark.parametrize(

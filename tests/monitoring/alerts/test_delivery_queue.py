@@ -38,8 +38,8 @@ def named(*deliveries):
 @pytest.mark.django_db
 def test_send_due_does_not_queue_a_delivery_twice(make_rule, redis_server):
     [delivery] = owed(make_rule())
-    tasks.send_due()
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
+    tasks.enqueue_due_deliveries()
     assert not delivery_queue.enqueue(delivery.pk)
     assert queued(redis_server) == named(delivery)
 
@@ -47,13 +47,13 @@ def test_send_due_does_not_queue_a_delivery_twice(make_rule, redis_server):
 @pytest.mark.django_db
 def test_a_lost_delivery_is_queued_again_after_a_time(make_rule, redis_server):
     [delivery] = owed(make_rule())
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     redis_server.client().delete(QUEUE)
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     assert queued(redis_server) == []
     long_ago = timezone.now() - delivery_queue.LOST_AFTER
     AlertDelivery.objects.update(queued_at=long_ago)
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     assert queued(redis_server) == named(delivery)
 
 
@@ -63,14 +63,14 @@ def test_a_delivery_that_could_not_be_queued_is_queued_by_send_due(make_rule, re
     redis_server.kill()
     assert not delivery_queue.enqueue(delivery.pk)
     redis_server.start()
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     assert queued(redis_server) == named(delivery)
 
 
 @pytest.mark.django_db
 def test_a_delivery_that_is_not_due_is_not_queued(make_rule, redis_server):
     [later] = owed(make_rule(), next_attempt_at=timezone.now() + timedelta(hours=1))
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     assert not delivery_queue.enqueue(later.pk)
     assert queued(redis_server) == []
 
@@ -92,7 +92,7 @@ def test_few_deliveries_of_a_rule_are_in_progress_at_a_time(
 def test_many_deliveries_of_one_rule_do_not_delay_another_rule(make_rule, redis_server):
     many = owed(make_rule(), 50)
     [other] = owed(make_rule("other"))
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     assert set(queued(redis_server)) == set(named(*many[: delivery_queue.IN_PROGRESS_MAX], other))
 
 
@@ -104,7 +104,7 @@ def test_webhooks_that_do_not_answer_do_not_delay_others(make_rule, webhook_serv
             owed(make_rule(f"silent {number}", webhook=url), 20)
         answers = make_rule("answers", webhook=webhook_server.url)
         theirs = owed(answers, 8)
-        tasks.send_due()
+        tasks.enqueue_due_deliveries()
         with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):
             wait_until(lambda: len(webhook_server.received) == len(theirs), "all arrived", 120)
             waiting = AlertDelivery.objects.filter(state="waiting").exclude(rule=answers)
@@ -122,7 +122,7 @@ def test_an_attempt_whose_worker_is_killed_is_made_again(make_rule, webhook_serv
     delivery.rule.save()
     long_ago = timezone.now() - delivery_queue.LOST_AFTER
     AlertDelivery.objects.update(queued_at=long_ago, next_attempt_at=long_ago)
-    tasks.send_due()
+    tasks.enqueue_due_deliveries()
     with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):
         wait_until(lambda: webhook_server.received, "it arrived", 120)
         wait_until(lambda: AlertDelivery.objects.filter(state="delivered").exists(), "noted")

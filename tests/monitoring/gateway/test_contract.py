@@ -364,7 +364,7 @@ def test_a_range_is_copied_with_key_headers_and_time(gateway, name):
     request = CopyRequest(name, 1, 1, 5, target, True, 3)
     first = gateway.producing.copy(request)
     assert (first.next_offset, len(first.written), first.error) == (4, 3, "")
-    source = gateway.client_settings  # as if it were another cluster
+    source = gateway.kafka_client_settings  # as if it were another cluster
     rest = gateway.producing.copy(dataclasses.replace(request, first=4), source)
     assert (rest.next_offset, [each.offset for each in rest.written]) == (5, [3])
     rows = gateway.record_pages.read(target, 1, 0, 9).rows

@@ -153,7 +153,7 @@ def test_the_controller_is_asked_over_tls_and_with_a_login(cluster, protocol):
 
 
 def test_a_reader_logs_in_again_when_its_session_ends(cluster):
-    settings = cluster("SASL_PLAINTEXT", "SCRAM-SHA-512").client_settings()
+    settings = cluster("SASL_PLAINTEXT", "SCRAM-SHA-512").kafka_client_settings()
 
     async def read_twice():
         reader = ClusterReader(settings, None, now_ms)

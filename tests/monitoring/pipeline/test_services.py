@@ -97,13 +97,13 @@ def test_a_run_of_a_worker_that_ended_is_noted(cluster, monkeypatch):
 def test_a_waiting_report_goes_first_and_one_message_of_a_cluster_waits(cluster, monkeypatch):
     sent = []
     monkeypatch.setattr(tasks.current_app, "send_task", lambda *args, **_: sent.append(args))
-    tasks.roll_up_all()
-    tasks.roll_up_all()
+    tasks.send_roll_ups()
+    tasks.send_roll_ups()
     assert sent == [("monitoring.pipeline.tasks.roll_up", ("local",))]
     Report.objects.create(kind="throughput-and-lag", cluster=cluster)
     tasks.roll_up("local")
     assert not PipelineRun.objects.exists()
-    tasks.roll_up_all()
+    tasks.send_roll_ups()
     assert len(sent) == 2
 
 

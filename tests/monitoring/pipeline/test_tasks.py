@@ -24,7 +24,7 @@ def test_a_round_of_beat_does_all_hours_one_message_each(
     write(root, ticks(3, 2, start_ms - HOUR_MS, has_topics=False))
     port = str(spark_server.port)
     with worker("spark", SPARK_CONNECT_PORT=port, HISTORY_URL=settings.HISTORY_URL) as running:
-        tasks.roll_up_all()
+        tasks.send_roll_ups()
         deadline = time.monotonic() + _DEADLINE_S
         done = PipelineRun.objects.filter(kind="hour", state=RunState.DONE)
         while done.count() < 2:

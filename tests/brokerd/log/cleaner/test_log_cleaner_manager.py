@@ -19,7 +19,7 @@ from brokerd.log.cleaner.log_cleaner_manager import (
 )
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
 from brokerd.log.io.page_cache import PendingRead
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.segments.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,

@@ -11,7 +11,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import DiskJob
 from brokerd.log.dirs.log_dir import LogDirError
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.segments import timestamp_search
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records

@@ -14,7 +14,7 @@ from brokerd.log.context import LogContext
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.segments.segment import Segment
 from brokerd.replication.partition import Partition
-from brokerd.replication.replicas import ReplicaManager
+from brokerd.replication.replica_manager import ReplicaManager
 from tests.brokerd.log.managers import crash, start
 from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 from tests.brokerd.replication.support import state

@@ -12,7 +12,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import inspection, retention
-from brokerd.log.manager import DEFAULT_INTERVALS, LogManager
+from brokerd.log.log_manager import DEFAULT_INTERVALS, LogManager
 from brokerd.log.segments import timestamp_search
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches

@@ -11,7 +11,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.api.delete_records import DeleteRecordsHandler

@@ -21,7 +21,7 @@ from brokerd.coordinator.group.records import (
 )
 from brokerd.coordinator.group.store import GroupStore
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch

@@ -20,7 +20,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.records import Record, encode_batch, iter_batches
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.attempt import Attempt, led_partition
+from brokerd.server.fetch.fetch_attempt import FetchAttempt, led_partition
 from brokerd.server.fetch.sessions import FetchSessions
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
@@ -168,7 +168,7 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)
     known = led(lambda _, index: partitions[index])
     with pytest.raises(RuntimeError):
-        Attempt(known, 1 << 20, asked, fetch).read(fetch.partitions)
+        FetchAttempt(known, 1 << 20, asked, fetch).read(fetch.partitions)
     assert [file.pins for file in context.files._open] == [0, 0]
 
 

@@ -15,7 +15,7 @@ import pytest
 from brokerd.config.broker import parse
 from brokerd.metrics import LoopTimes
 from brokerd.server.network import network as network_module
-from brokerd.server.network import new_connections as new_connections_module
+from brokerd.server.network import silent_connections as new_connections_module
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.network import STALLED_S, Network
 from brokerd.server.network.output import OutputQueue

@@ -13,13 +13,13 @@ import pytest
 
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
-from monitoring.client_settings import ClientSettings
 from monitoring.clusters import parse_addresses
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import workers as module
 from monitoring.gateway.librdkafka.workers import Workers
 from monitoring.gateway.record_pages import ReadRequest
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.models import Cluster
 from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
@@ -139,7 +139,7 @@ def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_clu
         live_cluster.create_topic(topic, 1)
         _produce_zeros(live_cluster, topic, size_bytes)
     workers = Workers(os.getpid())
-    settings, spans = live_cluster.row().client_settings(), {0: range(1)}
+    settings, spans = live_cluster.row().kafka_client_settings(), {0: range(1)}
     request = ReadRequest(settings, "bomb", 0, None, None, 5, 64 << 20, 30, spans)
     try:
         with pytest.raises(Unreadable, match="short of memory"):
@@ -195,7 +195,7 @@ def test_another_error_is_reported_with_its_text(workers):
 
 PARENT = """
 import os, sys, threading, time
-from monitoring.client_settings import ClientSettings
+from monitoring.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
 settings = ClientSettings((("127.0.0.1", int(sys.argv[1].split(":")[1])),))
 call = lambda *told: workers.call("describe_configs", *told, limit_s=120)

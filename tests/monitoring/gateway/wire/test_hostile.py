@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
-from monitoring.client_settings import ClientSettings
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
@@ -17,6 +16,7 @@ from monitoring.gateway.wire import commits, connection, groups, log_dirs, metad
 from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.kafka_client_settings import ClientSettings
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
     decoded_metadata,

@@ -38,7 +38,7 @@ class _Pace:
         self._tokens -= 1.0
 
 
-class Admission:
+class ConnectionQuotas:
     """The connections of one broker, counted by address and listener. Limits may change at any
     time."""
 

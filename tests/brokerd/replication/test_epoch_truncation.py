@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.replication.epochs import check_current_epoch, truncation
+from brokerd.replication.epoch_truncation import check_current_epoch, truncation
 
 
 def test_the_current_epoch_and_none_at_all_pass() -> None:

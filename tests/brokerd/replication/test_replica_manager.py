@@ -7,8 +7,8 @@ from uuid import UUID
 from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
-from brokerd.log.manager import LogManager
-from brokerd.replication.replicas import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
+from brokerd.log.log_manager import LogManager
+from brokerd.replication.replica_manager import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
 from tests.brokerd.log.support import NOW_MS, batch
 from tests.brokerd.replication.support import state
 

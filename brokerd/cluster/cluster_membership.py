@@ -53,7 +53,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class ClusterClient:
+class ClusterMembership:
     """One broker's membership of the cluster. All methods run on the event loop.
 
     `on_change` is awaited with each change of the image, one after another, after the image took it

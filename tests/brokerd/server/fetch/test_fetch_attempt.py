@@ -10,8 +10,8 @@ from brokerd.log.segments import segment_list
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch import attempt as attempt_module
-from brokerd.server.fetch.attempt import Attempt
+from brokerd.server.fetch import fetch_attempt as attempt_module
+from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.sessions import FetchSessions
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.log.test_transactions import data, plain
@@ -46,11 +46,11 @@ class Bench:
     def attempt(
         self, *, offset: int = 0, at_a_time: int = COUNT, min_bytes: int = 1, isolation: int = 0,
         **more: Any,
-    ) -> Attempt:  # fmt: skip
+    ) -> FetchAttempt:  # fmt: skip
         wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
         request = FetchRequest(-1, 0, min_bytes, 1 << 20, isolation, 0, -1, wanted, [])
         fetch = FetchSessions(1, lambda: 1).begin(request, False, NOW_MS)
-        attempt = Attempt(led(self._get), 1 << 20, request, fetch, **more)
+        attempt = FetchAttempt(led(self._get), 1 << 20, request, fetch, **more)
         for start in range(0, COUNT, at_a_time):
             attempt.read(fetch.partitions[start : start + at_a_time])
         attempt.end()

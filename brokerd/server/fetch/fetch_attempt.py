@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.sessions import Fetch
+    from brokerd.server.fetch.sessions import FetchContext
     from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000
@@ -33,7 +33,7 @@ ENOUGH = 1 << 31
 UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-class Attempt:
+class FetchAttempt:
     """One attempt of a Fetch: its replies so far, and whether they may be sent before max_wait_ms
     is over. `read` is called for all partitions, at once or in parts, then `end`. Without
     `may_block` nothing waits for the disk: `pending_reads` must be loaded before the next attempt,
@@ -52,7 +52,7 @@ class Attempt:
         led: LedPartitions,
         room: int,
         request: FetchRequest,
-        fetch: Fetch,
+        fetch: FetchContext,
         *,
         may_block: bool = True,
         unknown: list[FetchReply] | None = None,

@@ -14,7 +14,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
-from brokerd.log.manager import LogManager
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records, segments_of
