@@ -72,7 +72,7 @@ class Shown:
 def pages_of(cluster: Synthetic) -> list[Shown]:
     """The pages of the row."""
     base = f"/c/{SLUG}"
-    lines = ".chart path"  # in the chart's frame or, if it is quicker, Plotly's
+    lines = ".chart-preview, .chart .js-line"  # of the frame or, if it is quicker, of Plotly
     charts = ".chart .main-svg"
     return [
         Shown("overview", f"{base}/", "#live-dashboard .stat-value"),
@@ -168,7 +168,8 @@ def _first_visit(browser: Browser, site: Site, page: Shown) -> Measured:
 def _wait_for(tab: Page, page: Shown) -> None:
     if page.chart:
         tab.locator(".chart").first.scroll_into_view_if_needed()
-    tab.locator(page.rows).first.wait_for()
+    # A line without height, of a value that never changes, is not "visible" to Playwright.
+    tab.locator(page.rows).first.wait_for(state="attached")
 
 
 def _clicks(browser: Browser, site: Site, pages: Sequence[Shown]) -> dict[str, Measured]:
@@ -190,6 +191,7 @@ def _clicks(browser: Browser, site: Site, pages: Sequence[Shown]) -> dict[str, M
 
 
 def _click(tab: Page, page: Shown, number: int) -> float:
+    tab.wait_for_load_state("networkidle")  # a user looks at a page before the next click
     with tab.expect_navigation(wait_until="commit"):
         asked = {"path": page.path, "rows": page.rows, "chart": page.chart, "number": number}
         tab.evaluate(_CLICK, asked)
