@@ -38,6 +38,12 @@ KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
 # Before a client is authenticated, Spark buffers a message of up to 2 GiB and has no setting that
 # limits it. This limits all direct buffers; Netty's default is the size of the heap.
 _BUFFERS = "256m"
+# After a roll-up Spark needs 70 MB of heap, of the 500 that it took. A full collection gives the
+# rest back at once: 480 MB of the process remain instead of 965.
+_SMALL_HEAP = (
+    "-XX:+UseSerialGC -Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20"
+    " -XX:-ShrinkHeapInSteps"
+)
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")
 
 
@@ -64,8 +70,10 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.driver.bindAddress": address,
         "spark.driver.host": address,
         "spark.driver.extraJavaOptions": (
-            f'-XX:+UseSerialGC -XX:MaxDirectMemorySize={_BUFFERS} "-Djava.io.tmpdir={temporary}"'
+            f'{_SMALL_HEAP} -XX:MaxDirectMemorySize={_BUFFERS} "-Djava.io.tmpdir={temporary}"'
         ),
+        # Spark asks for a full collection; its default is 30 minutes.
+        "spark.cleaner.periodicGC.interval": "5min",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(config.port),
         "spark.connect.authenticate.token": secret,
