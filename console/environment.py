@@ -56,14 +56,14 @@ class Environment:
     def integer(self, name: str, default: int, lowest: int, highest: int) -> int:
         """An integer from `lowest` to `highest`; the default if it is invalid."""
         value = self.text(name, str(default))
-        form = f"write a whole number from {lowest} to {highest} (unset, it is {default})"
+        hint = f"write a whole number from {lowest} to {highest} (unset, it is {default})"
         try:
             number = int(value)
         except ValueError:
-            self.problems.append(f"{name}={value} is not a whole number: {form}")
+            self.problems.append(f"{name}={value} is not a whole number: {hint}")
             return default
         if not lowest <= number <= highest:
-            self.problems.append(f"{name}={number} is out of range: {form}")
+            self.problems.append(f"{name}={number} is out of range: {hint}")
             return default
         return number
 

@@ -50,60 +50,60 @@ def heap(value: str) -> str:
 
 def password(value: str) -> str:
     """A valid password for the admin (AUTH_PASSWORD_VALIDATORS)."""
-    form = "choose another, or unset it to have one generated"
+    hint = "choose another, or unset it to have one generated"
     if len(value) < PASSWORD_LENGTH_MIN:
-        return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {form}"
+        return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {hint}"
     if value.lower() in CommonPasswordValidator().passwords:
-        return f"is a common password: {form}"
+        return f"is a common password: {hint}"
     if is_like_name(value, ADMIN_NAME):
-        return f"is too similar to the user name {ADMIN_NAME!r}: {form}"
+        return f"is too similar to the user name {ADMIN_NAME!r}: {hint}"
     return ""
 
 
 def zookeeper_connect(value: str) -> str:
     """`HOST:PORT,HOST:PORT/CHROOT`, as Kafka's `zookeeper.connect`."""
-    form = "write HOST:PORT,HOST:PORT/CHROOT, such as zk1:2181,zk2:2181/aerie"
+    hint = "write HOST:PORT,HOST:PORT/CHROOT, such as zk1:2181,zk2:2181/aerie"
     if "://" in value:
-        return f"is a URL: {form}"
+        return f"is a URL: {hint}"
     servers, slash, chroot = value.partition("/")
     for server in servers.split(","):
         if problem := _host_and_port(server.strip()):
-            return f"{problem}: {form}"
+            return f"{problem}: {hint}"
     if slash and (not chroot or chroot.endswith("/") or "//" in chroot or "," in chroot):
-        return f"has the chroot '/{chroot}', which is not a valid path of ZooKeeper: {form}"
+        return f"has the chroot '/{chroot}', which is not a valid path of ZooKeeper: {hint}"
     return ""
 
 
 def redis_url(value: str) -> str:
     """`redis://` or `rediss://`, optionally with the number of a database."""
-    form = "write redis://:PASSWORD@HOST:6379/0 (rediss:// for TLS)"
+    hint = "write redis://:PASSWORD@HOST:6379/0 (rediss:// for TLS)"
     parts = _split(value)
     if parts is None or parts.scheme not in ("redis", "rediss"):
-        return f"is not the URL of a Redis: {form}"
+        return f"is not the URL of a Redis: {hint}"
     if problem := _host_and_port(parts.netloc.rpartition("@")[2]):
-        return f"{problem}: {form}"
+        return f"{problem}: {hint}"
     if parts.path not in ("", "/") and not re.fullmatch(r"/\d{1,4}", parts.path):
-        return f"has {parts.path!r} where the number of the database belongs: {form}"
+        return f"has {parts.path!r} where the number of the database belongs: {hint}"
     return ""
 
 
 def database_url(value: str) -> str:
     """PostgreSQL or SQLite, with a database name."""
-    form = "write postgres://USER:PASSWORD@HOST:5432/DATABASE or sqlite:////FOLDER/FILE"
+    hint = "write postgres://USER:PASSWORD@HOST:5432/DATABASE or sqlite:////FOLDER/FILE"
     quoted = "(write @ : / in a password as %40 %3A %2F)"
     parts = _split(value)
     if parts is None or "://" not in value:
-        return f"is not the URL of a database: {form} {quoted}"
+        return f"is not the URL of a database: {hint} {quoted}"
     if parts.scheme not in (*_POSTGRES, "sqlite"):
-        return f"names {parts.scheme!r}, but Aerie keeps its data in PostgreSQL or SQLite: {form}"
+        return f"names {parts.scheme!r}, but Aerie keeps its data in PostgreSQL or SQLite: {hint}"
     if parts.scheme == "sqlite" and parts.netloc:
-        return f"has {parts.netloc!r} as its host, but SQLite has none: {form}"
+        return f"has {parts.netloc!r} as its host, but SQLite has none: {hint}"
     if not parts.path.strip("/"):
-        return f"names no database: {form}"
+        return f"names no database: {hint}"
     server = parts.netloc.rpartition("@")[2]
     if not server or server.lower().startswith("%2f"):  # the folder of a Unix socket
         return ""
-    return f"{problem}: {form} {quoted}" if (problem := _host_and_port(server)) else ""
+    return f"{problem}: {hint} {quoted}" if (problem := _host_and_port(server)) else ""
 
 
 def needs_postgres_driver(value: str) -> bool:
@@ -113,28 +113,28 @@ def needs_postgres_driver(value: str) -> bool:
 
 def history_url(value: str) -> str:
     """A folder: local, on S3 or on HDFS."""
-    form = "write file:///FOLDER, s3a://BUCKET/FOLDER or hdfs://HOST:8020/FOLDER"
+    hint = "write file:///FOLDER, s3a://BUCKET/FOLDER or hdfs://HOST:8020/FOLDER"
     scheme, mark, rest = value.partition("://")
     if not mark:
-        return "" if value.startswith("/") else f"is not the URL of a folder: {form}"
+        return "" if value.startswith("/") else f"is not the URL of a folder: {hint}"
     if scheme not in _HISTORY_SCHEMES:
-        return f"names {scheme!r}, which is not supported for history: {form}"
+        return f"names {scheme!r}, which is not supported for history: {hint}"
     if scheme == "file":
         is_path = rest.startswith("/") and rest.strip("/")
-        return "" if is_path else f"is not an absolute path: {form}"
-    return "" if rest.strip("/") else f"names no bucket or folder: {form}"
+        return "" if is_path else f"is not an absolute path: {hint}"
+    return "" if rest.strip("/") else f"names no bucket or folder: {hint}"
 
 
 def spark_remote(value: str) -> str:
     """The address of a Spark Connect server."""
-    form = "write sc://HOST:15002, with /;token=TOKEN appended if the server requires one"
+    hint = "write sc://HOST:15002, with /;token=TOKEN appended if the server requires one"
     parts = _split(value)
     if parts is None or parts.scheme != "sc":
-        return f"is not the address of a Spark Connect server: {form}"
+        return f"is not the address of a Spark Connect server: {hint}"
     if problem := _host_and_port(parts.netloc.rpartition("@")[2]):
-        return f"{problem}: {form}"
+        return f"{problem}: {hint}"
     if parts.path not in ("", "/") and not parts.path.startswith("/;"):
-        return f"has {parts.path!r} behind the address: {form}"
+        return f"has {parts.path!r} behind the address: {hint}"
     return ""
 
 
@@ -142,23 +142,23 @@ def spark_master(value: str) -> str:
     """A Spark master URL."""
     if _LOCAL_MASTER.fullmatch(value) or re.fullmatch(r"k8s://\S+", value):
         return ""
-    form = "write local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
+    hint = "write local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
     if not value.startswith("spark://"):
-        return f"is not a Spark master URL: {form}"
+        return f"is not a Spark master URL: {hint}"
     for server in value.removeprefix("spark://").split(","):
         if problem := _host_and_port(server, must_have_port=True):
-            return f"{problem}: {form}"
+            return f"{problem}: {hint}"
     return ""
 
 
 def network(value: str) -> str:
     """An address, a network or a host name."""
-    form = "write addresses, networks or host names, such as 10.1.0.0/16,192.168.7.4,hooks.lan"
+    hint = "write addresses, networks or host names, such as 10.1.0.0/16,192.168.7.4,hooks.lan"
     try:
         ipaddress.ip_network(value, strict=False)
     except ValueError:
         is_name = _HOST.fullmatch(value) and re.search(r"[A-Za-z]", value)
-        return "" if is_name else f"is neither an address, a network nor a host name: {form}"
+        return "" if is_name else f"is neither an address, a network nor a host name: {hint}"
     return ""
 
 
@@ -181,18 +181,18 @@ def data_folder(value: str) -> str:
 
 def secret_keys(text: str) -> str:
     """The content of a key file: one Fernet key per line."""
-    form = (
+    hint = (
         "each line must be a key of 44 characters; restore the right file, or name a new file, in "
         "which a key will be generated"
     )
     lines = text.split()
     if not lines:
-        return f"is empty: {form}"
+        return f"is empty: {hint}"
     for number, line in enumerate(lines, start=1):
         try:
             Fernet(line)
         except ValueError:
-            return f"contains something that is not a key (word {number}): {form}"
+            return f"contains something that is not a key (word {number}): {hint}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Celery beat's schedule. Every message expires, so that none pile up while a worker is down."""
+"""Celery beat's schedule. Each message expires, so that they do not pile up without a worker."""
 
 import time
 from datetime import datetime

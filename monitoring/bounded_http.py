@@ -16,7 +16,7 @@ import httpx
 from monitoring.egress import Target
 from monitoring.reasons import Reason
 
-# JSON's lists and numbers take up to ten times their bytes in memory.
+# Lists and numbers take up to ten times their JSON's bytes in memory.
 JSON_VALUES_MAX = 2_000_000
 
 
@@ -49,13 +49,13 @@ async def request(
 
     Raises AnswerRefused, TimeoutError or httpx.HTTPError.
     """
-    sent = {**(headers or {}), **target.headers, "Accept-Encoding": "identity"}
+    request_headers = {**(headers or {}), **target.headers, "Accept-Encoding": "identity"}
     http_request = client.build_request(
         method,
         target.url,
         params=params,
         content=content,
-        headers=sent,
+        headers=request_headers,
         extensions=target.extensions,
     )
     async with asyncio.timeout(timeout_s):

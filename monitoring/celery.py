@@ -18,7 +18,7 @@ app = Celery("aerie")
 app.set_default()  # also for the threads of web processes
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
-    # It keeps its state in memory: all intervals are short, so nothing needs a file.
+    # The scheduler keeps its state in memory: all intervals are short, so it needs no file.
     beat_scheduler="monitoring.quiet_scheduler:QuietScheduler",
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,

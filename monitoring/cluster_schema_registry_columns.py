@@ -46,7 +46,7 @@ class ClusterSchemaRegistry(models.Model):
         abstract = True
 
     def registry(self) -> RegistrySettings | None:
-        """None = the cluster has no registry. Raises SecretUnreadable."""
+        """The settings of the registry; None = there is none. Raises SecretUnreadable."""
         if not self.registry_url:
             return None
         return RegistrySettings(

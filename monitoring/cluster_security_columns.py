@@ -100,7 +100,7 @@ class ClusterSecurity(models.Model):
         setattr(self, column, encrypt(secret))
 
     def tls(self) -> Tls | None:
-        """Raises SecretUnreadable."""
+        """The settings of TLS; None = without TLS. Raises SecretUnreadable."""
         if not self.uses_tls:
             return None
         return Tls(
@@ -112,7 +112,7 @@ class ClusterSecurity(models.Model):
         )
 
     def sasl(self) -> Sasl | None:
-        """Raises SecretUnreadable."""
+        """The settings of the login; None = without SASL. Raises SecretUnreadable."""
         if not self.uses_sasl:
             return None
         is_oauth = self.sasl_mechanism == OAUTHBEARER

@@ -136,8 +136,8 @@ def normal_form(text: str) -> str:
     if is_metadata(first) and is_metadata(last):
         raise InvalidTarget(Reason("address_of_metadata", host=text))
     if network.prefixlen < _PREFIX_MIN[network.version]:
-        least = _PREFIX_MIN[network.version]
-        raise InvalidTarget(Reason("target_too_wide", text=text, least=least))
+        shortest = _PREFIX_MIN[network.version]
+        raise InvalidTarget(Reason("target_too_wide", text=text, least=shortest))
     if network.is_global and is_public(first) and is_public(last):
         raise InvalidTarget(Reason("target_public", text=text))
     return str(first) if network.num_addresses == 1 else str(network)

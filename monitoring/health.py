@@ -37,14 +37,32 @@ class State(StrEnum):
     LEFT_OUT = "left out"  # not started here, by configuration
 
 
+class Why(StrEnum):
+    """Why a part is not OK; console/ui/health_texts.py has a text for each."""
+
+    SILENT = "silent"  # it does not answer
+    FULL = "full"
+    REDIS_SILENT = "redis silent"  # so nothing is known of this part
+    DATABASE_SILENT = "database silent"  # so nothing is known of this part
+    NO_HEARTBEAT_YET = "no heartbeat yet"
+    STOPPED = "stopped"
+    ABSENT = "absent"
+    FROZEN = "frozen"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    OVERDUE = "overdue"
+    WEBHOOK_FAILS = "webhook fails"
+    BACKLOG = "backlog"
+    DISK_FULL = "disk full"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`why` is a code with a text in console/ui/health_texts.py; `count` and `since_ms` are its
-    parameters."""
+    """One part; `count` and `since_ms` are parameters of the text of `why`."""
 
     name: str
     state: State = State.OK
-    why: str = ""
+    why: Why | None = None
     since_ms: int | None = None
     count: int = 0
     is_needed: bool = True  # False = the console works without it
@@ -76,7 +94,7 @@ def problems() -> list[Part]:
     """The parts that pages report. A Redis or database that does not answer is reported with the
     samples instead.
     """
-    return [part for part in current() if part.state is State.DOWN and part.why != "silent"]
+    return [part for part in current() if part.state is State.DOWN and part.why is not Why.SILENT]
 
 
 def _database() -> Part:
@@ -84,7 +102,7 @@ def _database() -> Part:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError:
-        return Part("database", State.DOWN, "silent")
+        return Part("database", State.DOWN, Why.SILENT)
     return Part("database")
 
 
@@ -94,9 +112,9 @@ def _redis() -> Part:
         with redis_client.quick() as client:
             client.set("aerie:health", 1, px=60_000)
     except redis_client.StoreFull:
-        return Part("redis", State.DOWN, "full")
+        return Part("redis", State.DOWN, Why.FULL)
     except redis_client.StoreDown:
-        return Part("redis", State.DOWN, "silent")
+        return Part("redis", State.DOWN, Why.SILENT)
     return Part("redis")
 
 
@@ -107,11 +125,11 @@ def _processes(redis: Part) -> list[Part]:
     if DEMO in settings.AERIE_PROCESSES:
         processes[DEMO] = DEMO
     if redis.state is not State.OK:  # no heartbeats can be written
-        return [Part(name, State.UNKNOWN, "redis") for name in processes]
+        return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     try:
         ages = heartbeats.ages_ms()
     except redis_client.StoreDown:
-        return [Part(name, State.UNKNOWN, "redis") for name in processes]
+        return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     return [_process(name, process, ages) for name, process in processes.items()]
 
 
@@ -125,9 +143,9 @@ def _process(name: str, process: str, ages: dict[str, int]) -> Part:
     up_s = time.monotonic() - _started_s
     is_recorded_since_start = age_ms is not None and age_ms < up_s * 1000
     if not is_expected or (up_s < START_S and not is_recorded_since_start):
-        return Part(name, State.UNKNOWN, "unheard", is_needed=name != DEMO)
+        return Part(name, State.UNKNOWN, Why.NO_HEARTBEAT_YET, is_needed=name != DEMO)
     since_ms = now_ms() - age_ms if age_ms is not None else None
-    return Part(name, State.DOWN, "stopped", since_ms, is_needed=name != DEMO)
+    return Part(name, State.DOWN, Why.STOPPED, since_ms, is_needed=name != DEMO)
 
 
 def _runs_here(process: str) -> bool:
@@ -138,13 +156,17 @@ def _deliveries() -> Part:
     try:
         undelivered = backlog()
     except DatabaseError:
-        return Part("deliveries", State.UNKNOWN, "database")
-    if undelivered.stuck and time.monotonic() - _started_s < START_S:
-        return Part("deliveries", State.UNKNOWN, "unheard")
-    if undelivered.stuck:
-        return Part("deliveries", State.DOWN, "stuck", undelivered.since_ms, undelivered.stuck)
-    if undelivered.unanswered:
-        return Part("deliveries", State.ELSEWHERE, "unanswered", count=undelivered.unanswered)
+        return Part("deliveries", State.UNKNOWN, Why.DATABASE_SILENT)
+    if undelivered.overdue and time.monotonic() - _started_s < START_S:
+        return Part("deliveries", State.UNKNOWN, Why.NO_HEARTBEAT_YET)
+    if undelivered.overdue:
+        return Part(
+            "deliveries", State.DOWN, Why.OVERDUE, undelivered.since_ms, undelivered.overdue
+        )
+    if undelivered.failing_rules:
+        return Part(
+            "deliveries", State.ELSEWHERE, Why.WEBHOOK_FAILS, count=undelivered.failing_rules
+        )
     return Part("deliveries")
 
 
@@ -155,11 +177,11 @@ def _pipeline() -> Part:
     try:
         found = pipeline_backlog.current(now_ms())
     except DatabaseError:
-        return Part("pipeline", State.UNKNOWN, "database")
+        return Part("pipeline", State.UNKNOWN, Why.DATABASE_SILENT)
     if found.is_disk_full:
-        return Part("pipeline", State.DOWN, "disk_full")
+        return Part("pipeline", State.DOWN, Why.DISK_FULL)
     if found.hours and found.is_growing:
-        return Part("pipeline", State.DOWN, "backlog", found.since_ms, found.hours)
+        return Part("pipeline", State.DOWN, Why.BACKLOG, found.since_ms, found.hours)
     return Part("pipeline")
 
 
@@ -174,4 +196,5 @@ def _spark(wait_s: float) -> Part:
     }
     # If it is absent, it may be starting; the report pages show that.
     state = states.get(result.state, State.UNKNOWN)
-    return Part("spark", state, "" if state is State.OK else result.state.value, result.since_ms)
+    why = None if state is State.OK else Why(result.state.value)
+    return Part("spark", state, why, result.since_ms)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow.fs as pafs
 from django.conf import settings
 from feed import TICKS_A_FILE, TOOK_MS, _table
+from names import find
 from synthetic import SLUG, Columns, Synthetic
 
 INTERVAL_MS = 5000
@@ -111,15 +112,14 @@ def roll_up(root: Any, folder: Path) -> None:
     """As the pipeline: both hours, the raw files of each merged, and the day."""
     from bench.roll_up import spark_server
     from monitoring.history.levels import DAY, HOUR, MINUTE, RAW
-    from monitoring.history.root import Place
     from monitoring.pipeline import jobs, workspace
     from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 
     todo: list[Any] = []
     for hour_ms in (FIRST_MS, FIRST_MS + HOUR_MS):
         todo.append(RollUpJob(hour_ms, (MINUTE, HOUR)))
-        place = Place(SLUG, RAW, RAW.span_of(hour_ms))
-        todo.append(MergeJob(place, hour_ms, hour_ms + HOUR_MS))
+        span_folder = find("SpanFolder")(SLUG, RAW, RAW.span_of(hour_ms))
+        todo.append(MergeJob(span_folder, hour_ms, hour_ms + HOUR_MS))
     todo.append(RollUpJob(FIRST_MS, (DAY,)))
     with spark_server(folder) as (spark, _process):
         for job in todo:
@@ -134,8 +134,8 @@ def bytes_by_level(root: Any) -> dict[str, dict[str, int]]:
 
     found: dict[str, dict[str, int]] = {level.name: {} for level in LEVELS}
     for level in LEVELS:
-        for place in manifest.places(root, SLUG, level):
-            for file in manifest.load(root, place).files:
+        for span_folder in find("span_folders")(root, SLUG, level):
+            for file in manifest.load(root, span_folder).files:
                 is_first = file.min_at_ms < FIRST_MS + HOUR_MS
                 if file.min_at_ms < FIRST_MS:
                     continue

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 from feed import TICKS_A_FILE, TOOK_MS, _table
+from names import find
 from synthetic import SLUG, Synthetic
 
 if TYPE_CHECKING:
@@ -51,24 +52,23 @@ def write_level(
     """One table: a file for each span that is over, several for the newest one."""
     from monitoring.history import manifest
     from monitoring.history.manifest import HistoryFile
-    from monitoring.history.root import Place
 
     first = from_ms
     while first < to_ms:
         span = level.span_of(first)
-        place = Place(SLUG, level, span)
-        last = min(_end_of_file(level, place.end_ms, first, to_ms), to_ms)
+        span_folder = find("SpanFolder")(SLUG, level, span)
+        last = min(_end_of_file(level, span_folder.end_ms, first, to_ms), to_ms)
         name = f"{table.name}-{first}.parquet"
-        path = Path(root.path(*place.folder, name))
+        path = Path(root.path(*span_folder.folder, name))
         path.parent.mkdir(parents=True, exist_ok=True)
         times = np.arange(first, last, level.bucket_ms)
         rows = _write_keys(path, level, table, keys, times)
-        before = manifest.load(root, place)
+        before = manifest.load(root, span_folder)
         file = HistoryFile(
             name=name, table=table.name, rows=rows, min_at_ms=first,
             max_at_ms=last - level.bucket_ms, bytes=path.stat().st_size,
         )  # fmt: skip
-        manifest.replace(root, place, before, [*before.files, file])
+        manifest.replace(root, span_folder, before, [*before.files, file])
         first = last
 
 
@@ -134,21 +134,22 @@ def _rows(level: Level, table: Table, keys: Keys, key: np.ndarray, at_ms: np.nda
 def write_ticks(root: Root, level: Level, from_ms: int, to_ms: int) -> None:
     """The buckets of a level: none has a gap."""
     from monitoring.history import manifest, writer
-    from monitoring.history.root import Place
     from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 
     first = from_ms
     while first < to_ms:
-        place = Place(SLUG, level, level.span_of(first))
-        last = min(_end_of_file(level, place.end_ms, first, to_ms), to_ms)
+        span_folder = find("SpanFolder")(SLUG, level, level.span_of(first))
+        last = min(_end_of_file(level, span_folder.end_ms, first, to_ms), to_ms)
         rows = [
             {"at_ms": at_ms, "samples": level.bucket_ms // INTERVAL_MS, "gaps": 0,
              "rated_ms": level.bucket_ms, "reason": ""}
             for at_ms in range(first, last, level.bucket_ms)
         ]  # fmt: skip
-        file = writer.write_file(root, place, TICKS, pa.Table.from_pylist(rows, schema=LEVEL_TICKS))
-        before = manifest.load(root, place)
-        manifest.replace(root, place, before, [*before.files, file])
+        file = writer.write_file(
+            root, span_folder, TICKS, pa.Table.from_pylist(rows, schema=LEVEL_TICKS)
+        )
+        before = manifest.load(root, span_folder)
+        manifest.replace(root, span_folder, before, [*before.files, file])
         first = last
 
 

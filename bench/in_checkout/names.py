@@ -18,6 +18,11 @@ PLACES: dict[str, tuple[str, ...]] = {
     "append_history": ("monitoring history writer append",),
     "flush_history": ("monitoring history writer flush",),
     "history_root": ("monitoring history root current",),
+    "SpanFolder": ("monitoring history root SpanFolder", "monitoring history root Place"),
+    "span_folders": (
+        "monitoring history manifest span_folders",
+        "monitoring history manifest places",
+    ),
     "Cluster": ("monitoring models Cluster",),
     "AlertRule": ("monitoring models AlertRule",),
     "grant": ("console accounts services grant",),

@@ -26,26 +26,26 @@ WAIT_SECONDS = 300
 log = logging.getLogger(__name__)
 
 
-def attempt(username: str, address: str) -> bool:
+def allows_attempt(username: str, address: str) -> bool:
     """Count an attempt; False if its password must not be checked."""
-    account, origin = _keys(username, address)
+    account_key, network_key = _keys(username, address)
     try:
-        if not _count_up(account, MAX_PER_ACCOUNT):
+        if not _count_up(account_key, MAX_PER_ACCOUNT):
             return False
-        if not _count_up(origin, MAX_PER_ADDRESS):
-            _count_down(account)
+        if not _count_up(network_key, MAX_PER_ADDRESS):
+            _count_down(account_key)
             return False
     except Exception:
         log.warning("sign-ins cannot be counted: the cache does not answer")
     return True
 
 
-def succeeded(username: str, address: str) -> None:
+def reset_after_success(username: str, address: str) -> None:
     """The attempt succeeded: reset the account's counter and undo the count of the address."""
-    account, origin = _keys(username, address)
+    account_key, network_key = _keys(username, address)
     try:
-        cache.delete(account)
-        _count_down(origin)
+        cache.delete(account_key)
+        _count_down(network_key)
     except Exception:
         log.warning("sign-in failures were not reset: the cache does not answer")
 
@@ -73,9 +73,9 @@ def _keys(username: str, address: str) -> tuple[str, str]:
     """The cache keys of the account at this address, and of the address; hashed, for a fixed
     length."""
     network = _network(address)
-    account = hashlib.sha256(f"{network}\0{normal_name(username)}".encode(errors="replace"))
-    origin = hashlib.sha256(network.encode(errors="replace"))
-    return f"signin:a:{account.hexdigest()[:32]}", f"signin:o:{origin.hexdigest()[:32]}"
+    account_key = hashlib.sha256(f"{network}\0{normal_name(username)}".encode(errors="replace"))
+    network_key = hashlib.sha256(network.encode(errors="replace"))
+    return f"signin:a:{account_key.hexdigest()[:32]}", f"signin:o:{network_key.hexdigest()[:32]}"
 
 
 def normal_name(username: str) -> str:

@@ -34,19 +34,20 @@ def is_like_name(password: str, username: str) -> bool:
 
 
 def _is_name_with_little_else(typed: str, name: str) -> bool:
+    """Whether few characters remain without the name and its parts."""
     parts = [part for part in re.split(r"[\W\d_]+", name) if len(part) >= _PART_LENGTH_MIN]
-    words = {_plain(part) for part in (name, name.partition("@")[0], *parts)} - {""}
+    words = {_letters_and_digits(part) for part in (name, name.partition("@")[0], *parts)} - {""}
     patterns = [r"[\W_]*".join(word) for word in sorted(words, key=len, reverse=True)]
     if not patterns:
         return False
-    rest, is_named = list(typed), False
+    remaining, contains_name = list(typed), False
     for match in re.finditer("|".join(patterns), typed.translate(_LOOKALIKES)):
-        rest[match.start() : match.end()] = " " * (match.end() - match.start())
-        is_named = True
-    return is_named and sum(map(str.isalnum, rest)) < OTHER_CHARACTERS_MIN
+        remaining[match.start() : match.end()] = " " * (match.end() - match.start())
+        contains_name = True
+    return contains_name and sum(map(str.isalnum, remaining)) < OTHER_CHARACTERS_MIN
 
 
-def _plain(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     return "".join(filter(str.isalnum, text)).translate(_LOOKALIKES)
 
 

@@ -11,12 +11,12 @@ _WINDOW_S = 60
 log = logging.getLogger(__name__)
 
 
-def allows(action: str, user: Any, most: int = PER_MINUTE_MAX) -> bool:
-    """Count one `action`; False after `most` in a minute, or if the cache does not answer."""
+def allows(action: str, user: Any, per_minute_max: int = PER_MINUTE_MAX) -> bool:
+    """Count one `action`; False above the limit, or if the cache does not answer."""
     key = f"throttle:{action}:{user.pk}"
     try:
         cache.add(key, 0, _WINDOW_S)
-        return bool(cache.incr(key) <= most)
+        return bool(cache.incr(key) <= per_minute_max)
     except ValueError:  # the minute ended meanwhile
         return True
     except Exception:

@@ -6,9 +6,9 @@ cluster are there for the user, whatever the verb; ADMIN_ONLY_RECORDS are topics
 and only admins may read. `Rights` is what one user may do on one cluster: small, hashable, without
 a database behind it, so that a fragment can be rendered once for each distinct set of rights.
 
-Role and scope come from grants (console/accounts/models.py): one for a named cluster beats the one
-for every cluster. A superuser is an admin everywhere. The console's own topics
-(monitoring/own_topics.py) are in the scope of admins alone.
+Role and scope come from grants (console/accounts/models.py): one for a named cluster takes
+precedence over the one for every cluster. A superuser is an admin everywhere. The console's own
+topics (monitoring/own_topics.py) are in the scope of admins alone.
 """
 
 from dataclasses import dataclass
@@ -84,14 +84,14 @@ class Rights:
 
         Raises KeyError for an unknown verb.
         """
-        least = VERBS[verb]
+        lowest_role = VERBS[verb]
         if resource is not None and not self.shows(verb, resource):
             return False
         if resource is not None and only_admins_read(verb, resource):
-            least = ADMIN
+            lowest_role = ADMIN
             if self.scope != EVERYTHING:  # those records contain all names of topics and groups
                 return False
-        return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
+        return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(lowest_role)
 
     def shows(self, verb: str, resource: str) -> bool:
         """Whether the user may see the resource; if not, the response is 404."""
@@ -144,10 +144,10 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Ri
     if getattr(user, "is_superuser", False):
         return Rights(slug, ADMIN)
     grants = _grants(user)
-    given = grants.get(slug) or grants.get("")
-    if given is not None:
-        hidden = _hidden(user).get(slug, frozenset()) if given.role != ADMIN else frozenset()
-        return Rights(slug, given.role, given.scope(hidden))
+    grant = grants.get(slug) or grants.get("")
+    if grant is not None:
+        hidden = _hidden(user).get(slug, frozenset()) if grant.role != ADMIN else frozenset()
+        return Rights(slug, grant.role, grant.scope(hidden))
     # Pages outside of clusters: a grant for one cluster gives only the viewer role there.
     return Rights(slug, VIEWER if grants and not slug else NOBODY, NOTHING)
 
@@ -157,7 +157,7 @@ def granted_clusters(user: Any) -> list[str]:
     return [] if getattr(user, "is_superuser", False) else sorted(filter(None, _grants(user)))
 
 
-def forget(user: Any) -> None:
+def clear_cached_grants(user: Any) -> None:
     """Clear the cached grants of this user object, after a change."""
     for name in ("_aerie_grants", "_aerie_hidden"):
         user.__dict__.pop(name, None)

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from console.accounts.models import RoleGrant
-from console.accounts.rights import ADMIN, ROLES, forget
+from console.accounts.rights import ADMIN, ROLES, clear_cached_grants
 
 
 def grant(
@@ -29,16 +29,16 @@ def grant(
     given, _ = RoleGrant.objects.update_or_create(
         user=user, cluster=cluster, defaults={"role": role, **changed}
     )
-    forget(user)
+    clear_cached_grants(user)
     return given
 
 
 def revoke_all_grants(cluster: str) -> dict[str, str]:
     """Delete the grants for this cluster; returns user name → role."""
     grants = RoleGrant.objects.filter(cluster=cluster).exclude(cluster="")
-    ended = dict(grants.values_list("user__username", "role"))
+    revoked = dict(grants.values_list("user__username", "role"))
     grants.delete()
-    return ended
+    return revoked
 
 
 @transaction.atomic

@@ -19,7 +19,7 @@ class Login(auth.LoginView):
     redirect_authenticated_user = True
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
-        if not lockout.attempt(*self._name_and_address()):
+        if not lockout.allows_attempt(*self._name_and_address()):
             # A new form: validating the posted one would check the password.
             form = self.form_class(request, initial={"username": self._name_and_address()[0]})
             locked = _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.") % {
@@ -39,7 +39,7 @@ class Login(auth.LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
         name, address = self._name_and_address()
-        lockout.succeeded(name, address)
+        lockout.reset_after_success(name, address)
         signed_in.send(Login, user=self.request.user, address=address)
         return response
 

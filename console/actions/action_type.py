@@ -49,7 +49,7 @@ class ApplyProgress(ABC):
 
     @abstractmethod
     def end_item(self, key: str, error: str = "") -> None:
-        """An empty error means that it was applied."""
+        """An item ended: `error` says why it failed, "" = it was applied."""
 
     @abstractmethod
     def stop_if_wanted(self, share: float) -> None:
@@ -59,7 +59,7 @@ class ApplyProgress(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an action changes: the right to see it, its page, and the page that lists all of them.
+    """A kind of target, for example topics: the right to see one, its page, and the list of all.
 
     Attributes:
         page, list_page: names of URLs.
@@ -80,16 +80,17 @@ class ActionType(ABC):
     Attributes:
         action: its name in plans, audit rows and filters, as `topic.create`; never changed.
         verb: the right that planning and applying need (console/accounts/rights.py).
-        target: what it changes, for links on its pages.
+        target: the kind of what it changes.
         form_page: the name of the URL of its form.
-        has_target_page: its resource names one target, which has a page and is in its form's URL.
+        has_target_page: it changes one target, which has a page and is in the URL of the form.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
-        continues_without_worker: it may raise Unfinished, and goes on if its worker is lost.
+        continues_without_worker: the change goes on in the cluster if its worker is lost. `apply`
+            may raise Unfinished.
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
 
-    `services.propose` calls `read`, `within_scope` and `draft`. The worker calls `read` again and
-    compares the facts by `compared`; if they differ it calls `describe`, else `apply`. In all
+    `services.propose` calls `targets`, `read`, `within_scope` and `draft`. The worker calls `read`
+    again. If the facts in `compared` changed, it shows `differences`; else it calls `apply`. In all
     methods `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
@@ -107,12 +108,16 @@ class ActionType(ABC):
     def title(self, resource: str) -> str:
         """The heading of its form."""
 
+    def targets(self, resource: str, params: Params) -> list[str]:
+        """The names of all targets that it changes: the user needs the right to each; pure."""
+        return [resource]
+
     @abstractmethod
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
-        """The facts without names outside the user's scope, for `draft` and `describe`; pure."""
+        """The facts without names outside the user's scope, for `draft` and `differences`; pure."""
         return facts
 
     @abstractmethod
@@ -122,8 +127,12 @@ class ActionType(ABC):
         Raises PlanRefused if the change is not possible.
         """
 
+    def compared(self, facts: Facts) -> Facts:
+        """The part of the facts that must be the same at review and when it is applied; pure."""
+        return facts
+
     @abstractmethod
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         """The differences between the facts of the review and those of now, as texts; pure."""
 
     @abstractmethod
@@ -135,14 +144,6 @@ class ActionType(ABC):
         """Apply the change; call `progress.start_step` at the start of each of `steps`. Raises
         GatewayError."""
 
-    def compared(self, facts: Facts) -> Facts:
-        """The part of the facts that must be the same at review and when it is applied; pure."""
-        return facts
-
-    def targets(self, resource: str, params: Params) -> list[str]:
-        """The names of all targets that it changes: the user needs the right to each; pure."""
-        return [resource]
-
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.
 
@@ -151,11 +152,11 @@ class ActionType(ABC):
         """
         return None
 
-    def result(self, plan: Plan) -> str:
+    def result_text(self, plan: Plan) -> str:
         """What a plan that is done did, as a Reason for the audit log; "" = what was planned."""
         return ""
 
-    def stopped(self, plan: Plan) -> str:
+    def stopped_text(self, plan: Plan) -> str:
         """What a plan had done when a user stopped it, as a Reason; "" = see its items."""
         return ""
 
@@ -223,7 +224,7 @@ class ItemsAction(ActionType):
         """
 
     def changed_items(self, then: Facts, now: Facts) -> list[str]:
-        """The keys of the items whose facts changed since the review, for `describe`; pure."""
+        """The keys of the items whose facts changed since the review, for `differences`; pure."""
         return [key for key, facts in now[ITEMS].items() if facts != then[ITEMS].get(key)]
 
     def steps(self, params: Params) -> list[Step]:

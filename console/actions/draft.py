@@ -2,9 +2,9 @@
 
 A *proposal* names the action, its target and what the user entered. Its action type
 (console/actions/action_type.py) reads the *facts* from the cluster and makes a *draft* from both:
-what the user reviews. Applying reads the facts again; if they changed since the review, nothing is
-done, and the differences are listed. It has *steps*, one after the other; the step of an
-ItemsAction has *items*, each of which can fail alone.
+what the user reviews. When the plan is applied, the facts are read again; if they changed since the
+review, nothing is done, and the differences are listed. Applying has *steps*, one after the other;
+the step of an ItemsAction has *items*, each of which can fail alone.
 """
 
 import hashlib
@@ -69,12 +69,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line of "before → after" for the page; either may be empty."""
+    """A changed value, as a line of the review: before or after may be empty."""
 
     name: str
     before: str
     after: str
-    note: str = ""  # what that means
+    note: str = ""  # what the change means
     share: float | None = None  # of the largest change of the plan, for a bar
 
 

@@ -12,7 +12,7 @@ PLANS_KEPT = timedelta(days=90)  # the audit log keeps the entries longer
 
 
 def minutes(age: timedelta) -> int:
-    """For texts."""
+    """The age in whole minutes, for texts."""
     return int(age.total_seconds() // 60)
 
 

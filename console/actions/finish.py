@@ -21,7 +21,10 @@ def finish(
     step_state: StepState = StepState.FAILED,
     **fields: str,
 ) -> None:
-    """End a plan, and its current step with `step_state`; write the audit entry."""
+    """End a plan, and its running step with `step_state`; write the audit entry.
+
+    Does nothing if the plan is not in `state_from`. `fields` are further columns of the plan.
+    """
     fields_to_set: dict[str, Any] = {
         "step_states": end_running_step(plan, step_state), "stopped_by": "", **fields,
     }  # fmt: skip
@@ -46,28 +49,28 @@ def finish(
 def finish_stopped(plan: Plan, state_from: str) -> None:
     """End a plan that a user stopped, with what it had done."""
     plan.refresh_from_db(fields=["stopped_by", "stopped_addr"])
-    how = registry.find(plan.action).stopped(plan)
+    done_so_far = registry.find(plan.action).stopped_text(plan)
     address = plan.stopped_addr or "—"
-    outcome = Reason("plan_stopped", who=plan.stopped_by, address=address, how=how)
+    outcome = Reason("plan_stopped", who=plan.stopped_by, address=address, how=done_so_far)
     finish(plan, state_from, models.FAILED, outcome, stopped_by=plan.stopped_by)
 
 
-def _detail(plan: Plan, how: str) -> str:
-    """The outcome, the user who confirmed the plan, and the addresses."""
+def _detail(plan: Plan, result: str) -> str:
+    """The result, the user who confirmed the plan, and the addresses."""
     if not plan.confirmed_by:
-        return how
+        return result
     confirmed = Reason(
         "plan_confirmed",
         planned=plan.remote_addr or "—",
         who=plan.confirmed_by,
         confirmed=plan.confirmed_addr or "—",
     )
-    return Reason("plan_ended", how=how, confirmed=confirmed) if how else confirmed
+    return Reason("plan_ended", how=result, confirmed=confirmed) if result else confirmed
 
 
 def _result_text(plan: Plan) -> str:
-    """What a plan did, or how to undo it; empty if that is not possible."""
-    if result := registry.find(plan.action).result(plan):
-        return result
+    """What a plan did, or how to undo it; "" if that is not possible."""
+    if text := registry.find(plan.action).result_text(plan):
+        return text
     undo = plan.draft["undo"]
     return Reason("plan_undo", how=undo) if undo else ""

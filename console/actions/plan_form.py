@@ -1,8 +1,10 @@
-"""What the forms of all changes share: the way from a valid form to its plan."""
+"""What the views of the forms of all changes share: the redirect to the plan, and error texts."""
 
 from collections.abc import Callable
 
 from django import forms
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from console.actions.draft import PlanRefused
@@ -13,17 +15,23 @@ from monitoring.gateway.errors import GatewayError
 REFUSED, UNAVAILABLE = 422, 503
 
 
-def plan_of(form: forms.Form, propose: Callable[[], Plan]) -> tuple[Plan | None, int]:
-    """The plan of a valid form. If there is none, the form says why; then the second value is the
-    HTTP status of its page."""
+def redirect_to_plan(
+    form: forms.Form, propose: Callable[[], Plan], form_page: Callable[[int], HttpResponse]
+) -> HttpResponse:
+    """Propose the plan of a valid form, and redirect to its review.
+
+    If there is no plan, the form gets an error that says why, and `form_page` renders it with the
+    HTTP status.
+    """
     try:
-        return propose(), REFUSED
+        plan = propose()
     except PlanRefused as error:
         form.add_error(None, str(error))
-        return None, REFUSED
+        return form_page(REFUSED)
     except GatewayError as error:
         form.add_error(None, unreadable_text(error))
-        return None, status_of(error)
+        return form_page(status_of(error))
+    return redirect("plan", plan.cluster, plan.pk)
 
 
 def status_of(error: GatewayError) -> int:

@@ -1,4 +1,4 @@
-"""How far a plan came, stored while it is applied, so that its page can show it."""
+"""Stores how far a plan came while it is applied, so that its page can show it."""
 
 import time
 
@@ -10,7 +10,7 @@ from console.actions.draft import StepState
 from console.actions.models import Plan
 from monitoring.reasons import dumps
 
-SAVE_EVERY_S = 0.5  # items end faster than anyone reads them
+SAVE_EVERY_S = 0.5  # many items may end within a second
 
 
 class PlanProgress(ApplyProgress):
@@ -44,13 +44,13 @@ class PlanProgress(ApplyProgress):
         self._advance(10 + int(90 * min(1.0, share)))
 
     def _advance(self, percent: int) -> None:
-        """Note how far the plan came, never less than before, and store it now and then."""
+        """Set how far the plan came, never less than before; store it every SAVE_EVERY_S."""
         self._plan.progress = max(self._plan.progress, percent)
         if time.monotonic() - self._saved_s >= SAVE_EVERY_S:
             self.save()
 
     def save(self) -> None:
-        """Store it; `last_progress_at` says that the worker is alive."""
+        """Store the progress; `last_progress_at` says that the worker is alive."""
         plan = self._plan
         self._saved_s = time.monotonic()
         names = ("progress", "current_step", "step_states", "item_outcomes")
@@ -62,5 +62,6 @@ class PlanProgress(ApplyProgress):
 def end_running_step(plan: Plan, state: StepState) -> dict[str, str]:
     """The states of a plan's steps, with `state` instead of running."""
     return {
-        key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
+        key: state if stored == StepState.RUNNING else stored
+        for key, stored in plan.step_states.items()
     }

@@ -1,6 +1,6 @@
-"""What users do with plans: `propose` makes one, `confirm` queues it, `resume` queues it again.
+"""What users do with plans: propose, confirm, resume, undo. Stopping one is in stops.py.
 
-A worker applies it (apply_plan.py). A user stops it by stops.py.
+A worker applies a confirmed plan (plan_worker.py).
 """
 
 import logging
@@ -64,32 +64,10 @@ def propose(
     )
 
 
-def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
-    """The change that undoes a plan, if there is one and the user may propose it."""
-    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
-    proposal = registry.find(plan.action).undo(plan) if changed else None
-    if proposal is None:
-        return None
-    try:
-        check_allowed(principal.user, cluster, proposal.action, proposal.resource, proposal.params)
-    except PlanRefused:
-        return None
-    return proposal
-
-
-def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
-    """Plan the undo of `plan`. Raises PlanRefused or GatewayError, like `propose`."""
-    proposal = undo_of(plan, principal, cluster)
-    if proposal is None:
-        raise PlanRefused(
-            _("This change cannot be undone, or you do not have the right to undo it.")
-        )
-    return propose(principal, cluster, proposal.action, proposal.resource, proposal.params)
-
-
 def check_allowed(
     user: Any, cluster: Cluster, action: str, resource: str, params: Mapping[str, Any]
 ) -> None:
+    """Raises PlanRefused if the user has not the right, or the cluster is read-only."""
     check_right(user, cluster, action, resource, params)
     if cluster.read_only:
         raise PlanRefused(Reason("plan_read_only"))
@@ -98,7 +76,7 @@ def check_allowed(
 def check_right(
     user: Any, cluster: Cluster, action: str, resource: str, params: Mapping[str, Any]
 ) -> None:
-    """Raises PlanRefused unless the user may make and apply such a plan."""
+    """Raises PlanRefused unless the user has the right to change each target."""
     action_type = registry.find(action)
     targets = action_type.targets(resource, params)
     if user is None or not all(may(user, action_type.verb, cluster, each) for each in targets):
@@ -161,14 +139,22 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
 
-def can_resume(plan: Plan) -> bool:
-    """Whether some items of a plan that failed are not applied yet."""
-    return plan.state == models.FAILED and len(plan.applied_items) < _item_count(plan)
+def cluster_of(plan: Plan) -> Cluster:
+    """The plan's cluster. Raises PlanRefused if it was removed from the console."""
+    cluster = Cluster.objects.filter(slug=plan.cluster).first()
+    if cluster is None:
+        raise PlanRefused(Reason("plan_cluster_removed"))
+    return cluster
 
 
-def _item_count(plan: Plan) -> int:
-    is_of_items = isinstance(registry.find(plan.action), ItemsAction)
-    return len(plan.facts.get(ITEMS, ())) if is_of_items else 0
+def _queue_or_fail(plan: Plan) -> None:
+    """Queue the plan; if the queue is unavailable, the plan fails."""
+    try:
+        plan_queue.send(plan)
+    except Exception:
+        log.exception("plan %s could not be queued", plan.pk)
+        reason = Reason("plan_not_queued")
+        finish(plan, models.QUEUED, models.FAILED, reason)
 
 
 def resume(plan: Plan, principal: Principal) -> None:
@@ -194,18 +180,34 @@ def resume(plan: Plan, principal: Principal) -> None:
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
 
-def _queue_or_fail(plan: Plan) -> None:
-    """Queue the plan; if the queue is unavailable, the plan fails."""
+def can_resume(plan: Plan) -> bool:
+    """Whether some items of a plan that failed are not applied yet."""
+    return plan.state == models.FAILED and len(plan.applied_items) < _item_count(plan)
+
+
+def _item_count(plan: Plan) -> int:
+    is_of_items = isinstance(registry.find(plan.action), ItemsAction)
+    return len(plan.facts.get(ITEMS, ())) if is_of_items else 0
+
+
+def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
+    """Plan the undo of `plan`. Raises PlanRefused or GatewayError, like `propose`."""
+    proposal = undo_of(plan, principal, cluster)
+    if proposal is None:
+        raise PlanRefused(
+            _("This change cannot be undone, or you do not have the right to undo it.")
+        )
+    return propose(principal, cluster, proposal.action, proposal.resource, proposal.params)
+
+
+def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
+    """The change that undoes a plan, if there is one and the user may propose it."""
+    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
+    proposal = registry.find(plan.action).undo(plan) if changed else None
+    if proposal is None:
+        return None
     try:
-        plan_queue.send(plan)
-    except Exception:
-        log.exception("plan %s could not be queued", plan.pk)
-        reason = Reason("plan_not_queued")
-        finish(plan, models.QUEUED, models.FAILED, reason)
-
-
-def cluster_of(plan: Plan) -> Cluster:
-    cluster = Cluster.objects.filter(slug=plan.cluster).first()
-    if cluster is None:
-        raise PlanRefused(Reason("plan_cluster_removed"))
-    return cluster
+        check_allowed(principal.user, cluster, proposal.action, proposal.resource, proposal.params)
+    except PlanRefused:
+        return None
+    return proposal

@@ -16,8 +16,9 @@ def can_stop(plan: Plan) -> bool:
 
 
 def stop(plan: Plan, principal: Principal) -> bool:
-    """Ask for the end of a plan; a plan that no worker has begun ends at once. False: it was asked
-    for before, or the plan has ended. Raises PlanRefused.
+    """Ask the worker to stop the plan; a plan that no worker has begun is stopped at once.
+
+    False if a user asked for that before, or the plan has ended. Raises PlanRefused.
 
     Also on a cluster that became read-only meanwhile: stopping writes nothing.
     """
@@ -31,5 +32,5 @@ def stop(plan: Plan, principal: Principal) -> bool:
     ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)
     if wanted:
         plan.refresh_from_db()
-        finish_stopped(plan, models.QUEUED)  # nothing, if a worker has it
+        finish_stopped(plan, models.QUEUED)  # does nothing if a worker applies the plan
     return bool(wanted)

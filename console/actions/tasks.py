@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from console.actions.apply_plan import apply_queued, end_lost
+from console.actions.plan_worker import apply_queued, end_lost
 
 
 # Acknowledged early: a plan is never started twice, so a redelivery would do nothing.

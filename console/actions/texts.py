@@ -12,8 +12,9 @@ from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
-ITEMS_MAX = 200  # on the page
-QUEUED, READING = "queued", "reading"  # before the first step
+ITEMS_MAX = 200  # on the page of a plan
+# Values of Plan.current_step before its first step.
+QUEUED, READING = "queued", "reading"
 
 
 def current_step(plan: Plan) -> str:
@@ -29,6 +30,7 @@ def current_step(plan: Plan) -> str:
 
 
 def last_stage(plan: Plan) -> str:
+    """The title of the last of a plan's stages: plan, review, apply, done."""
     if plan.is_stopped:
         return _("Stopped")
     return _("Not done") if plan.state in (FAILED, REFUSED) else _("Done")

@@ -19,9 +19,7 @@ from monitoring.reason_texts import translated
 from monitoring.reasons import loads
 
 
-def alerts(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
-) -> dict[str, Any]:
+def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
     """The firing alerts with the lag in the latest sample, and the past alerts."""
     firing = services.open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
     past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
@@ -58,9 +56,7 @@ def alerts(
     }
 
 
-def rules(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
-) -> dict[str, Any]:
+def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
     """The rules of the cluster, with the number of matching groups and of alerts.
 
     In memory: a cluster has at most `services.RULES_MAX` rules, and a database query cannot check
@@ -89,7 +85,7 @@ def rules(
         "lines": [
             {
                 "rule": rule,
-                "matches": services.matching_now(rule, snapshot),
+                "matches": services.matching_group_count(rule, snapshot),
                 "firing_count": firing_rule_ids.count(rule.pk),
             }
             for rule in table.rows
@@ -99,7 +95,7 @@ def rules(
 
 
 def deliveries(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The messages to the webhooks of all rules, with the state of each."""
     visible = [rule.pk for rule in services.visible_rules(cluster, rights)]

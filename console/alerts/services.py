@@ -79,8 +79,8 @@ def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> 
     return [OpenAlert(alert, row(alert)) for alert in visible]
 
 
-def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
-    """The number of groups in the latest sample that match the rule's pattern."""
+def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
+    """How many groups of the latest sample match the rule's pattern; None without a sample."""
     if snapshot is None:
         return None
     condition = state_machine.Condition(rule.group_pattern, "", rule.lag_max, 0)

@@ -1,4 +1,4 @@
-"""The filters of the audit log: days, user, action, object. Sign-ins are apart."""
+"""The filters of the audit log: days, user, action, resource. Sign-ins have their own tab."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -29,8 +29,8 @@ class AuditFilter(forms.Form):
     resource = forms.CharField(label=gettext_lazy("Resource"), required=False, max_length=300)
 
     def __init__(self, data: QueryDict, entries: QuerySet[AuditEntry]) -> None:
-        """The actions of `entries` can be chosen."""
-        if "verb" in data:  # the name of `action` in links that are older than it
+        """`entries`: their actions are the choices of the field."""
+        if "verb" in data:  # what older links call `action`
             data = data.copy()
             data.setdefault("action", data.get("verb", ""))
         super().__init__(data)
@@ -57,7 +57,7 @@ class AuditFilter(forms.Form):
         return self.is_valid() and any(self.cleaned_data.values())
 
     def select(self, entries: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """The entries that match."""
+        """Those of `entries` that match the filters."""
         if self.shows_sign_ins:
             entries = entries.filter(action=SIGN_IN)
         else:

@@ -1,7 +1,8 @@
 """The audit log: one row per action, with actor, resource, address, changes and outcome.
 
-The table is append-only: rows cannot be changed, and only services.drop_refused_sign_ins deletes
-some. The actor's name is also stored as text, in case the account is deleted.
+The table is append-only: rows cannot be changed, and only old refused sign-ins are
+deleted (services.drop_refused_sign_ins). The actor's name is also stored as text, in case the
+account is deleted.
 """
 
 from datetime import datetime

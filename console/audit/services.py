@@ -76,12 +76,12 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
     other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
-        in_own_clusters |= Q(cluster=slug) & within(principal.rights(slug).scope)
+        in_own_clusters |= Q(cluster=slug) & entries_in_scope(principal.rights(slug).scope)
         other_clusters &= ~Q(cluster=slug)
-    return AuditEntry.objects.filter(in_own_clusters | other_clusters & within(scope))
+    return AuditEntry.objects.filter(in_own_clusters | other_clusters & entries_in_scope(scope))
 
 
-def within(scope: Scope) -> Q:
+def entries_in_scope(scope: Scope) -> Q:
     """Selects entries within a scope: about topics and groups that it shows, and entries that may
     name any topic or group (alert rules, saved queries, schemas, changes of several topics) only if
     it shows everything."""
@@ -108,6 +108,6 @@ def _line(entry: AuditEntry) -> dict[str, Any]:
         "at_ms": int(entry.at.timestamp() * 1000),
         "id": entry.pk,
         "actor": entry.actor_name,
-        "verb": entry.action,  # its key in the topic console.audit since the first version
+        "verb": entry.action,  # consumers of the topic console.audit expect this key
         **{name: getattr(entry, name) for name in names},
     }

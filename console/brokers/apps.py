@@ -13,11 +13,13 @@ class BrokersConfig(AppConfig):
         from console.brokers.actions.set_log_level import SetLogLevel
         from console.live.registry import Fragment
         from console.live.registry import register as register_fragment
+        from console.ui.table_query import TABLE_PARAMS
 
         register(ConfigureBroker())
         register(SetLogLevel())
         register_fragment(
-            "brokers", Fragment("broker.view", "brokers/live.html", broker_list.context)
+            "brokers",
+            Fragment("broker.view", "brokers/live.html", broker_list.context, TABLE_PARAMS),
         )
         one = Fragment("broker.view", "brokers/one.html", broker_page.context)
         register_fragment("broker", one)

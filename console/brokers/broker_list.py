@@ -3,21 +3,42 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
+from console.ui.table import Column, Table
 from monitoring.models import Cluster
 
 
+def columns() -> list[Column]:
+    return [
+        Column("broker", _("Broker"), lambda row: row.id),
+        Column("state", _("State"), lambda row: row.up),
+        Column("address", _("Address"), lambda row: row.address),
+        Column("leaders", _("Leaders"), lambda row: row.leaders, numeric=True),
+        Column("replicas", _("Replicas"), lambda row: row.replicas, numeric=True),
+        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
+        Column("bytes-out", _("Bytes out"), lambda row: row.bytes_out_rate, numeric=True),
+        Column("cpu", _("CPU"), lambda row: row.cpu_cores, numeric=True),
+        Column("memory", _("Memory"), lambda row: row.rss_bytes, numeric=True),
+        Column("size", _("Data"), lambda row: row.size_bytes, numeric=True),
+        Column("disk", _("Disk used"), lambda row: row.disk_used_percent),
+    ]
+
+
 def context(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-    found = snapshot.brokers if snapshot else []
+    brokers = snapshot.brokers if snapshot else []
+    table = Table(query, columns(), "broker", id="brokers")
     return {
-        "brokers": found,
+        "table": table.show(brokers, lambda row: f"{row.id} {row.address or ''} {row.rack or ''}"),
         "at_ms": snapshot.at_ms if snapshot else None,
         "cluster_id": snapshot.tick.cluster_id if snapshot else "",
         "controller": snapshot.tick.controller_id if snapshot else None,
-        "without_source": any(broker.source == "none" for broker in found),
+        "without_source": any(broker.source == "none" for broker in brokers),
     }

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
 from console.accounts.rights import Rights
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.live import snapshot_cache
 from monitoring.models import Cluster
 
@@ -17,12 +17,12 @@ CHARTS = ("bytes", "requests", "cpu", "memory", "size", "disk")
 
 
 def context(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """None if there is no sample, or no such broker in it."""
+    """The context of the broker's page; None if there is no sample or no such broker."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     rows = snapshot.brokers if snapshot else []
-    found = next((row for row in rows if str(row.id) == resource), None)
+    found = next((row for row in rows if str(row.id) == name), None)
     if snapshot is None or found is None:
         return None
     leader_counts = [row.leaders for row in rows if row.up]
@@ -40,8 +40,8 @@ def raise_if_unknown(request: ClusterRequest, broker_id: int) -> None:
         raise Http404(_("This cluster has no broker %(id)d.") % {"id": broker_id})
 
 
-def charts(broker_id: int) -> list[Query]:
-    return [Query("broker", show, broker=broker_id) for show in CHARTS]
+def charts(broker_id: int) -> list[ChartQuery]:
+    return [ChartQuery("broker", show, broker=broker_id) for show in CHARTS]
 
 
 def tabs(request: ClusterRequest, broker_id: int, active: str) -> list[dict[str, Any]]:

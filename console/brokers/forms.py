@@ -1,4 +1,4 @@
-"""The form of one setting of a broker."""
+"""The forms of a broker: the level of a logger, and the value of a setting."""
 
 from typing import Any
 

@@ -11,9 +11,11 @@ _LISTENER = re.compile(r"(?P<name>[\w.-]+)://\[?(?P<host>[^\]/]*?)\]?:(?P<port>\
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """`bound`: the address that the broker listens on; empty = every address.
+    """A listener of a broker.
 
-    `host` and `port` are what it tells clients; None = it tells them nothing, as of a controller.
+    Attributes:
+        bound: the address that the broker listens on; empty = every address.
+        host, port: the address that clients get; None = they get none, as for a controller.
     """
 
     name: str
@@ -26,13 +28,13 @@ class Listener:
 
 
 def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
-    """In the order of the setting; empty if the broker does not report it."""
+    """The listeners in the order of the setting `listeners`; empty if it is not reported."""
     values = {entry.name: entry.value or "" for entry in entries}
     bound = _addresses(values.get("listeners", ""))
     advertised = _addresses(values.get("advertised.listeners", "")) or bound
     controllers = _split(values.get("controller.listener.names", ""))
     protocols = _protocols(values.get("listener.security.protocol.map", ""))
-    between = _between_brokers(values, protocols)
+    name_between_brokers = _between_brokers(values, protocols)
     found = []
     for name in dict.fromkeys([*bound, *advertised]):
         host, port = advertised.get(name, (None, None)) if name not in controllers else (None, None)
@@ -43,7 +45,7 @@ def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
                 host,
                 port,
                 protocols.get(name.upper()),
-                name == between,
+                name == name_between_brokers,
                 name in controllers,
             )
         )
@@ -51,10 +53,10 @@ def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
 
 
 def _between_brokers(values: Mapping[str, str], protocols: Mapping[str, str]) -> str:
-    """The listener that brokers use: named, or that of a security protocol."""
+    """The listener that brokers use: by its name, or by its security protocol."""
     named = values.get("inter.broker.listener.name", "")
     protocol = values.get("security.inter.broker.protocol", "")
-    return named or next((name for name, it in protocols.items() if it == protocol == name), "")
+    return named or next((name for name, used in protocols.items() if used == protocol == name), "")
 
 
 def _addresses(text: str) -> dict[str, tuple[str, int]]:

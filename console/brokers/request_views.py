@@ -1,4 +1,4 @@
-"""The requests of a broker by API, which the page asks for again while it is visible."""
+"""The page of a broker's requests by API; it reloads its figures while it is visible."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ SINCE_START = "start"
 @require_safe
 @requires("broker.view")
 def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
-    """`over=start`: since the broker's start. `parts`: which figure of the parts of the time."""
+    """In the query, `over=start` is since the broker's start, `parts` is one of FIGURES."""
     broker_page.raise_if_unknown(request, broker)
     context: dict[str, Any] = {
         "id": broker,
@@ -37,7 +37,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     try:
         with for_cluster(request.cluster) as gateway:
             found = services.read(gateway, cluster, broker, since_start=since_start)
-        context |= _shown(request, found, since_start)
+        context |= _table_context(request, found, since_start)
     except Unsupported:
         context["has_no_address"] = True
     except GatewayError as error:
@@ -47,10 +47,10 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     return render_list(request, "brokers/requests.html", context, status=status)
 
 
-def _shown(request: ClusterRequest, found: Figures, since_start: bool) -> dict[str, Any]:
+def _table_context(request: ClusterRequest, found: Figures, since_start: bool) -> dict[str, Any]:
     figures = request_table.figures_of_parts(found.rows)
-    asked = request.GET.get("parts", "")
-    figure = asked if asked in figures else next(iter(figures), request_table.FIGURES[0])
+    requested = request.GET.get("parts", "")
+    figure = requested if requested in figures else next(iter(figures), request_table.FIGURES[0])
     table = request_table.build(request.GET, found.rows, figure)
     return {
         "table": table,

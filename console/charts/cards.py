@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
 from console.charts import measures, other_subject, services
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.charts.ranges import RANGES_MS, range_of
 from monitoring.history.series import COMPARE_MS
 
@@ -26,14 +26,14 @@ class ChartCard:
     src: str
 
 
-def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]:
+def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str, Any]:
     """For templates/charts/: the charts that the user may see, and the page's time range.
 
     All charts of a page share the range and the comparisons in its URL.
     """
     chosen, compare = range_of(request.GET)
-    seen = [query for query in queries if services.may_see(request.rights, query)]
-    field = other_subject.field(request, seen[0]) if seen else None
+    visible_queries = [query for query in queries if services.may_see(request.rights, query)]
+    field = other_subject.field(request, visible_queries[0]) if visible_queries else None
     other = field.name if field and not field.error else ""
     url = reverse("chart", args=[request.cluster.slug])
     shared = _parameters(chosen, compare, other)
@@ -43,7 +43,7 @@ def context(request: ClusterRequest, queries: Sequence[Query]) -> dict[str, Any]
             measures.units()[query.show],
             f"{url}?{query.parameters()}&{shared}",
         )
-        for query in seen
+        for query in visible_queries
     ]
     labels = {"yesterday": _("Yesterday"), "week": _("Last week")}
     return {

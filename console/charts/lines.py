@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.charts import measures
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.live import snapshot_cache
 from monitoring.history import points, series
 from monitoring.history.points import Points
@@ -38,15 +38,15 @@ class Lines:
     def known(self) -> Lines:
         """Without lines that have no value."""
         found = [any(y is not None for y in line["y"]) for line in self.lines]
-        kept = [line for line, is_known in zip(self.lines, found, strict=True) if is_known]
-        return Lines(kept, self.gaps, sum(found[: self.compared]))
+        known_lines = [line for line, is_known in zip(self.lines, found, strict=True) if is_known]
+        return Lines(known_lines, self.gaps, sum(found[: self.compared]))
 
 
-def read(slug: str, rights: Rights, query: Query, over: Range) -> Lines:
+def read(slug: str, rights: Rights, query: ChartQuery, over: Range) -> Lines:
     """The lines of a chart in a range. Raises OSError if the history is unavailable."""
-    if query.of == "group":
+    if query.kind == "group":
         return _of_group(slug, rights, query, over).known()
-    if query.of == "broker" and query.show in _OF_LOG_DIRS:
+    if query.kind == "broker" and query.show in _OF_LOG_DIRS:
         dirs = series.names(slug, LOG_DIRS, "log_dir", {"broker": query.broker}, over)
         if len(dirs) > 1:
             return _of_log_dirs(slug, query, dirs, over).known()
@@ -57,7 +57,7 @@ def read(slug: str, rights: Rights, query: Query, over: Range) -> Lines:
     return Lines(lines, found.gaps, len(lines)).known()
 
 
-def _of_log_dirs(slug: str, query: Query, dirs: list[str], over: Range) -> Lines:
+def _of_log_dirs(slug: str, query: ChartQuery, dirs: list[str], over: Range) -> Lines:
     measure = _OF_LOG_DIRS[query.show]
     lines: list[Line] = []
     gaps: tuple[Gap, ...] = ()
@@ -69,7 +69,7 @@ def _of_log_dirs(slug: str, query: Query, dirs: list[str], over: Range) -> Lines
     return Lines(lines, gaps, len(lines))
 
 
-def _of_group(slug: str, rights: Rights, query: Query, over: Range) -> Lines:
+def _of_group(slug: str, rights: Rights, query: ChartQuery, over: Range) -> Lines:
     topics = _topics_of(slug, rights, query.group, over)
     is_whole = _sees_whole_group(slug, rights, query.group, over)
     if query.show == "lag":

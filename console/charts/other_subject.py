@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import services
-from console.charts.query import InvalidQuery, Query
+from console.charts.chart_query import ChartQuery, InvalidQuery
 from console.live import snapshot_cache
 from monitoring.read_model.snapshot import Snapshot
 
@@ -26,28 +26,28 @@ class OtherSubjectField:
     suggested: list[str]
 
 
-def field(request: ClusterRequest, query: Query) -> OtherSubjectField | None:
+def field(request: ClusterRequest, query: ChartQuery) -> OtherSubjectField | None:
     """The field beside the charts of the query's subject; None for charts of a cluster."""
-    if query.of == "cluster":
+    if query.kind == "cluster":
         return None
     labels = {
         "topic": _("Another topic"),
         "group": _("Another group"),
         "broker": _("Another broker"),
     }
-    label = labels[query.of] if query.partition is None else _("Another partition")
+    label = labels[query.kind] if query.partition is None else _("Another partition")
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
     name = request.GET.get("with", "").strip()
     suggested = [n for n in _names(snapshot, query) if n != query.subject_name]
     return OtherSubjectField(label, name, _error(request, snapshot, query, name), suggested)
 
 
-def _names(snapshot: Snapshot | None, query: Query) -> list[str]:
+def _names(snapshot: Snapshot | None, query: ChartQuery) -> list[str]:
     if snapshot is None:
         return []
-    if query.of == "broker":
+    if query.kind == "broker":
         return [str(row.id) for row in snapshot.brokers]
-    if query.of == "group":
+    if query.kind == "group":
         return [row.name for row in snapshot.groups_most_behind(SUGGESTED_MAX)]
     if query.partition is None:
         return [row.name for row in snapshot.busiest_topics(SUGGESTED_MAX)]
@@ -55,14 +55,14 @@ def _names(snapshot: Snapshot | None, query: Query) -> list[str]:
     return [f"{query.topic}/{row.partition}" for row in rows]
 
 
-def _error(request: ClusterRequest, snapshot: Snapshot | None, query: Query, name: str) -> str:
+def _error(request: ClusterRequest, snapshot: Snapshot | None, query: ChartQuery, name: str) -> str:
     """Why the subject with this name cannot be shown; empty if it can, or if nothing is chosen."""
     if not name:
         return ""
     try:
         other = query.for_subject(name)
     except InvalidQuery:
-        if query.of == "broker":
+        if query.kind == "broker":
             return _("Enter the id of a broker.")
         return _("Enter a topic and a partition, as in orders/3.")
     is_there = services.may_see(request.rights, other)
@@ -70,19 +70,19 @@ def _error(request: ClusterRequest, snapshot: Snapshot | None, query: Query, nam
         is_there = _is_in(snapshot, other)
     if is_there:
         return ""
-    if query.of == "broker":
+    if query.kind == "broker":
         return _("This cluster has no broker %(id)d.") % {"id": other.broker}
-    if query.of == "group":
+    if query.kind == "group":
         return group_not_found(other.group)
     if other.partition is not None and services.may_see(request.rights, other):
         return _("This topic has no partition %(n)d.") % {"n": other.partition}
     return topic_not_found(other.topic)
 
 
-def _is_in(snapshot: Snapshot, query: Query) -> bool:
-    if query.of == "broker":
+def _is_in(snapshot: Snapshot, query: ChartQuery) -> bool:
+    if query.kind == "broker":
         return any(row.id == query.broker for row in snapshot.brokers)
-    if query.of == "group":
+    if query.kind == "group":
         return snapshot.group(query.group) is not None
     if query.partition is None:
         return snapshot.has_topic(query.topic)

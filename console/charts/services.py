@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.charts import lines, measures
+from console.charts.chart_query import ChartQuery
 from console.charts.lines import Line
-from console.charts.query import Query
 from console.ui.texts import sentence
 from monitoring.history.series import COMPARE_MS, Gap, Range
 from monitoring.reasons import loads
@@ -27,22 +27,22 @@ POINTS_MAX = 600
 Chart = dict[str, Any]
 
 
-def may_see(rights: Rights, query: Query) -> bool:
+def may_see(rights: Rights, query: ChartQuery) -> bool:
     """Whether the user may see the chart, and the other subject in it. Sums over a whole cluster
     are for those who see all of its topics and groups."""
     if query.other is not None and not may_see(rights, query.other):
         return False
-    if query.of == "topic":
+    if query.kind == "topic":
         return rights.may("topic.view", query.topic)
-    if query.of == "group":
+    if query.kind == "group":
         return rights.may("group.view", query.group)
     scope = rights.scope
     return rights.may("cluster.view") and (
-        query.of == "broker" or (ANY in scope.topics and ANY in scope.groups)
+        query.kind == "broker" or (ANY in scope.topics and ANY in scope.groups)
     )
 
 
-def chart(slug: str, rights: Rights, query: Query, now_ms: int) -> Chart:
+def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
     over = Range.until(now_ms, query.range_ms, POINTS_MAX)
     read = lines.read(slug, rights, query, over)
@@ -79,7 +79,7 @@ def _as_earlier(line: Line, compare: str, by_ms: int) -> Line:
     }
 
 
-def _as_other(line: Line, other: Query) -> Line:
+def _as_other(line: Line, other: ChartQuery) -> Line:
     name = other.subject_name
     if len(other.measures) > 1:
         name = f"{name}: {line['name']}"

@@ -8,14 +8,14 @@ from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import services
-from console.charts.query import InvalidQuery, Query, parse
+from console.charts.chart_query import ChartQuery, InvalidQuery, parse
 from monitoring.clock import now_ms
 
 
 @require_safe
 @requires("cluster.view")
 def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """One chart (query.py). 400 for an unknown parameter, 404 for what the user may not see."""
+    """A chart (chart_query.py). 400 for an unknown parameter, 404 for what the user may not see."""
     try:
         query = parse(request.GET)
     except InvalidQuery as error:
@@ -29,9 +29,9 @@ def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
         return JsonResponse({"error": why}, status=503)
 
 
-def _not_found(query: Query) -> str:
-    if query.of == "topic":
+def _not_found(query: ChartQuery) -> str:
+    if query.kind == "topic":
         return topic_not_found(query.topic)
-    if query.of == "group":
+    if query.kind == "group":
         return group_not_found(query.group)
     return _("This chart is for users who see all topics and groups of the cluster.")

@@ -13,7 +13,7 @@ from monitoring.models import Cluster
 
 
 class Step(StrEnum):
-    """What a test needs, one after the other."""
+    """The steps of a test, in order."""
 
     SETTINGS = "settings"
     TOKEN = "token"

@@ -56,7 +56,7 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
             metadata = gateway.wire.metadata()
             missing = _missing_operations(gateway)
     except GatewayError as error:
-        return explained(error, cluster)
+        return result_of_error(error, cluster)
     text = _("%(n)d brokers, cluster id %(id)s.") % {
         "n": len(metadata.brokers),
         "id": metadata.cluster_id,
@@ -65,11 +65,11 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
         rights = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
         text = f"{text} {rights % {'operations': ', '.join(missing)}}"
     result = ConnectionResult(True, _("The cluster answers"), text, lacks_rights=bool(missing))
-    return with_registry(cluster, result)
+    return add_registry_result(cluster, result)
 
 
-def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResult:
-    """The result with that of the schema registry, if the cluster has one."""
+def add_registry_result(cluster: Cluster, result: ConnectionResult) -> ConnectionResult:
+    """Test the schema registry, too, if the cluster has one; returns the result of both."""
     failed = _("The cluster answers, but not its schema registry")
     try:
         registry = cluster.registry()
@@ -89,9 +89,9 @@ def with_registry(cluster: Cluster, result: ConnectionResult) -> ConnectionResul
     return replace(result, text=f"{result.text} {subjects}")
 
 
-def explained(error: GatewayError, cluster: Cluster) -> ConnectionResult:
-    """What is wrong: the name, the port, TLS, the login, or the broker."""
-    reasons = {reason.code: reason for reason in _nested(error.message)}
+def result_of_error(error: GatewayError, cluster: Cluster) -> ConnectionResult:
+    """The result that explains an error: the name, the port, TLS, the login, or the broker."""
+    reasons = {reason.code: reason for reason in _nested_reasons(error.message)}
     for code, (title, text) in _texts(cluster).items():
         if code in reasons:
             params = {name: sentence(str(v)) for name, v in reasons[code].params.items()}
@@ -109,12 +109,12 @@ def _missing_operations(gateway: Gateway) -> list[str]:
     return [] if allowed is None else [name for name in NEEDED_OPERATIONS if name not in allowed]
 
 
-def _nested(message: str) -> Iterator[Reason]:
+def _nested_reasons(message: str) -> Iterator[Reason]:
     """The reason and the reasons within it."""
     if isinstance(message, Reason):
         yield message
         for value in message.params.values():
-            yield from _nested(value)
+            yield from _nested_reasons(value)
 
 
 def _texts(cluster: Cluster) -> dict[str, tuple[str, str]]:

@@ -15,21 +15,21 @@ from monitoring.egress import origins
 _CHECKS = {"admin_urls": check_admin_urls, "metrics_urls": check_metrics_urls}
 
 
-def _lines() -> forms.Textarea:
+def _textarea() -> forms.Textarea:
     return forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
 
 
-def _token() -> forms.PasswordInput:
+def _token_input() -> forms.PasswordInput:
     return forms.PasswordInput(attrs={"autocomplete": "off"})
 
 
 class MetricsForm(RegistryForm):
-    """Its subclass is the form of a cluster (forms.py)."""
+    """The fields of admin ports and metrics. ClusterForm (forms.py) inherits them."""
 
     admin_urls_text = forms.CharField(
         label=_("brokerd admin ports"),
         required=False,
-        widget=_lines(),
+        widget=_textarea(),
         help_text=_(
             "Only for brokerd: one broker per line, such as “1 http://10.0.0.1:9192”. Without "
             "it, byte rates, CPU and segments are unknown."
@@ -39,13 +39,13 @@ class MetricsForm(RegistryForm):
         label=_("Admin port token"),
         required=False,
         max_length=500,
-        widget=_token(),
+        widget=_token_input(),
         help_text=KEEP,
     )
     metrics_urls_text = forms.CharField(
         label=_("Metrics addresses"),
         required=False,
-        widget=_lines(),
+        widget=_textarea(),
         help_text=_(
             "For other brokers than brokerd: one broker per line, such as “1 "
             "http://10.0.0.1:7071/metrics”, in Prometheus’ text format, as of a JMX exporter. "
@@ -56,7 +56,7 @@ class MetricsForm(RegistryForm):
         label=_("Metrics token"),
         required=False,
         max_length=2000,
-        widget=_token(),
+        widget=_token_input(),
         help_text=_(
             "Only if the addresses require a bearer token. Stored encrypted and never shown again. "
             "Leave it empty to keep the current one."
@@ -77,7 +77,7 @@ class MetricsForm(RegistryForm):
         return self._urls("metrics_urls")
 
     def _urls(self, name: str) -> dict[str, str]:
-        """{"1": "http://…"}, checked as by the model."""
+        """The lines of a field as {broker id: URL}, checked as by the model."""
         urls = {}
         for line in self.cleaned_data[f"{name}_text"].splitlines():
             if line.strip():
@@ -91,11 +91,11 @@ class MetricsForm(RegistryForm):
         data = super().clean()
         before = self.instance
         is_kept = before.admin_token and not data.get("token")
-        if is_kept and _reach_others(data.get("admin_urls_text"), before.admin_urls):
+        if is_kept and _has_new_origin(data.get("admin_urls_text"), before.admin_urls):
             text = _("Enter the token again, because the address of an admin port changed.")
             self.add_error("token", text)
         is_kept = before.metrics_token and not data.get("new_metrics_token")
-        if is_kept and _reach_others(data.get("metrics_urls_text"), before.metrics_urls):
+        if is_kept and _has_new_origin(data.get("metrics_urls_text"), before.metrics_urls):
             text = _("Enter the token again, because a metrics address changed.")
             self.add_error("new_metrics_token", text)
         return data
@@ -117,6 +117,6 @@ class MetricsForm(RegistryForm):
             cluster.metrics_token = ""
 
 
-def _reach_others(urls: Mapping[str, str] | None, before: Mapping[str, str]) -> bool:
+def _has_new_origin(urls: Mapping[str, str] | None, before: Mapping[str, str]) -> bool:
     """Whether a URL has an origin that none had before."""
     return bool(origins((urls or {}).values()) - origins(before.values()))

@@ -30,7 +30,7 @@ WIDGETS: dict[str, forms.Widget] = {
 
 
 class RegistryForm(SecurityForm):
-    """Its subclass is the form of a cluster (forms.py)."""
+    """The fields of the schema registry. ClusterForm (forms.py) inherits them."""
 
     new_registry_password = forms.CharField(
         label=_("Password"),
@@ -42,7 +42,7 @@ class RegistryForm(SecurityForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """A kept password must not reach another server."""
+        """If the registry or the login changes, its password must be entered again."""
         data = super().clean()
         before = self.instance
         if data.get("new_registry_password"):

@@ -36,7 +36,8 @@ HELP_TEXTS = {
     "token_url": _("The URL that answers with access tokens (client-credentials grant)."),
     "token_scope": _("Leave it empty unless the token endpoint requires one."),
 }
-# A kept password must not reach another server, or travel less protected than it was entered for.
+# If one of these changes, the password must be entered again: otherwise it could be sent to another
+# server, or with less protection.
 _PASSWORD_BOUND_TO = (
     "bootstrap_servers", "security_protocol", "ca_pem", "check_host_name", "sasl_mechanism",
     "sasl_username", "token_url",
@@ -48,8 +49,8 @@ def pem_area() -> forms.Textarea:
     return forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"})
 
 
-def _names() -> forms.Select:
-    """Kafka's own names, which are not translated."""
+def _untranslated_select() -> forms.Select:
+    """For choices that are Kafka's names."""
     return forms.Select(attrs={"translate": "no"})
 
 
@@ -58,7 +59,7 @@ def password_input() -> forms.PasswordInput:
 
 
 class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Its subclass is the form of a cluster (forms.py)."""
+    """The fields of TLS and SASL. ClusterForm (forms.py) inherits them."""
 
     new_private_key = forms.CharField(
         label=_("Private key"),
@@ -91,13 +92,15 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets: Any = {
             "ca_pem": pem_area(),
             "certificate_pem": pem_area(),
-            "security_protocol": _names(),
-            "sasl_mechanism": _names(),
+            "security_protocol": _untranslated_select(),
+            "sasl_mechanism": _untranslated_select(),
         }
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        before: Cluster = self.instance  # Django sets its new values after this
+        before: Cluster = (
+            self.instance
+        )  # with the old values: Django sets the new ones after clean()
         protocol = data.get("security_protocol", "")
         if protocol.endswith("SSL"):
             self._check_client_certificate(data, before)

@@ -19,15 +19,17 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 
-def visible(principal: Principal) -> list[dict[str, Any]]:
+def visible_rows(principal: Principal) -> list[dict[str, Any]]:
     """The clusters that the user may see, with status and rights."""
     rows = []
     for cluster in Cluster.objects.all():
         rights = principal.rights(cluster)
         if rights.may("cluster.view"):
             snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-            same = [
-                o.name for o in kafka_cluster_id.others(cluster) if principal.may("cluster.view", o)
+            same_cluster = [
+                other.name
+                for other in kafka_cluster_id.others(cluster)
+                if principal.may("cluster.view", other)
             ]
             rows.append(
                 {
@@ -35,7 +37,7 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
                     "status": snapshot_cache.sample_status(cluster.slug, rights),
                     "totals": snapshot.totals if snapshot else None,
                     "role": rights.role,
-                    "same": ", ".join(same),
+                    "same": ", ".join(same_cluster),
                 }
             )
     return rows
@@ -67,7 +69,7 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
             after["secrets_changed"] = secrets
         audit.record_by(principal, action, saved.slug, saved.name, before, after)
     snapshot_cache.forget(saved.slug)
-    return learn_identity(saved)
+    return read_cluster_id(saved)
 
 
 def remove(principal: Principal, cluster: Cluster) -> None:
@@ -83,7 +85,7 @@ def remove(principal: Principal, cluster: Cluster) -> None:
     snapshot_cache.forget(cluster.slug)
 
 
-def learn_identity(cluster: Cluster) -> list[Cluster]:
+def read_cluster_id(cluster: Cluster) -> list[Cluster]:
     """Read the cluster id of a saved cluster; returns the other entries with the same id."""
     try:
         with for_cluster(cluster) as gateway:

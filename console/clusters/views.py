@@ -18,7 +18,7 @@ from monitoring.models import Cluster
 @require_safe
 @requires("cluster.view")
 def index(request: UserRequest) -> HttpResponse:
-    rows = services.visible(request.principal)
+    rows = services.visible_rows(request.principal)
     may_edit = request.rights.may("cluster.edit")
     return render(request, "clusters/index.html", {"rows": rows, "may_edit": may_edit})
 

@@ -17,12 +17,12 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import BrokerRow, TopicRow, Totals
 from monitoring.read_model.snapshot import Snapshot
 
-TOP = 8
+ROWS_SHOWN = 8
 DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
 
 
 def context(
-    cluster: Cluster, rights: Rights, resource: str = "", query: Mapping[str, str] | None = None
+    cluster: Cluster, rights: Rights, name: str = "", query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
     """The figures of the newest ok tick; None without one."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
@@ -46,31 +46,33 @@ def context(
         "changes": changes(cluster, rights, snapshot),
         "worst_groups": [
             (group, state_texts.of_group(group), time_until_drained(group))
-            for group in snapshot.groups_most_behind(TOP)
+            for group in snapshot.groups_most_behind(ROWS_SHOWN)
         ],
         "group_lag_states": [
             (state_texts.names()[lag_state].lower(), count)
             for lag_state, count in snapshot.group_lag_states.items()
         ],
         # Also topics without traffic, so that the table's height does not change.
-        "busiest_topics": snapshot.busiest_topics(TOP),
-        "largest_topics": _largest(snapshot),
-        "idle_topics": snapshot.topics_idle_longest(TOP),
+        "busiest_topics": snapshot.busiest_topics(ROWS_SHOWN),
+        "largest_topics": _largest_topics(snapshot),
+        "idle_topics": snapshot.topics_idle_longest(ROWS_SHOWN),
         "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
-        "fullest": _fullest(snapshot.brokers),
+        "fullest": _fullest_broker(snapshot.brokers),
         "history": history,
-        "changed": {name: _changed(values) for name, values in history.items()},
+        "changed": {name: _change_text(values) for name, values in history.items()},
     }
 
 
-def _largest(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
+def _largest_topics(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
     """The largest topics with their shares of the bytes of all topics in the scope."""
-    total = snapshot.totals.disk_bytes.complete
-    rows = snapshot.largest_topics(TOP)
-    return [(row, (row.disk_bytes.complete or 0) / total if total else None) for row in rows]
+    total = snapshot.totals.disk_bytes.value_if_complete
+    rows = snapshot.largest_topics(ROWS_SHOWN)
+    return [
+        (row, (row.disk_bytes.value_if_complete or 0) / total if total else None) for row in rows
+    ]
 
 
-def _fullest(brokers: list[BrokerRow]) -> dict[str, Any] | None:
+def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:
     """The broker whose disks are the fullest; None if no disk is known."""
     known = [(each.disk_used_percent, each.id) for each in brokers]
     used, broker = max(((u, i) for u, i in known if u is not None), default=(None, None))
@@ -82,10 +84,10 @@ def _fullest(brokers: list[BrokerRow]) -> dict[str, Any] | None:
 
 def _sparkline(points: list[Totals | None], name: str) -> list[float | None]:
     """The values of a sparkline; None if the sample failed or the sum is incomplete."""
-    return [None if point is None else getattr(point, name).complete for point in points]
+    return [None if point is None else getattr(point, name).value_if_complete for point in points]
 
 
-def _changed(values: list[float | None]) -> str:
+def _change_text(values: list[float | None]) -> str:
     """The newest value compared with the oldest one of the sparkline; "" if one is unknown."""
     if len(values) < 2 or not values[0] or values[-1] is None:
         return ""

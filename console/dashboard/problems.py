@@ -19,7 +19,8 @@ from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
 
 PROBLEMS_MAX = 5
-_LOOKED_AT, _NAMES_MAX = 50, 3  # groups with the most lag, and names of them
+# Of stalled groups: how many of those with the most lag are searched, and how many are named.
+_SEARCHED_MAX, _NAMES_MAX = 50, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`tone` is bad or warn; `since_ms` = None if the start is unknown."""
+    """A row of the list. `tone` is bad or warn; `since_ms` = None if the start is unknown."""
 
     tone: str
     icon: str
@@ -48,7 +49,7 @@ def problems(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> list[Pro
     return [
         *(_alert(slug, each) for each in alerts),
         *_under_replicated(slug, snapshot),
-        *_groups(slug, snapshot, alerts),
+        *_stalled_groups(slug, snapshot, alerts),
     ]
 
 
@@ -92,11 +93,11 @@ def _lag_text(row: GroupRow | GroupOnTopicRow | None) -> str:
     return lag if growth is None else f"{lag}, {numbers.change_rate(growth)}"
 
 
-def _groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[Problem]:
+def _stalled_groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[Problem]:
     """Groups whose worst partition is stalled, as one row; those with an alert have their own."""
-    known = snapshot.groups_named({each.alert.group for each in alerts})
+    alerted = snapshot.groups_named({each.alert.group for each in alerts})
     count = snapshot.group_lag_states.get(LagState.STALLED, 0)
-    count -= sum(group.lag_state == LagState.STALLED for group in known.values())
+    count -= sum(group.lag_state == LagState.STALLED for group in alerted.values())
     if not count:
         return
     title = ngettext(
@@ -104,9 +105,9 @@ def _groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[
         "%(n)s groups do not read some of their partitions any more",
         count,
     )
-    behind = snapshot.groups_most_behind(_LOOKED_AT)
+    behind = snapshot.groups_most_behind(_SEARCHED_MAX)
     stalled = [group.name for group in behind if group.lag_state == LagState.STALLED]
-    names = [name for name in stalled if name not in known][:_NAMES_MAX]
+    names = [name for name in stalled if name not in alerted][:_NAMES_MAX]
     link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
     text = ", ".join(names) + (" …" if count > len(names) else "")
     values = {"n": numbers.count(count)}

@@ -9,19 +9,19 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.alerts.services import alerts_in_scope
 from console.audit.models import AuditEntry
-from console.audit.services import within
+from console.audit.services import entries_in_scope
 from console.ui.links import group_url
 from monitoring.models import Alert, Cluster
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.topic_names import is_topic_name
 
 CHANGES_MAX = 8
-_PEOPLE_ACTIONS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
+_AUDITED_ACTIONS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`subject` is a name and comes first; `text` is the rest of the sentence."""
+    """A line of the list: `subject` is a name, and `text` completes the sentence."""
 
     at_ms: int
     subject: str
@@ -36,7 +36,7 @@ def changes(cluster: Cluster, rights: Rights, snapshot: Snapshot) -> list[Change
     if rights.may("alert.view"):
         found += _alerts(cluster, rights)
     if rights.may("audit.view"):
-        found += _people(cluster, rights)
+        found += _audited_changes(cluster, rights)
     return sorted(found, key=lambda change: change.at_ms, reverse=True)[:CHANGES_MAX]
 
 
@@ -71,18 +71,21 @@ def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
             yield Change(broker.down_since_ms, name, _("left the cluster"), url, "bad")
 
 
-def _people(cluster: Cluster, rights: Rights) -> Iterator[Change]:
-    """Of the audit log, which only admins may see."""
+def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:
+    """Successful changes in the audit log, which only admins may see."""
     entries = AuditEntry.objects.filter(
-        within(rights.scope), cluster=cluster.slug, outcome="ok", action__regex=_PEOPLE_ACTIONS
+        entries_in_scope(rights.scope),
+        cluster=cluster.slug,
+        outcome="ok",
+        action__regex=_AUDITED_ACTIONS,
     ).order_by("-id")
     for entry in entries[:CHANGES_MAX]:
         at_ms = int(entry.at.timestamp() * 1000)
         text = f"{entry.action} {entry.resource}".strip()
-        yield Change(at_ms, entry.actor_name, text, _url(cluster.slug, entry))
+        yield Change(at_ms, entry.actor_name, text, _page_of(cluster.slug, entry))
 
 
-def _url(slug: str, entry: AuditEntry) -> str:
+def _page_of(slug: str, entry: AuditEntry) -> str:
     """The page of what was changed; empty if there is none."""
     if entry.action.endswith(".delete"):
         return ""

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,7 +17,7 @@ from console.actions import registry
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import plan_of, read_only_text, unreadable_text
+from console.actions.plan_form import read_only_text, redirect_to_plan, unreadable_text
 from console.groups import services
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
@@ -126,12 +126,13 @@ def _answer(
     form: forms.Form,
     propose: Callable[[], Plan],
 ) -> HttpResponse:
-    """The form, the reason why nothing can be changed, or the way to the new plan."""
-    status = 422 if page["reason"] else 200
-    if request.method == "POST" and not page["reason"]:
-        status = 422
-        if form.is_valid():
-            plan, status = plan_of(form, propose)
-            if plan is not None:
-                return redirect("plan", request.cluster.slug, plan.pk)
-    return render(request, template, {**page, "form": form}, status=status)
+    """The form, with the reason if nothing can be changed; or the redirect to the new plan."""
+
+    def form_page(status: int) -> HttpResponse:
+        return render(request, template, {**page, "form": form}, status=status)
+
+    if page["reason"]:
+        return form_page(422)
+    if request.method != "POST":
+        return form_page(200)
+    return redirect_to_plan(form, propose, form_page) if form.is_valid() else form_page(422)

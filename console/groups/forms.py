@@ -121,7 +121,7 @@ class ResetForm(forms.Form):
         return _parsed(offsets_of_file, text, self._group)
 
     def clean(self) -> None:
-        """Each way needs its field."""
+        """The field that belongs to the chosen way is required."""
         data = self.cleaned_data
         field = {
             ResetTo.OFFSET: "offset",
@@ -139,25 +139,25 @@ class ResetForm(forms.Form):
             self.add_error("topic", ValidationError(_("Choose the topic of these partitions.")))
 
     def problems(self) -> list[str]:
-        """The errors, but for fields that are still empty."""
+        """The errors, except of required fields that are still empty."""
         found = [error for errors in self.errors.as_data().values() for error in errors]
         return [text for error in found if error.code != "required" for text in error.messages]
 
     def reset(self) -> Reset:
         data = self.cleaned_data
-        how = ResetTo(data["how"])
+        reset_to = ResetTo(data["how"])
         at_ms = 0
-        if how == ResetTo.TIME:
+        if reset_to == ResetTo.TIME:
             at_ms = milliseconds_of(data["at"]) or 0
-        elif how == ResetTo.DURATION:
+        elif reset_to == ResetTo.DURATION:
             at_ms = now_ms() - data["ago"]
         return Reset(
-            how=how,
+            reset_to=reset_to,
             topic=data["topic"],
             partitions=tuple(data["partitions"]),
-            number=data["offset" if how == ResetTo.OFFSET else "shift"] or 0,
+            number=data["offset" if reset_to == ResetTo.OFFSET else "shift"] or 0,
             at_ms=max(0, at_ms),
-            from_group=data["from_group"] if how == ResetTo.GROUP else "",
+            from_group=data["from_group"] if reset_to == ResetTo.GROUP else "",
             file_offsets=data["file"] or {},
         )
 

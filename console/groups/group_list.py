@@ -12,12 +12,8 @@ from console.ui.table import Column, Table
 from monitoring.models import Cluster
 
 
-def context(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
-) -> dict[str, Any]:
-    """All groups, sorted by lag, highest first."""
-    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-    columns = [
+def columns() -> list[Column]:
+    return [
         Column("name", _("Group"), lambda row: row.name),
         Column(
             "state", _("State"), lambda row: row.lag_state, exported=lambda row: row.lag_state.key
@@ -31,7 +27,14 @@ def context(
         Column("consumed", _("Consumed"), lambda row: row.consumed_rate, numeric=True),
         Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
     ]
-    table = Table(query, columns, "-lag", id="groups")
+
+
+def context(
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """All groups, sorted by lag, highest first."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    table = Table(query, columns(), "-lag", id="groups")
     names = state_texts.names()
     table.show(
         snapshot.groups if snapshot else [],

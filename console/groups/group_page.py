@@ -30,7 +30,7 @@ def context(
     group = snapshot.group(name) if snapshot else None
     if snapshot is None or group is None:
         return None
-    first, count = members(snapshot.rows_of_group(name), ROWS_MAX)
+    first_members, count = members(snapshot.rows_of_group(name), ROWS_MAX)
     topics = snapshot.topics_of_group(name, ROWS_MAX)
     return {
         "group": group,
@@ -39,7 +39,7 @@ def context(
         "drained": time_until_drained(group),
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
-        "members": first,
+        "members": first_members,
         "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
         # Of topics outside of the scope not even the number of partitions is shown.
         "hides_topics": snapshot.hides_topics_of(name),
@@ -62,7 +62,8 @@ def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, st
         Column("state", _("State"), sortable, exported=attrgetter("lag_state.key")),
         Column("lag", _("Lag"), sortable, numeric=True, exported=attrgetter("lag")),
         Column("rate", _("Change"), sortable, numeric=True, exported=attrgetter("lag_rate")),
-        Column("unread", _("Unread"), sortable, numeric=True, exported=attrgetter("unread")),
+        Column("unread", _("Unread"), sortable, numeric=True,
+               exported=attrgetter("uncommitted_records")),
         Column("committed", _("Committed"), sortable, numeric=True,
                exported=attrgetter("committed_offset")),
         Column("end", _("End"), sortable, numeric=True, exported=attrgetter("log_end_offset")),
@@ -75,10 +76,10 @@ def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, st
     rows = snapshot.lag_rows(group.name)
     rows = rows.behind() if query.get("only") == BEHIND else rows
     rows = rows.sorted_by(table.sort.removeprefix("-"), table.is_descending)
-    return table.paginate(rows).map_rows(PartitionLine)
+    return table.paginate(rows).map_rows(PartitionRow)
 
 
-class PartitionLine:
+class PartitionRow:
     """A partition with its state, for the template."""
 
     def __init__(self, row: LagRow) -> None:
@@ -87,7 +88,7 @@ class PartitionLine:
 
 
 def time_until_drained(group: GroupRow) -> str:
-    """In what time the lag will be 0, as text."""
+    """The time until the lag is 0, as text."""
     seconds = group.drained_s
     if seconds is None:
         return numbers.UNKNOWN

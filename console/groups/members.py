@@ -1,4 +1,4 @@
-"""The members of a group with what they are assigned."""
+"""The members of a group with the partitions that they are assigned."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:
     ids = owned["member_id"].combine_chunks().dictionary_encode()
     codes, count = ids.indices.to_numpy(), len(ids.dictionary)
     every_row = np.ones(len(owned), dtype=bool)
-    sums = LagSums.of_rows(owned, every_row).by(codes, count)
+    sums = LagSums.of_rows(owned, every_row).sums_by(codes, count)
     _, first_rows = np.unique(codes, return_index=True)
     facts = owned.select(list(order)).take(pa.array(first_rows[:count_max])).to_pylist()
-    assigned = _assigned(owned, {row["member_id"] for row in facts})
+    assigned = _assignments(owned, {row["member_id"] for row in facts})
     return [
         row
         | {
@@ -35,7 +35,7 @@ def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:
     ], count
 
 
-def _assigned(rows: pa.Table, ids: set[str]) -> dict[str, list[str]]:
+def _assignments(rows: pa.Table, ids: set[str]) -> dict[str, list[str]]:
     """Member id → its topics with their partitions, such as "orders 0–3, 7"."""
     by_member: dict[str, dict[str, list[int]]] = {}
     for row in rows.select(["member_id", "topic", "partition"]).to_pylist():
@@ -43,12 +43,12 @@ def _assigned(rows: pa.Table, ids: set[str]) -> dict[str, list[str]]:
             topics = by_member.setdefault(row["member_id"], {})
             topics.setdefault(row["topic"], []).append(row["partition"])
     return {
-        member: [f"{topic} {ranges(numbers)}" for topic, numbers in sorted(topics.items())]
+        member: [f"{topic} {ranges_text(numbers)}" for topic, numbers in sorted(topics.items())]
         for member, topics in by_member.items()
     }
 
 
-def ranges(numbers: list[int]) -> str:
+def ranges_text(numbers: list[int]) -> str:
     """Numbers as ranges: 0, 1, 2, 7 → "0–2, 7"."""
     runs: list[list[int]] = []
     for number in sorted(numbers):

@@ -29,7 +29,7 @@ from monitoring.scope import Scope
 class Reset:
     """What a user chose. `topic` "" = all topics of the group, `partitions` () = all of them."""
 
-    how: ResetTo
+    reset_to: ResetTo
     topic: str = ""
     partitions: tuple[int, ...] = ()
     number: int = 0  # the offset, or by how much to shift
@@ -57,19 +57,19 @@ class ResolvedReset:
 
 
 def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) -> ResolvedReset:
-    """Raises PlanRefused or GatewayError."""
+    """The exact offsets of a reset. Raises PlanRefused or GatewayError."""
     scope = principal.rights(cluster).scope
     if reset.from_group and not scope.shows_group(reset.from_group):
         raise PlanRefused(_("There is no group “%(name)s”.") % {"name": reset.from_group})
     with for_cluster(cluster) as gateway:
         committed = gateway.groups.committed(group)
-        chosen = _chosen(gateway, scope, committed, reset)
+        chosen = _chosen_partitions(gateway, scope, committed, reset)
         logs = gateway.log_offsets.ranges(chosen)
-        _refuse_silent(key for key in chosen if key not in logs)
+        _refuse_unanswered(key for key in chosen if key not in logs)
         commits = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
-        given = _given(gateway, scope, chosen, reset)
+        given = _given_offsets(gateway, scope, chosen, reset)
     try:
-        offsets = new_offsets(reset.how, commits, number=reset.number, given=given)
+        offsets = new_offsets(reset.reset_to, commits, number=reset.number, given=given)
     except Invalid as error:
         raise PlanRefused(str(error)) from error
     if not offsets:
@@ -77,14 +77,14 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
     return ResolvedReset(commits, offsets)
 
 
-def _chosen(
+def _chosen_partitions(
     gateway: Gateway, scope: Scope, committed: Iterable[TopicPartition], reset: Reset
 ) -> list[TopicPartition]:
     """The partitions to reset: those of a file, or of the chosen topics. Raises PlanRefused."""
     spans = gateway.wire.metadata().spans
     counts = {topic: len(span) for topic, span in spans.items() if scope.shows_topic(topic)}
-    if reset.how == ResetTo.FILE:
-        keys = [key for key in reset.file_offsets if _is_of(key, reset)]
+    if reset.reset_to == ResetTo.FILE:
+        keys = [key for key in reset.file_offsets if _is_chosen(key, reset)]
     elif reset.topic:
         numbers = reset.partitions or range(counts.get(reset.topic, 0))
         keys = [(reset.topic, number) for number in numbers]
@@ -105,32 +105,32 @@ def _chosen(
     return sorted(keys)
 
 
-def _is_of(key: TopicPartition, reset: Reset) -> bool:
+def _is_chosen(key: TopicPartition, reset: Reset) -> bool:
     return (not reset.topic or key[0] == reset.topic) and (
         not reset.partitions or key[1] in reset.partitions
     )
 
 
-def _given(
+def _given_offsets(
     gateway: Gateway, scope: Scope, chosen: list[TopicPartition], reset: Reset
 ) -> dict[TopicPartition, int | None]:
     """The offsets of a file, of another group or at a time. Raises PlanRefused."""
-    if reset.how == ResetTo.FILE:
+    if reset.reset_to == ResetTo.FILE:
         return dict(reset.file_offsets)
-    if reset.how == ResetTo.GROUP:
+    if reset.reset_to == ResetTo.GROUP:
         other = gateway.groups.committed(reset.from_group)
         if not any(scope.shows_topic(topic) for topic, _number in other):
             text = _("The group “%(name)s” has committed no offsets.")
             raise PlanRefused(text % {"name": reset.from_group})
         return dict(other)
-    if reset.how in (ResetTo.TIME, ResetTo.DURATION):
+    if reset.reset_to in (ResetTo.TIME, ResetTo.DURATION):
         found = gateway.log_offsets.at_time(chosen, reset.at_ms)
-        _refuse_silent(key for key in chosen if key not in found)
+        _refuse_unanswered(key for key in chosen if key not in found)
         return found
     return {}
 
 
-def _refuse_silent(keys: Iterable[TopicPartition]) -> None:
+def _refuse_unanswered(keys: Iterable[TopicPartition]) -> None:
     """Raises PlanRefused if the leaders of some partitions did not answer."""
     text = _("The log of %(name)s could not be read: its leader does not answer.")
     lines = [text % {"name": item_key(*key)} for key in keys]

@@ -19,8 +19,11 @@ _START, _FIRST, _END = 4.0, 28.0, 254.0
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Positions in the drawing of one partition. `committed` and `new` are None if there is no
-    such offset; `is_broken`: the log begins before what is drawn."""
+    """The drawing of one partition: positions on its line.
+
+    `committed` and `new` are None if there is no such offset; `is_broken`: the log begins before
+    what is drawn.
+    """
 
     start: float
     is_broken: bool
@@ -63,9 +66,12 @@ class Preview:
 
 
 def preview_of(resolved: ResolvedReset) -> Preview:
+    """The rows and the sums of a reset, as its preview draws them."""
     commits, offsets = resolved.commits, resolved.offsets
     effects = {key: reset_effect(commits[key], new) for key, new in offsets.items()}
-    reach = max((_reach(commits[key], offsets.get(key)) for key in commits), default=0)
+    distance_max = max(
+        (_distance_from_end(commits[key], offsets.get(key)) for key in commits), default=0
+    )
     rows = [
         PreviewRow(
             topic,
@@ -73,7 +79,7 @@ def preview_of(resolved: ResolvedReset) -> Preview:
             commit.committed,
             offsets.get((topic, partition)),
             effects.get((topic, partition), ResetEffect()),
-            _line(commit, offsets.get((topic, partition)), reach),
+            _line(commit, offsets.get((topic, partition)), distance_max),
         )
         for (topic, partition), commit in list(commits.items())[:ROWS_MAX]
     ]
@@ -86,18 +92,18 @@ def preview_of(resolved: ResolvedReset) -> Preview:
     )
 
 
-def _reach(commit: CommitInLog, new: int | None) -> int:
+def _distance_from_end(commit: CommitInLog, new: int | None) -> int:
     """How far before the end of its log the committed or the new offset is."""
     offsets = [commit.limited(each) for each in (commit.committed, new) if each is not None]
     return commit.log.stop - min(offsets, default=commit.log.stop)
 
 
-def _line(commit: CommitInLog, new: int | None, reach: int) -> Line:
+def _line(commit: CommitInLog, new: int | None, distance_max: int) -> Line:
     def position(offset: int) -> float:
-        back = commit.log.stop - commit.limited(offset)
-        return round(_END - (_END - _FIRST) * back / reach, 1) if reach else _END
+        distance = commit.log.stop - commit.limited(offset)
+        return round(_END - (_END - _FIRST) * distance / distance_max, 1) if distance_max else _END
 
-    is_broken = commit.log.stop - commit.log.start > reach
+    is_broken = commit.log.stop - commit.log.start > distance_max
     committed = commit.committed
     return Line(
         start=_START if is_broken else position(commit.log.start),

@@ -147,7 +147,7 @@ def _is_number(text: str) -> bool:
 
 
 def new_offsets(
-    how: ResetTo,
+    reset_to: ResetTo,
     commits: Mapping[TopicPartition, CommitInLog],
     *,
     number: int = 0,
@@ -161,7 +161,7 @@ def new_offsets(
     given = given or {}
     found: dict[TopicPartition, int | None] = {}
     for key, commit in commits.items():
-        match how:
+        match reset_to:
             case ResetTo.EARLIEST:
                 found[key] = commit.log.start
             case ResetTo.LATEST:

@@ -1,4 +1,4 @@
-"""The states of groups and partitions for pages: name, tone, and the rule that decided."""
+"""The lag states of groups and partitions for pages: name, tone, and the rule that decides."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,8 @@ from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow, LagRow
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`key` is the tone and the icon (console/ui/tones.py); `rule` says why it is so."""
+    """A lag state on a page. `key` selects tone and icon (console/ui/tones.py); `rule` says why the
+    group or partition has it."""
 
     key: str
     name: str
@@ -19,7 +20,7 @@ class State:
 
     @property
     def fact_tone(self) -> str:
-        """Of a figure in a fact line: only what is bad has a colour."""
+        """The tone in a line of facts, where only bad states have a colour."""
         return "danger" if self.key == "stalled" else ""
 
 
@@ -65,12 +66,12 @@ def of_group(row: GroupRow) -> State:
         return State("unknown", names()[LagState.UNKNOWN], _("The group has no partitions."))
     count = dict(row.lag_states)[row.lag_state]
     text = _("%(n)s of %(of)s partitions. %(rule)s")
-    of = {
+    params = {
         "n": numbers.count(count),
         "of": numbers.count(row.partitions),
         "rule": rules()[row.lag_state],
     }
-    return State(row.lag_state.key, names()[row.lag_state], text % of)
+    return State(row.lag_state.key, names()[row.lag_state], text % params)
 
 
 def of_group_on_topic(row: GroupOnTopicRow) -> State:

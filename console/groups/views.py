@@ -7,7 +7,7 @@ from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
 
@@ -31,6 +31,6 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
         "may_alter": not is_read_only and may("group.alter", group),
         "may_delete": not is_read_only and may("group.delete", group),
     }
-    charts = [Query("group", show, group=group) for show in ("lag", "records")]
+    charts = [ChartQuery("group", show, group=group) for show in ("lag", "records")]
     extra |= cards.context(request, charts)
     return render_live(request, "groups/detail.html", part, group=None, **extra)

@@ -49,7 +49,7 @@ _LEVEL_METRICS = {
 
 
 def _pipeline_metrics() -> list[str]:
-    """The levels of each cluster's history as the data pipeline last saw them."""
+    """The levels of each cluster's history, as the data pipeline stored them last."""
     states = list(PipelineState.objects.select_related("cluster"))
     failed = dict(
         PipelineRun.objects.filter(state=RunState.FAILED)

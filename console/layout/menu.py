@@ -1,6 +1,6 @@
-"""The context variable `page` that templates/base.html needs on every full page.
+"""The menu, and the context variable `page` that templates/base.html needs on every full page.
 
-It is lazy, so that responses without the layout (fragments, downloads) do not compute it.
+`page` is lazy, so that responses without the layout (fragments, downloads) do not compute it.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,8 @@ VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of the menu; shown to users with the right `verb`. `count` is a name of Totals.
+    """An entry of the menu; shown to users with the right `verb`. `count`: which of the Totals is
+    shown beside it.
     `needs_registry`: only of clusters with a schema registry."""
 
     url_name: str
@@ -144,7 +145,7 @@ class Page:
                 "url": url,
                 "active": self._is_active(url, cluster is None),
                 "count": self._count(entry),
-                "firing": self._firing if entry.url_name == "alerts" else 0,
+                "firing": self._firing_alerts if entry.url_name == "alerts" else 0,
             }
             for entry, url in shown_entries(self._request.user, entries, cluster)
         ]
@@ -162,7 +163,7 @@ class Page:
         return snapshot.totals if snapshot else None
 
     @cached_property
-    def _firing(self) -> int:
+    def _firing_alerts(self) -> int:
         """The number of alerts of the menu's cluster that fire."""
         if self.menu_cluster is None:
             return 0

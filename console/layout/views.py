@@ -1,4 +1,4 @@
-"""The home page, and the page `/ui` with all components in all states."""
+"""The home page, and the page `/ui`, which shows all components in all states."""
 
 from django import forms
 from django.http import HttpRequest, HttpResponse

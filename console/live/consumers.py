@@ -51,14 +51,14 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         key_text = query.get("show", [""])[0]
         self.fragment_key = registry.parse(key_text)
         self._language = language.of_scope(self.scope)
-        self._seen = query.get("seen", [""])[0]  # the version that the browser has
+        self._browser_version = query.get("seen", [""])[0]  # the version that the browser has
         self._groups = [f"tick.{self.slug}"]
         self._next_version = ""  # the version to send next
         self._sent_version = ""  # the version sent last
-        self._announced: int | None = None  # the newest tick since the socket was opened
+        self._announced_tick: int | None = None  # the newest tick since the socket was opened
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
-        if (key_text and self.fragment_key is None) or await self._allowed() is None:
+        if (key_text and self.fragment_key is None) or await self._cluster_and_rights() is None:
             await self.close(code=NOT_ALLOWED)
             return
         await self.accept()
@@ -66,7 +66,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             self._groups.append(f"alerts.{self.slug}")
         for group in self._groups:
             await self.channel_layer.group_add(group, self.channel_name)
-        self._push(ON_CONNECT)
+        self._send_when_ready(ON_CONNECT)
 
     async def disconnect(self, code: int) -> None:
         if self._sender is not None:
@@ -77,16 +77,16 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Any message from the browser is an acknowledgement."""
         self._acknowledged = True
-        self._push(self._next_version)
+        self._send_when_ready(self._next_version)
 
     async def tick(self, event: dict[str, Any]) -> None:
-        self._announced = int(event["tick"])
-        self._push(f"tick {self._announced}")
+        self._announced_tick = int(event["tick"])
+        self._send_when_ready(f"tick {self._announced_tick}")
 
     async def alerts(self, event: dict[str, Any]) -> None:
-        self._push(f"alerts {event['tick']}")
+        self._send_when_ready(f"alerts {event['tick']}")
 
-    def _push(self, version: str) -> None:
+    def _send_when_ready(self, version: str) -> None:
         self._next_version = version
         busy = self._sender is not None and not self._sender.done()
         if not busy and self._acknowledged and self._next_version != self._sent_version:
@@ -106,7 +106,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
 
     async def _send_version(self) -> None:
         version = self._next_version
-        allowed = await self._allowed()
+        allowed = await self._cluster_and_rights()
         if allowed is None:
             self._sent_version = version
             await self.close(code=NOT_ALLOWED)
@@ -114,7 +114,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         cluster, rights = allowed
         status = await sync_to_async(self._status, thread_sensitive=False)(rights)
         is_alert = version.startswith("alerts")
-        if pages.version_seen(status) == self._seen and not is_alert:
+        if pages.version_seen(status) == self._browser_version and not is_alert:
             self._sent_version = version
             return
         # The same tick in the same state gives the same HTML, except for alerts.
@@ -122,7 +122,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         html = await fragment_renderer.renderer().html(
             cluster, rights, self.fragment_key, rendering_version
         )
-        self._sent_version, self._seen, self._acknowledged = (
+        self._sent_version, self._browser_version, self._acknowledged = (
             version,
             pages.version_seen(status),
             False,
@@ -131,16 +131,18 @@ class ClusterConsumer(AsyncWebsocketConsumer):
 
     def _status(self, rights: Rights) -> SampleStatus:
         snapshot_cache.refresh(
-            self.slug, at_once=self._announced is None, announced=self._announced
+            self.slug, at_once=self._announced_tick is None, announced=self._announced_tick
         )
         return snapshot_cache.sample_status(self.slug, rights)
 
-    async def _allowed(self) -> tuple[Cluster, Rights] | None:
-        allowed: tuple[Cluster, Rights] | None = await database_sync_to_async(self._check)()
+    async def _cluster_and_rights(self) -> tuple[Cluster, Rights] | None:
+        allowed: tuple[Cluster, Rights] | None = await database_sync_to_async(
+            self._query_cluster_and_rights
+        )()
         return allowed
 
-    def _check(self) -> tuple[Cluster, Rights] | None:
-        """The cluster and the session's current rights; None if it has no access."""
+    def _query_cluster_and_rights(self) -> tuple[Cluster, Rights] | None:
+        """The cluster and the current rights of the session's user; None without access."""
         session = self.scope.get("session")
         key = getattr(session, "session_key", None)
         if not key:

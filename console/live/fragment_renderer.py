@@ -62,7 +62,7 @@ class Renderer:
         language = translation.get_language()
         key = (cluster.slug, version, rights, fragment_key, language)
         if key not in self._running:
-            self._drop_old(cluster.slug, version)
+            self._remove_old(cluster.slug, version)
             # With sync_to_async a thread of the pool could keep a dead database connection forever.
             render_in_thread = database_sync_to_async(render, thread_sensitive=False)
             self._running[key] = asyncio.ensure_future(
@@ -71,7 +71,7 @@ class Renderer:
             self._started_at[key] = time.monotonic()
         return await asyncio.shield(self._running[key])
 
-    def _drop_old(self, slug: str, version: Any) -> None:
+    def _remove_old(self, slug: str, version: Any) -> None:
         oldest = time.monotonic() - CACHE_SECONDS
         for key in list(self._running):
             is_old = self._started_at[key] < oldest or (key[0] == slug and key[1] != version)

@@ -16,15 +16,15 @@ from console.ui.csv_export import render_list
 
 
 class LivePart:
-    """The live part of one page: a fragment with the page's query.
+    """The live part of one page: a fragment for the page's query and the user's rights.
 
     Attributes:
-        context: of the fragment's template; None = nothing to show.
+        context: the context of the fragment's template; None = nothing to show.
         socket_url: the URL of the socket that pushes newer versions.
     """
 
-    def __init__(self, request: ClusterRequest, name: str, resource: str = "") -> None:
-        key = registry.fragment_key(name, resource, request.GET)
+    def __init__(self, request: ClusterRequest, fragment_name: str, name: str = "") -> None:
+        key = registry.fragment_key(fragment_name, name, request.GET)
         # Read before the context, so that a tick in between is pushed and not missed.
         status = snapshot_cache.sample_status(request.cluster.slug, request.rights)
         self.socket_url = socket_url(request.cluster.slug, status, str(key))

@@ -16,7 +16,7 @@ from monitoring.models import Cluster
 
 VALUE_LENGTH_MAX = 200  # of a query parameter
 
-# Arguments: cluster, the user's rights, the name of the topic or group (or ""), the query.
+# Arguments: cluster, the user's rights, the name of the topic, group or broker (or ""), the query.
 # Returns None if there is nothing to show.
 ContextBuilder = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
 
@@ -42,26 +42,26 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class FragmentKey:
-    """A fragment, the topic or group that it shows (or ""), and the query parameters."""
+    """A fragment, the topic, group or broker that it shows (or ""), and the query parameters."""
 
-    name: str
-    resource: str = ""
+    fragment_name: str
+    name: str = ""
     query: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        resource = f":{quote(self.resource, safe='')}" if self.resource else ""
+        name = f":{quote(self.name, safe='')}" if self.name else ""
         query = f"?{urlencode(self.query)}" if self.query else ""
-        return f"{self.name}{resource}{query}"
+        return f"{self.fragment_name}{name}{query}"
 
     @property
     def fragment(self) -> Fragment:
-        return _fragments[self.name]
+        return _fragments[self.fragment_name]
 
     def render_context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
         """The template's context; None if these rights do not allow it."""
         if not rights.may(self.fragment.verb):
             return None
-        return self.fragment.build_context(cluster, rights, self.resource, dict(self.query))
+        return self.fragment.build_context(cluster, rights, self.name, dict(self.query))
 
 
 _fragments: dict[str, Fragment] = {}
@@ -73,25 +73,25 @@ def register(name: str, fragment: Fragment) -> None:
 
 
 def fragment_key(
-    name: str, resource: str = "", query: Mapping[str, str] | None = None
+    fragment_name: str, name: str = "", query: Mapping[str, str] | None = None
 ) -> FragmentKey:
     """The key of a fragment on a page with this query. Raises KeyError for an unknown fragment."""
     query = query or {}
-    params = _fragments[name].params
+    params = _fragments[fragment_name].params
     read_params = tuple((key, query[key][:VALUE_LENGTH_MAX]) for key in params if query.get(key))
-    return FragmentKey(name, resource, read_params)
+    return FragmentKey(fragment_name, name, read_params)
 
 
 def parse(text: str) -> FragmentKey | None:
     """Parse the parameter `show` of a socket; None for an unknown fragment."""
     if len(text) > URL_LENGTH_MAX:
         return None
-    fragment_and_resource, _separator, query = text.partition("?")
-    name, _separator, resource = fragment_and_resource.partition(":")
-    if name not in _fragments:
+    names, _separator, query = text.partition("?")
+    fragment_name, _separator, name = names.partition(":")
+    if fragment_name not in _fragments:
         return None
     try:
         params = dict(parse_qsl(query, max_num_fields=50))
     except ValueError:
         return None
-    return fragment_key(name, unquote(resource), params)
+    return fragment_key(fragment_name, unquote(name), params)

@@ -61,7 +61,7 @@ class _ClusterData:
     unreadable_since_ms: int | None = None
 
     def snapshot(self, scope: Scope) -> Snapshot | None:
-        """Made on first use; two threads may make it at the same time."""
+        """The snapshot of a scope; made on first use, perhaps by two threads at the same time."""
         if self.columns is None:
             return None
         found = self.snapshots.get(scope)
@@ -130,19 +130,19 @@ def forget(slug: str) -> None:
 _PUBLIC_SCOPE = Scope(hidden_topics=NAMES)  # for callers without rights, such as /readyz
 
 
-def _scope(rights: Rights | None) -> Scope:
+def _scope_of(rights: Rights | None) -> Scope:
     return _PUBLIC_SCOPE if rights is None else rights.scope
 
 
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:
     """The snapshot of the newest ok tick, within the scope of these rights; None = none yet."""
-    scope = _scope(rights)
+    scope = _scope_of(rights)
     return _fresh_entry(slug, scope).state.snapshot(scope)
 
 
 def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a gap."""
-    scope = _scope(rights)
+    scope = _scope_of(rights)
     entry = _fresh_entry(slug, scope)
     if scope not in entry.state.points and entry.state.columns is not None:
         with entry.lock:  # only on the first use of a scope
@@ -152,7 +152,7 @@ def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
 
 def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     """The current status of the samples; cheap. Without rights, nothing hidden is included."""
-    scope = _scope(rights)
+    scope = _scope_of(rights)
     state = _fresh_entry(slug, scope).state
     found = status_of(slug, state.head, state.snapshot(scope), scope)
     if state.unreadable:
@@ -185,7 +185,7 @@ def _has_tick(state: _ClusterData, number: int) -> bool:
 
 
 def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
-    """Start a check for newer ticks, if it is due."""
+    """The cluster's entry, after a check for newer ticks was started, if it is due."""
     entry = _entry(slug, scope)
     head = entry.state.head
     if not entry.is_due:
@@ -225,36 +225,36 @@ def _update_and_release(slug: str, entry: _CacheEntry) -> None:
 def _update(slug: str, entry: _CacheEntry) -> None:
     entry.checked_at = time.monotonic()
     try:
-        found = _read(slug, entry.state, tuple(entry.scopes))
+        found = _read_newer_ticks(slug, entry.state, tuple(entry.scopes))
         entry.state = replace(found, unreadable="", unreadable_since_ms=None)
     except StoreDown:
         text = gettext_lazy("Redis, which holds the samples, does not answer.")
-        entry.state = _unreadable(entry.state, text)
+        entry.state = _mark_unreadable(entry.state, text)
     except ValueError as error:
-        entry.state = _unreadable(entry.state, str(error))
+        entry.state = _mark_unreadable(entry.state, str(error))
 
 
-def _unreadable(state: _ClusterData, reason: str | Promise) -> _ClusterData:
+def _mark_unreadable(state: _ClusterData, reason: str | Promise) -> _ClusterData:
     since_ms = state.unreadable_since_ms or now_ms()
     return replace(state, unreadable=reason, unreadable_since_ms=since_ms)
 
 
-def _read(slug: str, state: _ClusterData, scopes: Iterable[Scope]) -> _ClusterData:
+def _read_newer_ticks(slug: str, state: _ClusterData, scopes: Iterable[Scope]) -> _ClusterData:
     """Read newer ticks: usually none or one, at first as many as the sparklines show."""
     if state.head is not None:
         newer = tick_stream.ticks_after(slug, state.head.start_ms, 2)
         if len(newer) < 2:
             for tick in newer:
-                state = _with_tick(state, tick, scopes)
+                state = _add_tick(state, tick, scopes)
             return state
     head = tick_stream.latest_tick(slug)
     if head is None:
         return state
-    since_ms = _since_ms(head)
+    since_ms = _sparkline_start_ms(head)
     if state.head is not None:
         since_ms = max(since_ms, state.head.start_ms + 1)
     for tick in tick_stream.recent_ticks(slug, since_ms):
-        state = _with_tick(state, tick, scopes)
+        state = _add_tick(state, tick, scopes)
     if state.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
         state = replace(state, columns=TickColumns.of(last), snapshots={})
     if _is_large(head):
@@ -266,19 +266,19 @@ def _is_large(tick: Tick) -> bool:
     return len(tick.partitions) + len(tick.groups) >= LARGE_ROWS
 
 
-def _since_ms(head: Tick) -> int:
+def _sparkline_start_ms(head: Tick) -> int:
     """The start of the sparklines."""
     points = POINTS_LARGE if _is_large(head) else POINTS_MAX
     return head.start_ms - points * head.interval_ms
 
 
-def _with_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
-    """The state after one more tick.
+def _add_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
+    """The data after one more tick.
 
     A scope whose earlier points were not read gets none here: `_add_points` reads them all.
     """
     if not tick.ok:
-        points = {scope: _with_point(line, None) for scope, line in state.points.items()}
+        points = {scope: _add_point(line, None) for scope, line in state.points.items()}
         return replace(state, head=tick, points=points)
     after = replace(
         state, head=tick, columns=TickColumns.of(tick, state.columns), points={}, snapshots={}
@@ -288,11 +288,11 @@ def _with_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clu
         known = state.columns is None or scope in state.points
         found = after.snapshot(scope) if known else None
         if found is not None:
-            points[scope] = _with_point(state.points.get(scope, ()), found.totals)
+            points[scope] = _add_point(state.points.get(scope, ()), found.totals)
     return replace(after, points=points)
 
 
-def _with_point(line: Points, point: Totals | None) -> Points:
+def _add_point(line: Points, point: Totals | None) -> Points:
     return (*line, point)[-POINTS_MAX:]
 
 
@@ -303,9 +303,9 @@ def _add_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
         return
     past = _ClusterData()
     try:
-        for tick in tick_stream.recent_ticks(slug, _since_ms(state.head)):
+        for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(state.head)):
             if tick.tick <= state.head.tick:
-                past = _with_tick(past, tick, (scope,))
+                past = _add_tick(past, tick, (scope,))
     except (StoreDown, ValueError):
         return  # the status reports it
     entry.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})

@@ -23,7 +23,7 @@ _RUNS_SHOWN = 20
 
 
 def context(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The levels, the newest runs and those that failed."""
     state = PipelineState.objects.filter(cluster=cluster).first()
@@ -44,11 +44,11 @@ def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, An
     figures: dict[str, Any] = (state.levels if state else {}).get(level.name, {})
     kinds = {"minute": ("hour", "minute"), "hour": ("hour",), "day": ("day",)}
     last = runs.filter(kind__in=kinds.get(level.name, ()), state=RunState.DONE).first()
-    kept = getattr(settings, level.retention_setting)
+    retention = getattr(settings, level.retention_setting)
     a_day = figures.get("bytes_a_day")
-    whole = None
-    if kept and a_day is not None:
-        whole = a_day * kept * level.retention_unit_ms // DAY_MS
+    bytes_when_full = None
+    if retention and a_day is not None:
+        bytes_when_full = a_day * retention * level.retention_unit_ms // DAY_MS
     return (
         dict.fromkeys(("rows", "files", "bytes", "bytes_a_day"))
         | figures
@@ -56,8 +56,8 @@ def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, An
             "title": _titles()[level.name],
             "last": times.moment(figures.get("last_ms")),
             "seconds": last.seconds if last else None,
-            "kept": _kept(kept, level),
-            "bytes_when_full": whole,
+            "kept": _retention_text(retention, level),
+            "bytes_when_full": bytes_when_full,
         }
     )
 
@@ -71,12 +71,12 @@ def _titles() -> dict[str, str]:
     }
 
 
-def _kept(kept: int, level: Level) -> str:
-    if not kept:
+def _retention_text(retention: int, level: Level) -> str:
+    if not retention:
         return _("for good")
     if level.retention_unit_ms == DAY_MS:
-        return ngettext("%(n)d day", "%(n)d days", kept) % {"n": kept}
-    return ngettext("%(n)d hour", "%(n)d hours", kept) % {"n": kept}
+        return ngettext("%(n)d day", "%(n)d days", retention) % {"n": retention}
+    return ngettext("%(n)d hour", "%(n)d hours", retention) % {"n": retention}
 
 
 def _run(run: PipelineRun) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What people do with the data pipeline: start a back-fill and stop it. Each change is audited."""
+"""Starts and stops a back-fill of the data pipeline. Each change is audited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.pipeline import backfill
 
 
 def start_backfill(principal: Principal, cluster: Cluster, from_ms: int, to_ms: int) -> None:
-    """Compute the hours of a range again. Raises ValueError("running") or ("no_ticks")."""
+    """Compute the hours of a range again. Raises ValueError with "running" or "no_ticks"."""
     with transaction.atomic():
         backfill.start(cluster, from_ms, to_ms)
         after = {"from_ms": from_ms, "to_ms": to_ms}
@@ -19,7 +19,7 @@ def start_backfill(principal: Principal, cluster: Cluster, from_ms: int, to_ms: 
 
 
 def stop_backfill(principal: Principal, cluster: Cluster) -> bool:
-    """Stop it after the hour that is computed now; False if there is none."""
+    """Stop the back-fill after its current hour; False if none is running."""
     with transaction.atomic():
         if not backfill.stop(cluster):
             return False

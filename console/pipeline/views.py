@@ -37,11 +37,9 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 
 def _start(request: ClusterRequest, form: BackfillForm) -> bool:
-    asked = form.cleaned_data
+    days = form.cleaned_data
     try:
-        services.start_backfill(
-            request.principal, request.cluster, asked["from_ms"], asked["to_ms"]
-        )
+        services.start_backfill(request.principal, request.cluster, days["from_ms"], days["to_ms"])
     except ValueError as error:
         texts = {
             "running": _("A back-fill runs already. Wait for it, or stop it."),

@@ -1,7 +1,7 @@
-"""Records as text for the database, and what a plan says of them. Pure.
+"""Records as text for the database, and their summary for a plan. Pure.
 
 A line per record: [key, value, [[name, value], …], partition, timestamp_ms], data in base64. A plan
-has sizes, counts and a SHA-256: people who see the topic only masked may see plans and audit log.
+has only sizes, counts and a SHA-256: users for whom records are masked may see plans and audit log.
 """
 
 import json
@@ -41,15 +41,15 @@ def summary(records: Sequence[NewRecord], times: int) -> dict[str, Any]:
     }
 
 
-def groups(count: int) -> list[range]:
-    """The numbers of the records in the items of a plan: at most 1,000 items."""
+def item_ranges(count: int) -> list[range]:
+    """The numbers of the records of each item of a plan: at most 1,000 items."""
     size = max(1, -(-count // _GROUPS_MAX))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-def item_key(group: range) -> str:
+def item_key(numbers: range) -> str:
     """The name of an item; records are counted from 1."""
-    return str(group.start + 1) if len(group) == 1 else f"{group.start + 1}–{group.stop}"
+    return str(numbers.start + 1) if len(numbers) == 1 else f"{numbers.start + 1}–{numbers.stop}"
 
 
 def _fields(record: NewRecord) -> list[Any]:

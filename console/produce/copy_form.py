@@ -98,7 +98,7 @@ class CopyForm(forms.Form):
         if since and until and since >= until:
             self.add_error("until", ValidationError(_("This must be later than “Since”.")))
 
-    def chosen(self, topic: str) -> RangesToCopy:
+    def ranges_to_copy(self, topic: str) -> RangesToCopy:
         data = self.cleaned_data
         is_time = data["how"] == TIME
         return RangesToCopy(

@@ -1,4 +1,4 @@
-"""Plans to copy records: which offsets of which partitions, as they are now."""
+"""Plans to copy records: chooses the offsets of each partition."""
 
 import uuid
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class RangesToCopy:
 
     topic: str
     to: str
-    most: int = RECORDS_MAX
+    records_max: int = RECORDS_MAX
     keeps_partitions: bool = True
     since_ms: int | None = None
     until_ms: int | None = None
@@ -43,8 +43,8 @@ def clusters_to_copy_to(principal: Principal, cluster: Cluster) -> list[Cluster]
 def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> Plan:
     """Plan to copy records. Raises PlanRefused or GatewayError."""
     target = chosen.to_cluster or cluster
-    is_across = target.pk != cluster.pk
-    if chosen.to == chosen.topic and (not is_across or _is_same(cluster, target)):
+    is_to_other_cluster = target.pk != cluster.pk
+    if chosen.to == chosen.topic and (not is_to_other_cluster or _is_same_cluster(cluster, target)):
         raise PlanRefused(_("Choose another topic: this one is the topic that is copied."))
     if reason := why_not_writable(target, chosen.to):
         raise PlanRefused(reason)
@@ -58,7 +58,7 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
     }
     check_source(params)
     with for_cluster(cluster) as gateway:
-        spans = limited(_spans(gateway, chosen), chosen.most)
+        spans = limit_spans(_spans(gateway, chosen), chosen.records_max)
     if not spans:
         raise PlanRefused(_("There are no records to copy there."))
     params |= {
@@ -67,33 +67,33 @@ def propose_copy(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -
         "count": sum(map(len, spans.values())),
         "exposed": _exposed(principal, cluster, chosen),
     }
-    resource = chosen.to if is_across else chosen.topic
+    resource = chosen.to if is_to_other_cluster else chosen.topic
     return plans.propose(principal, target, CopyRecords.action, resource, params)
 
 
-def _is_same(cluster: Cluster, other: Cluster) -> bool:
+def _is_same_cluster(cluster: Cluster, other: Cluster) -> bool:
     """Whether two entries lead to one Kafka cluster. Raises GatewayError."""
     with for_cluster(cluster) as one, for_cluster(other) as two:
         return one.wire.cluster_id() == two.wire.cluster_id()
 
 
 def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:
-    """The parts that are masked for others in the source, and for nobody in the target."""
+    """The parts that are masked for other users in the source, but not masked in the target."""
     _masked, unmasked = records.mask_targets(principal, cluster, chosen.topic)
     rules = records.rules_for(chosen.to_cluster or cluster)
     of_target = {rule.target for rule in rules if rule.masks(chosen.to)}
     return sorted(set(unmasked) - of_target)
 
 
-def limited(spans: Mapping[int, range], most: int) -> dict[int, range]:
-    """At most so many offsets, shared fairly among the partitions: the first of each; pure."""
-    left, kept = most, {}
+def limit_spans(spans: Mapping[int, range], records_max: int) -> dict[int, range]:
+    """The first offsets of each partition, at most `records_max` in all, shared fairly; pure."""
+    left, shares = records_max, {}
     by_length = sorted(spans.items(), key=lambda item: len(item[1]))
     for index, (number, span) in enumerate(by_length):
         share = min(len(span), left // (len(by_length) - index))
         left -= share
-        kept[number] = span[:share]
-    return {number: span for number, span in sorted(kept.items()) if span}
+        shares[number] = span[:share]
+    return {number: span for number, span in sorted(shares.items()) if span}
 
 
 def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
@@ -103,7 +103,7 @@ def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(chosen.topic, number) for number in chosen.ranges or range(count)]
     logs = gateway.log_offsets.ranges(keys)
-    _check_all(keys, logs)
+    _check_all_answered(keys, logs)
     spans = {number: logs[(topic, number)] for topic, number in keys}
     for number, wanted in chosen.ranges.items():
         log = spans[number]
@@ -122,14 +122,16 @@ def _offsets_at(
 ) -> dict[int, int]:
     """Partition → the offset of its first record at or after a time, or its end."""
     found = gateway.log_offsets.at_time(keys, at_ms)
-    _check_all(keys, found)
+    _check_all_answered(keys, found)
     return {
         number: spans[number].stop if offset is None else offset
         for (_topic, number), offset in found.items()
     }
 
 
-def _check_all(keys: list[tuple[str, int]], found: Mapping[tuple[str, int], object]) -> None:
+def _check_all_answered(
+    keys: list[tuple[str, int]], found: Mapping[tuple[str, int], object]
+) -> None:
     if silent := [number for topic, number in keys if (topic, number) not in found]:
         text = _("Partition %(n)s could not be read: its leader does not answer.")
         raise PlanRefused(text % {"n": silent[0]})

@@ -1,4 +1,4 @@
-"""What a user types for a key, a value or the headers of a record, as bytes; and back. Pure.
+"""Converts what a user types as key, value or headers of a record to bytes, and back. Pure.
 
 Headers are one per line, `name: value`. A value that begins with `base64:` or `hex:` is such data,
 `null:` alone is a null value, and `text:` keeps what follows as it is.
@@ -34,11 +34,11 @@ def parse(text: str, data_format: str) -> bytes | None:
     if data_format == EMPTY:
         return b""
     text = text.replace("\r\n", "\n")
-    return {TEXT: encoded, JSON: _json, BASE64: _base64, HEX: _hex}[data_format](text)
+    return {TEXT: to_utf8, JSON: _json, BASE64: _base64, HEX: _hex}[data_format](text)
 
 
-def write(data: bytes | None) -> tuple[str, str]:
-    """(text, format) for a form: `parse` makes the same bytes of them."""
+def as_text(data: bytes | None) -> tuple[str, str]:
+    """(text, format) for a form; the inverse of `parse`."""
     if data is None:
         return "", NULL
     if not data:
@@ -70,15 +70,15 @@ def parse_headers(text: str) -> Headers:
     return tuple(headers)
 
 
-def write_headers(headers: Headers) -> str:
-    """The text of which `parse_headers` makes the same headers, if their names allow that."""
+def headers_as_text(headers: Headers) -> str:
+    """The inverse of `parse_headers`, if the names allow that."""
     return "\n".join(f"{name}: {_header_text(value)}" for name, value in headers)
 
 
-def can_write_headers(headers: Headers) -> bool:
+def form_can_hold_headers(headers: Headers) -> bool:
     """Whether a form can hold these headers unchanged."""
     try:
-        return parse_headers(write_headers(headers)) == headers
+        return parse_headers(headers_as_text(headers)) == headers
     except InvalidData:
         return False
 
@@ -87,12 +87,12 @@ def _header_value(text: str) -> bytes | None:
     kind, colon, rest = text.partition(":")
     if colon and kind == NULL and not rest:
         return None
-    parsers: dict[str, Callable[[str], bytes]] = {TEXT: encoded, BASE64: _base64, HEX: _hex}
-    return parsers[kind](rest) if colon and kind in parsers else encoded(text)
+    parsers: dict[str, Callable[[str], bytes]] = {TEXT: to_utf8, BASE64: _base64, HEX: _hex}
+    return parsers[kind](rest) if colon and kind in parsers else to_utf8(text)
 
 
 def _header_text(value: bytes | None) -> str:
-    text, data_format = write(value)
+    text, data_format = as_text(value)
     if data_format == BASE64 or "\n" in text:
         return f"{BASE64}:{base64.b64encode(value or b'').decode()}"
     if data_format == NULL:
@@ -102,8 +102,8 @@ def _header_text(value: bytes | None) -> str:
     return f"{TEXT}:{text}" if is_marked else text
 
 
-def encoded(text: str) -> bytes:
-    """In UTF-8. Raises InvalidData."""
+def to_utf8(text: str) -> bytes:
+    """The text in UTF-8. Raises InvalidData."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -112,11 +112,11 @@ def encoded(text: str) -> bytes:
 
 def _json(text: str) -> bytes:
     read_json(text)
-    return encoded(text)
+    return to_utf8(text)
 
 
 def read_json(text: str, read: Callable[[str], Any] = json.loads) -> Any:
-    """What JSON says. Raises InvalidData."""
+    """The value of JSON text. Raises InvalidData."""
     try:
         return read(text)
     except json.JSONDecodeError as error:

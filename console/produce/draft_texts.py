@@ -11,7 +11,7 @@ _PARTITIONS_SHOWN = 10
 
 
 def rows(params: Params) -> list[tuple[str, str, str]]:
-    """(name, before, after) of each line; nothing was there before."""
+    """(name, before, after) of each line; before is empty."""
     count = params["count"]
     lines = [
         (_("Partition"), _partitions(params)),
@@ -36,7 +36,7 @@ def rows(params: Params) -> list[tuple[str, str, str]]:
         (_("Tombstones"), "tombstones"),
     ):
         if params[key]:
-            lines.append((title, _("%(n)s of %(all)s") % _of(params[key], count)))
+            lines.append((title, _("%(n)s of %(all)s") % _number_of_all(params[key], count)))
     titles = {
         "file": _("SHA-256 of the file"),
         "mock": _("SHA-256 of schema and seed"),
@@ -84,8 +84,8 @@ def _times(params: Params) -> str:
         return _("the time of writing")
     if number == params["count"]:
         return ngettext("as given", "as given for each", number)
-    return _("as given for %(n)s of %(all)s") % _of(number, params["count"])
+    return _("as given for %(n)s of %(all)s") % _number_of_all(number, params["count"])
 
 
-def _of(number: int, count: int) -> dict[str, str]:
+def _number_of_all(number: int, count: int) -> dict[str, str]:
     return {"n": numbers.count(number), "all": numbers.count(count)}

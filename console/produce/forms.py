@@ -60,8 +60,8 @@ def schema_field(label: Any, help_text: Any = _SCHEMA_HELP) -> forms.CharField:
 
 
 class TargetForm(forms.Form):
-    """What all forms that write have: partition and compression; and of those with a schema
-    registry: the names of schemas.
+    """The fields of all forms that write: partition, compression and, if the cluster has a schema
+    registry, the names of schemas.
 
     Attributes:
         schemas: "key" or "value" → what encodes it, of a valid form.
@@ -97,8 +97,8 @@ class TargetForm(forms.Form):
         self._partitions = partitions
 
     def _offer_schema(self, name: str, choices: str, choice: tuple[str, Any], part: str) -> None:
-        """Add `choice` to the field `choices`: a schema, which the field `name` names; remove that
-        field if the cluster has no registry."""
+        """Add `choice` (with a schema) to the field `choices`; the field `name` takes the name of
+        the schema. Without a registry, remove that field."""
         if name not in self.fields:
             return
         if self.registry is None:
@@ -179,7 +179,7 @@ class RecordForm(TargetForm):
         for name in ("key", "value"):
             self._parse(name, data.get(f"{name}_format") or data_formats.TEXT)
         if "headers" in data:
-            self._checked("headers", lambda: data_formats.parse_headers(data["headers"]))
+            self._set_cleaned("headers", lambda: data_formats.parse_headers(data["headers"]))
 
     def _parse(self, name: str, data_format: str) -> None:
         text = self.cleaned_data.get(name)
@@ -191,11 +191,11 @@ class RecordForm(TargetForm):
             self.cleaned_data[name] = None
         elif data_format == SCHEMA:
             if found := self._read_schema(name):
-                self._checked(name, lambda: found.of_text(text))
+                self._set_cleaned(name, lambda: found.of_text(text))
         else:
-            self._checked(name, lambda: data_formats.parse(text, data_format))
+            self._set_cleaned(name, lambda: data_formats.parse(text, data_format))
 
-    def _checked(self, name: str, parse: Any) -> None:
+    def _set_cleaned(self, name: str, parse: Any) -> None:
         try:
             self.cleaned_data[name] = parse()
         except InvalidData as error:
@@ -282,7 +282,7 @@ class LinesForm(TargetForm):
         return WriteRequest(topic, records, 1, compression, data["content"], self._schema_titles())
 
 
-class AgainForm(forms.Form):
+class SendAgainForm(forms.Form):
     """Which record to send again."""
 
     partition = forms.IntegerField(min_value=0, max_value=_PARTITION_MAX)
@@ -291,14 +291,14 @@ class AgainForm(forms.Form):
 
 def initial_of(record: RecordRow) -> Mapping[str, Any]:
     """The initial values of a RecordForm for a record; headers that it cannot hold are left out."""
-    value, value_format = data_formats.write(record.raw_value)
-    key, key_format = data_formats.write(record.raw_key)
+    value, value_format = data_formats.as_text(record.raw_value)
+    key, key_format = data_formats.as_text(record.raw_key)
     return {
         "key": key,
         "key_format": data_formats.TEXT if record.key is None else key_format,
         "value": value,
         "value_format": value_format,
-        "headers": data_formats.write_headers(fitting_headers(record)),
+        "headers": data_formats.headers_as_text(fitting_headers(record)),
         "partition": str(record.partition),
         "times": 1,
     }
@@ -306,4 +306,4 @@ def initial_of(record: RecordRow) -> Mapping[str, Any]:
 
 def fitting_headers(record: RecordRow) -> Headers:
     """The headers that a form can hold unchanged."""
-    return tuple(each for each in record.headers if data_formats.can_write_headers((each,)))
+    return tuple(each for each in record.headers if data_formats.form_can_hold_headers((each,)))

@@ -25,9 +25,9 @@ from console.produce.data_formats import (
     JSON,
     TEXT,
     InvalidData,
-    encoded,
     parse,
     read_json,
+    to_utf8,
 )
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
@@ -74,7 +74,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
-    """None = the last line of an export, which says where it ended."""
+    """The record of a line; None for the last line of an export, which says where it ended."""
     try:
         fields = exact_json(line) if encoders else json.loads(line)
     except ValueError as error:
@@ -101,25 +101,26 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
 
 
 def _encoded(value: Any, encode: Encode) -> bytes | None:
-    """`value` has all digits of its numbers."""
+    """A key or value as its encoder encodes it; `value` has all digits of its numbers."""
     if value is None:
         return None
-    if note := _note(value):
+    if note := _schema_note(value):
         if note["problem"] or not isinstance(value.get(TEXT), str):
             return _data(value)
         return encode(read_json(value[TEXT], exact_json), value[TEXT])
     if isinstance(value, dict) and value.keys() == {JSON}:
         value = value[JSON]
     try:
-        return encode(value, encoded(compact_json(value)).decode())
+        return encode(value, to_utf8(compact_json(value)).decode())
     except RecursionError as error:
         raise InvalidData(_("This JSON is nested too deeply.")) from error
 
 
 def _data(value: Any) -> bytes | None:
+    """A key, a value or a header without an encoder."""
     if value is None:
         return None
-    if note := _note(value):
+    if note := _schema_note(value):
         if not note["problem"]:
             text = _("It was decoded with a schema: the file does not have its bytes.")
             raise InvalidData(text)
@@ -127,13 +128,13 @@ def _data(value: Any) -> bytes | None:
     if isinstance(value, dict) and len(value) == 1:
         [(kind, inner)] = value.items()
         if kind == JSON:
-            return _compact(inner)
+            return _compact_json(inner)
         if kind in (TEXT, BASE64, HEX) and isinstance(inner, str):
             return parse(inner, kind)
-    return encoded(value) if isinstance(value, str) else _compact(value)
+    return to_utf8(value) if isinstance(value, str) else _compact_json(value)
 
 
-def _note(value: Any) -> dict[str, Any] | None:
+def _schema_note(value: Any) -> dict[str, Any] | None:
     """What a download or export says of the schema of data, if it is one of theirs. With a problem
     in it, the data were not decoded: their bytes are in the file."""
     if not isinstance(value, dict) or value.keys() not in _WITH_SCHEMA:
@@ -143,10 +144,10 @@ def _note(value: Any) -> dict[str, Any] | None:
     return note if is_note else None
 
 
-def _compact(value: Any) -> bytes:
-    """A Decimal, of a line with an encoder, is written as a float, as of all other lines."""
+def _compact_json(value: Any) -> bytes:
+    """Compact JSON. A Decimal (a line with an encoder has them) is written as a float."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
-    return encoded(text)
+    return to_utf8(text)
 
 
 def _headers(value: Any) -> Headers:
@@ -163,10 +164,10 @@ def _is_header(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("name"), str)
 
 
-def _integer(fields: dict[str, Any], name: str, largest: int) -> int | None:
+def _integer(fields: dict[str, Any], name: str, value_max: int) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= value_max:
         raise InvalidData(_("“%(name)s” must be a number from 0 on.") % {"name": name})
     return value

@@ -1,4 +1,4 @@
-"""The JSON Schema of values like an example (mock_values.py). Pure."""
+"""Makes the JSON Schema of values that are like an example, for mock_values.py. Pure."""
 
 import re
 from typing import Any
@@ -12,11 +12,14 @@ _FORMATS = (
 )
 _NUMBER_MAX = 1e200
 _DAY_MS = 86_400_000
-_MOMENTS_MS = (10**12, 10**13)  # whole numbers that are times: 2001 to 2286
+_TIMESTAMPS_MS = (10**12, 10**13)  # whole numbers that are times: 2001 to 2286
 
 
 def schema_of(example: Any) -> dict[str, Any]:
-    """The schema; all members of an object are required, and the items of a list are alike."""
+    """The JSON Schema of an example.
+
+    All members of an object are required, and the items of a list are alike.
+    """
     if isinstance(example, dict):
         properties = {name: schema_of(value) for name, value in example.items()}
         return {"type": "object", "properties": properties, "required": list(example)}
@@ -37,7 +40,8 @@ def schema_of(example: Any) -> dict[str, Any]:
 
 
 def _around(value: float) -> dict[str, float]:
-    if _MOMENTS_MS[0] <= value < _MOMENTS_MS[1]:
+    """Limits around a number: a day for a timestamp, else from half of it to its double."""
+    if _TIMESTAMPS_MS[0] <= value < _TIMESTAMPS_MS[1]:
         return {"minimum": value - _DAY_MS, "maximum": value + _DAY_MS}
     near, far = sorted((value // 2 if isinstance(value, int) else value / 2, value * 2))
     return {"minimum": near, "maximum": far} if value else {"minimum": 0, "maximum": 100}

@@ -123,7 +123,7 @@ class MockForm(TargetForm):
 
     def preview(self) -> list[tuple[str, str]]:
         """The first records as texts of key and value, of a valid form."""
-        return self._spec().texts()
+        return self._spec().preview_texts()
 
     def request(self, topic: str) -> MockRequest:
         data = self.cleaned_data

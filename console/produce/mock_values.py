@@ -43,9 +43,9 @@ class MockValues:
     def value(self, number: int) -> Any:
         """The value of a number, from 0 on. Raises InvalidSchema."""
         self._random.seed(f"{self._seed}/{number}")
-        return self._any(self._schema, "#", 0)
+        return self._value(self._schema, "#", 0)
 
-    def _any(self, schema: Any, path: str, depth: int) -> Any:
+    def _value(self, schema: Any, path: str, depth: int) -> Any:
         if depth > _DEPTH_MAX:
             raise _invalid(path, _("the schema requires values of endless depth"))
         schema = self._resolved(schema, path)
@@ -58,8 +58,8 @@ class MockValues:
         for keyword in ("anyOf", "oneOf"):
             if schema.get(keyword):
                 rest = {name: part for name, part in schema.items() if name != keyword}
-                chosen = self._resolved(self._part(schema[keyword], depth), path)
-                return self._any(_merged(rest, chosen, path), path, depth + 1)
+                chosen = self._resolved(self._choose_part(schema[keyword], depth), path)
+                return self._value(_merged(rest, chosen, path), path, depth + 1)
         kind = self._type(schema, path)
         makers: dict[str, Callable[[Mapping[str, Any], str, int], Any]] = {
             "object": self._object, "array": self._array, "string": self._string,
@@ -70,7 +70,7 @@ class MockValues:
             raise _invalid(path, _("there is no type “%(name)s”") % {"name": kind})
         return makers[kind](schema, path, depth)
 
-    def _part(self, parts: Any, depth: int) -> Any:
+    def _choose_part(self, parts: Any, depth: int) -> Any:
         """A part of anyOf or oneOf; deep inside, null if it is one of them."""
         null = {"type": "null"}
         is_short = depth >= _DEPTH_SHORT and isinstance(parts, list) and null in parts
@@ -127,21 +127,21 @@ class MockValues:
         if not isinstance(properties, Mapping):
             raise _invalid(path, _("“properties” must be an object"))
         required = _list(schema.get("required", []), path)
-        made = {}
+        members = {}
         for name, part in properties.items():
-            is_made = self._random.random() < 0.8 and depth < _DEPTH_SHORT
-            if name in required or is_made:
-                made[name] = self._any(part, f"{path}/{name}", depth + 1)
-        return made
+            is_chosen = self._random.random() < 0.8 and depth < _DEPTH_SHORT
+            if name in required or is_chosen:
+                members[name] = self._value(part, f"{path}/{name}", depth + 1)
+        return members
 
     def _array(self, schema: Mapping[str, Any], path: str, depth: int) -> list[Any]:
         is_short = depth >= _DEPTH_SHORT
-        low = _whole(schema, "minItems", 0, path)
-        high = _whole(schema, "maxItems", low if is_short else low + 3, path)
+        low = _whole_number(schema, "minItems", 0, path)
+        high = _whole_number(schema, "maxItems", low if is_short else low + 3, path)
         low = low if is_short or high == 0 else max(1, low)
         number = self._random.randint(min(low, _ITEMS_MAX), max(low, min(high, _ITEMS_MAX)))
         part = schema.get("items", {"type": "string"})
-        return [self._any(part, f"{path}/items", depth + 1) for _n in range(number)]
+        return [self._value(part, f"{path}/items", depth + 1) for _n in range(number)]
 
     def _integer(self, schema: Mapping[str, Any], path: str, _depth: int) -> int:
         low, high = _bounds(schema, path)
@@ -172,10 +172,10 @@ class MockValues:
     def _string(self, schema: Mapping[str, Any], path: str, _depth: int) -> str:
         if "like" in schema:
             return "".join(map(self._like, schema["like"]))
-        if made := self._formatted(schema.get("format")):
-            return made
-        low = _whole(schema, "minLength", 0, path)
-        high = _whole(schema, "maxLength", max(low, 24), path)
+        if formatted := self._formatted(schema.get("format")):
+            return formatted
+        low = _whole_number(schema, "minLength", 0, path)
+        high = _whole_number(schema, "maxLength", max(low, 24), path)
         if low > high or low > _LENGTH_MAX:
             raise _invalid(path, _("no text has this length"))
         text = " ".join(self._random.choices(_WORDS, k=self._random.randint(1, 2)))
@@ -185,19 +185,19 @@ class MockValues:
 
     def _formatted(self, name: Any) -> str:
         """A text of a format; "" if the format is unknown."""
-        pick = self._random
-        at = datetime.fromtimestamp((self._now_ms - pick.randrange(_SPAN_MS)) / 1000, UTC)
-        word, other = pick.choices(_WORDS, k=2)
+        generator = self._random
+        at = datetime.fromtimestamp((self._now_ms - generator.randrange(_SPAN_MS)) / 1000, UTC)
+        word, other = generator.choices(_WORDS, k=2)
         moment = at.strftime("%Y-%m-%dT%H:%M:%S") + f".{at.microsecond // 1000:03d}Z"
         return {
             "date-time": moment,
             "date": moment[:10],
             "time": moment[11:],
-            "uuid": str(uuid.UUID(int=pick.getrandbits(128), version=4)),
-            "email": f"{word}.{other}{pick.randrange(100)}@example.com",
-            "uri": f"https://example.com/{word}/{pick.randrange(10_000)}",
-            "hostname": f"{word}-{pick.randrange(100)}.example.com",
-            "ipv4": f"192.0.2.{pick.randrange(1, 255)}",
+            "uuid": str(uuid.UUID(int=generator.getrandbits(128), version=4)),
+            "email": f"{word}.{other}{generator.randrange(100)}@example.com",
+            "uri": f"https://example.com/{word}/{generator.randrange(10_000)}",
+            "hostname": f"{word}-{generator.randrange(100)}.example.com",
+            "ipv4": f"192.0.2.{generator.randrange(1, 255)}",
         }.get(name if isinstance(name, str) else "", "")
 
     def _like(self, char: str) -> str:
@@ -232,7 +232,7 @@ def _bounds(schema: Mapping[str, Any], path: str) -> tuple[float, float]:
     return low, min(highs) if highs else low + 1000
 
 
-def _whole(schema: Mapping[str, Any], name: str, default: int, path: str) -> int:
+def _whole_number(schema: Mapping[str, Any], name: str, default: int, path: str) -> int:
     value = schema.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         text = _("“%(name)s” must be a whole number from 0 on") % {"name": name}

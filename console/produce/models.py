@@ -31,7 +31,7 @@ class WaitingRecords(models.Model):
         return str(self.pk)
 
     @classmethod
-    def of(cls, pk: uuid.UUID, records: list[NewRecord]) -> "WaitingRecords":
+    def store(cls, pk: uuid.UUID, records: list[NewRecord]) -> "WaitingRecords":
         """Store records. Raises SecretUnreadable."""
         return cls.objects.create(pk=pk, encrypted=encrypt(contents.dumps(records)))
 
@@ -40,7 +40,7 @@ class WaitingRecords(models.Model):
         return contents.loads(decrypt(self.encrypted)) if self.encrypted else []
 
     def add_outcome(self, outcome: WriteOutcome) -> None:
-        """Note the offset of an acknowledged record; `save` stores it."""
+        """Add the offset of an acknowledged record; `save` stores it."""
         add_offset(self.written, outcome)
 
     def delete_contents(self) -> None:
@@ -49,7 +49,7 @@ class WaitingRecords(models.Model):
 
 
 class CopyState(models.Model):
-    """How far a plan came that copies records."""
+    """How far a plan that copies records came."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     # Partition of the source (as text) → the first offset that is not copied.
@@ -66,7 +66,7 @@ class CopyState(models.Model):
 
 
 def add_offset(written: dict[str, list[int]], outcome: WriteOutcome) -> None:
-    """Note the offset of an acknowledged record in partition → [first, last, number]."""
+    """Add the offset of an acknowledged record to `written`."""
     if outcome.offset is None:
         return
     first, last, number = written.get(str(outcome.partition), (outcome.offset, outcome.offset, 0))

@@ -53,10 +53,12 @@ class SchemaData:
         return schema_title(self.encoder.schema)
 
 
-def find_schema(registry: RegistrySettings, named: str, subject: str) -> tuple[Schema, str]:
+def find_schema(
+    registry: RegistrySettings, name_of_schema: str, subject: str
+) -> tuple[Schema, str]:
     """The schema that a user named as “subject”, “id” or either with “#message”; "" = `subject`.
     The second value is the message. Asks the registry. Raises InvalidData."""
-    name, _hash, message = named.strip().partition("#")
+    name, _hash, message = name_of_schema.strip().partition("#")
     try:
         if name.isascii() and name.isdigit() and int(name[:20]) <= _ID_MAX:
             return read_schema(registry, int(name)), message
@@ -65,9 +67,9 @@ def find_schema(registry: RegistrySettings, named: str, subject: str) -> tuple[S
         raise InvalidData(sentence(error.reason)) from error
 
 
-def schema_data(registry: RegistrySettings, named: str, subject: str) -> SchemaData:
-    """Raises InvalidData."""
-    schema, message = find_schema(registry, named, subject)
+def schema_data(registry: RegistrySettings, name_of_schema: str, subject: str) -> SchemaData:
+    """What encodes with the schema that a user named. Raises InvalidData."""
+    schema, message = find_schema(registry, name_of_schema, subject)
     try:
         return SchemaData(SchemaEncoder(schema, message))
     except SchemaUnusable as error:

@@ -46,21 +46,21 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
     """Plan to write records. Raises PlanRefused or GatewayError."""
     if reason := why_not_writable(cluster, request.topic):
         raise PlanRefused(reason)
-    found = contents.summary(request.records, request.times)
-    _check_limits(found)
+    summary = contents.summary(request.records, request.times)
+    _check_limits(summary)
     is_file = request.file is not None
-    hashed = request.file if request.file is not None else request.records[0].value
+    hashed_data = request.file if request.file is not None else request.records[0].value
     params = {
         "name": request.topic,
         "contents": str(uuid.uuid4()),
         "compression": request.compression,
-        "sha256": "" if hashed is None else hashlib.sha256(hashed).hexdigest(),
+        "sha256": "" if hashed_data is None else hashlib.sha256(hashed_data).hexdigest(),
         "hashed": "file" if is_file else "value",
         "schemas": dict(request.schemas),
-        **found,
+        **summary,
     }
     plan = plans.propose(principal, cluster, WriteRecords.action, request.topic, params)
-    store(plan, list(request.records))
+    store_contents(plan, list(request.records))
     return plan
 
 
@@ -85,23 +85,23 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         raise PlanRefused(str(error)) from error
     _check_mock_limits(request, preview)
     spec, schema = request.spec.dumps(), request.spec.schema
-    by_five = contents.summary(preview, 1)
+    estimate = contents.summary(preview, 1)
     params = {
-        **by_five,
+        **estimate,
         "name": request.topic,
         "contents": str(uuid.uuid4()),
         "compression": request.compression,
         "sha256": hashlib.sha256(spec).hexdigest(),
         "hashed": "mock",
         "count": request.count,
-        "size_bytes": by_five["size_bytes"] * request.count // len(preview),
-        "without_key": request.count if by_five["without_key"] else 0,
-        "by_key": request.count if by_five["by_key"] else 0,
+        "size_bytes": estimate["size_bytes"] * request.count // len(preview),
+        "without_key": request.count if estimate["without_key"] else 0,
+        "by_key": request.count if estimate["by_key"] else 0,
         "rate": request.rate,
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
     plan = plans.propose(principal, cluster, WriteMockRecords.action, request.topic, params)
-    store(plan, [NewRecord(None, spec)])
+    store_contents(plan, [NewRecord(None, spec)])
     return plan
 
 
@@ -127,10 +127,10 @@ def record_to_send_again(
     return records.read_whole(principal, cluster, topic, partition, offset)
 
 
-def store(plan: Plan, records: list[NewRecord]) -> None:
-    """Keep the contents of a plan. Raises PlanRefused if they cannot be encrypted."""
+def store_contents(plan: Plan, records: list[NewRecord]) -> None:
+    """Store the contents of a plan, encrypted. Raises PlanRefused if they cannot be encrypted."""
     try:
-        WaitingRecords.of(uuid.UUID(plan.params["contents"]), records)
+        WaitingRecords.store(uuid.UUID(plan.params["contents"]), records)
     except SecretUnreadable as error:
         plan.delete()
         raise PlanRefused(error.reason) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -13,15 +13,15 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import plan_of, read_only_text
+from console.actions.plan_form import read_only_text, redirect_to_plan
 from console.produce import services
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.produce.copy_form import CopyForm
 from console.produce.copy_services import clusters_to_copy_to, propose_copy
 from console.produce.forms import (
-    AgainForm,
     LinesForm,
     RecordForm,
+    SendAgainForm,
     fitting_headers,
     initial_of,
 )
@@ -51,15 +51,17 @@ def write_lines(request: ClusterRequest, cluster: str, topic: str) -> HttpRespon
 def _write(
     request: ClusterRequest, topic: str, mode: str, form_class: type[RecordForm] | type[LinesForm]
 ) -> HttpResponse:
-    page = page_of(request, topic, mode)
+    page = form_context(request, topic, mode)
     if page["reason"]:
         return _render(request, page, 422)
-    initial = _record_again(request, page) if mode == ONE and request.method != "POST" else {}
+    initial = (
+        _record_to_send_again(request, page) if mode == ONE and request.method != "POST" else {}
+    )
     form = form_class(
         request.POST if request.method == "POST" else None,
         request.FILES if request.method == "POST" else None,
         initial=dict(initial),
-        **target_of(request, page),
+        **form_arguments(request, page),
     )
     page["form"] = form
     if request.method == "POST" and form.is_valid():
@@ -76,12 +78,12 @@ def _write(
 @requires("record.write", resource="topic")
 def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form of mock records; `preview` shows five of them, `review` makes the plan."""
-    page = page_of(request, topic, MOCK)
+    page = form_context(request, topic, MOCK)
     if page["reason"]:
         return _render(request, page, 422)
     posted = request.POST if request.method == "POST" else None
     seed = {"seed": now_ms() % 1_000_000}
-    form = MockForm(posted, initial=seed, **target_of(request, page))
+    form = MockForm(posted, initial=seed, **form_arguments(request, page))
     page["form"] = form
     if posted is not None and form.is_valid():
         wanted = form.request(topic)
@@ -99,7 +101,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
 @requires("record.write", resource="topic")
 def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form that copies records of `topic` to another one."""
-    page = page_of(request, topic, COPY)
+    page = form_context(request, topic, COPY)
     page["title"] = registry.find(CopyRecords.action).title(topic)
     others = clusters_to_copy_to(request.principal, request.cluster)
     page["reason"] = _copy_refusal(request, topic, can_leave=bool(others))
@@ -109,7 +111,7 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = page["form"] = CopyForm(posted, own=own, others=others)
     if request.method == "POST" and form.is_valid():
-        chosen = form.chosen(topic)
+        chosen = form.ranges_to_copy(topic)
         return answer(
             request, page, lambda: propose_copy(request.principal, request.cluster, chosen)
         )
@@ -130,15 +132,15 @@ def _copy_refusal(request: ClusterRequest, topic: str, *, can_leave: bool) -> st
     return ""
 
 
-def _record_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:
-    """The values of the record `?partition=&offset=`; what is wrong with it is said on the page."""
-    form = AgainForm(request.GET)
+def _record_to_send_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:
+    """The initial values, of the record `?partition=&offset=`; `page` says if it is unreadable."""
+    form = SendAgainForm(request.GET)
     if "offset" not in request.GET or not form.is_valid():
         return {}
-    place = form.cleaned_data["partition"], form.cleaned_data["offset"]
+    partition_and_offset = form.cleaned_data["partition"], form.cleaned_data["offset"]
     try:
         record = services.record_to_send_again(
-            request.principal, request.cluster, page["topic"], *place
+            request.principal, request.cluster, page["topic"], *partition_and_offset
         )
     except GatewayError as error:
         page["again_error"] = sentence(error.message)
@@ -148,8 +150,8 @@ def _record_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str,
     return initial_of(record)
 
 
-def target_of(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any]:
-    """What a TargetForm needs to know of the topic and the cluster."""
+def form_arguments(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a TargetForm: what it needs of the topic and the cluster."""
     topic = page["topic"]
     try:
         registry = records.registry_of(request.cluster, topic)
@@ -158,8 +160,8 @@ def target_of(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any
     return {"partitions": page["partitions"], "topic": topic, "registry": registry}
 
 
-def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
-    """The context of a form. Raises Http404 if the topic does not exist."""
+def form_context(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
+    """The context of a form's page. Raises Http404 if the topic does not exist."""
     found = topic_context(request, topic, "messages")
     snapshot = found["snapshot"]
     reason = why_not_writable(request.cluster, topic)
@@ -177,11 +179,8 @@ def page_of(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
 def answer(
     request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
 ) -> HttpResponse:
-    """The way to the new plan, or the form with the reason why there is none."""
-    plan, status = plan_of(page["form"], propose)
-    if plan is None:
-        return _render(request, page, status)
-    return redirect("plan", plan.cluster, plan.pk)
+    """The redirect to the new plan, or the form with the reason why there is none."""
+    return redirect_to_plan(page["form"], propose, lambda status: _render(request, page, status))
 
 
 def _render(request: ClusterRequest, page: Mapping[str, Any], status: int) -> HttpResponse:

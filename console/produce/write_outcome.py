@@ -1,4 +1,4 @@
-"""What a plan wrote: its stored outcome as a Reason for the audit log, and as links."""
+"""What a plan wrote: its stored outcome as Reasons for the audit log, and as links."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from monitoring.reasons import Reason, several
 from monitoring.secrets import SecretUnreadable
 
 _PARTITIONS_SHOWN = 20
-Row = WaitingRecords | CopyState
+StoredOutcome = WaitingRecords | CopyState
 
 
-def waiting(params: Params) -> WaitingRecords:
+def waiting_records(params: Params) -> WaitingRecords:
     """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
     found = WaitingRecords.objects.filter(pk=params["contents"]).first()
     if found is None or not found.encrypted:
@@ -25,7 +25,7 @@ def waiting(params: Params) -> WaitingRecords:
     return found
 
 
-def records(row: WaitingRecords) -> list[NewRecord]:
+def decrypted_records(row: WaitingRecords) -> list[NewRecord]:
     """The contents. Raises GatewayError if no key decrypts them."""
     try:
         return row.records()
@@ -33,29 +33,32 @@ def records(row: WaitingRecords) -> list[NewRecord]:
         raise GatewayError(Reason("records_unreadable", why=error.reason)) from error
 
 
-def count(row: Row) -> int:
+def acknowledged_count(row: StoredOutcome) -> int:
+    """How many records were acknowledged."""
     return sum(number for _first, _last, number in row.written.values())
 
 
-def reason(params: Params) -> str:
+def result_text(params: Params) -> str:
     """Where the records were acknowledged; "" if none was."""
     row = _row(params)
-    where = _where(row) if row else ""
+    where = _acknowledged_text(row) if row else ""
     return Reason("records_written", where=where) if where else ""
 
 
-def so_far(params: Params) -> str:
+def stopped_text(params: Params) -> str:
     """How many records were acknowledged where, of a plan that was stopped."""
     row = _row(params)
-    number = count(row) if row else 0
+    number = acknowledged_count(row) if row else 0
     if row is None or not number:
         return Reason("records_none_written")
-    found = Reason("records_written_of", n=number, total=params["count"], where=_where(row))
-    place = _place(params, row)
+    found = Reason(
+        "records_written_of", n=number, total=params["count"], where=_acknowledged_text(row)
+    )
+    place = _stop_position(params, row)
     return Reason("copy_stopped_at", how=found, **place) if place else found
 
 
-def _place(params: Params, row: Row) -> dict[str, Any]:
+def _stop_position(params: Params, row: StoredOutcome) -> dict[str, Any]:
     """Where a copy stopped within a partition of its source."""
     positions = row.positions.items() if isinstance(row, CopyState) else ()
     for partition, position in positions:
@@ -64,9 +67,9 @@ def _place(params: Params, row: Row) -> dict[str, Any]:
     return {}
 
 
-def why(error: str, row: Row) -> str:
+def error_text(error: str, row: StoredOutcome) -> str:
     """Why the writing stopped, and where the acknowledged records are."""
-    where = _where(row)
+    where = _acknowledged_text(row)
     return Reason("records_why_and_where", why=error, where=where) if where else error
 
 
@@ -85,17 +88,17 @@ def links(cluster: str, topic: str, params: Params) -> list[tuple[str, str]]:
     return found[:_PARTITIONS_SHOWN]
 
 
-def _row(params: Params) -> Row | None:
+def _row(params: Params) -> StoredOutcome | None:
     if "copy" in params:
         return CopyState.objects.filter(pk=params["copy"]).first()
     return WaitingRecords.objects.filter(pk=params["contents"]).first() if params else None
 
 
-def _ranges(row: Row) -> list[tuple[int, int, int, int]]:
+def _ranges(row: StoredOutcome) -> list[tuple[int, int, int, int]]:
     return sorted((int(partition), *place) for partition, place in row.written.items())
 
 
-def _where(row: Row) -> Reason | str:
+def _acknowledged_text(row: StoredOutcome) -> Reason | str:
     ranges = _ranges(row)
     reasons = [
         Reason("records_at", partition=partition, n=number, first=first, last=last)

@@ -1,4 +1,4 @@
-"""Writes the records of a plan in calls of limited size, and notes what was acknowledged.
+"""Writes the records of a plan in calls of limited size, and stores what was acknowledged.
 
 With a rate, calls are small and wait for their time. Before each call a user may stop the plan.
 
@@ -17,13 +17,13 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.reasons import Reason
 
-_CALL_RECORDS, _CALL_BYTES = 500, 1 << 20
+_RECORDS_PER_CALL, _BYTES_PER_CALL = 500, 1 << 20
 
-_Numbered = tuple[str, int, NewRecord]  # the key of the item, and the number of the record
+_NumberedRecord = tuple[str, int, NewRecord]  # the key of the item, and the number of the record
 
 
 class Writer:
-    """Writes the records of one plan; `record_of` makes the record of a number, from 0 on.
+    """Writes the records of one plan; `make_record` makes the record of a number, from 0 on.
 
     The parameter `rate` of the plan: records a second; none = as fast as they are acknowledged.
     """
@@ -33,37 +33,39 @@ class Writer:
         gateway: Gateway,
         params: Params,
         waiting: WaitingRecords,
-        record_of: Callable[[int], NewRecord],
+        make_record: Callable[[int], NewRecord],
     ) -> None:
         self._gateway, self._params, self._waiting = gateway, params, waiting
-        self._record_of = record_of
+        self._make_record = make_record
         self._rate: int | None = params.get("rate")
-        self._call_records = max(1, min(_CALL_RECORDS, (self._rate or 2 * _CALL_RECORDS) // 2))
+        self._call_records = max(
+            1, min(_RECORDS_PER_CALL, (self._rate or 2 * _RECORDS_PER_CALL) // 2)
+        )
         self._began_s, self._sent = time.monotonic(), 0
 
     def write(self, keys: set[str]) -> Iterator[tuple[str, str] | float]:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
-        call: list[_Numbered] = []
+        call: list[_NumberedRecord] = []
         size = 0
-        for group in contents.groups(self._params["count"]):
+        for group in contents.item_ranges(self._params["count"]):
             key = contents.item_key(group)
             if key not in keys:
                 continue
             done = set(self._waiting.acknowledged.get(key, ()))
-            made = [(key, n, self._record_of(n)) for n in group if n not in done]
-            size += sum(record.size_bytes for _key, _n, record in made)
-            call += made
-            if len(call) >= self._call_records or size >= _CALL_BYTES:
-                yield from self._call(call)
+            numbered = [(key, n, self._make_record(n)) for n in group if n not in done]
+            size += sum(record.size_bytes for _key, _n, record in numbered)
+            call += numbered
+            if len(call) >= self._call_records or size >= _BYTES_PER_CALL:
+                yield from self._write_call(call)
                 call, size = [], 0
         if call:
-            yield from self._call(call)
+            yield from self._write_call(call)
 
-    def _call(self, call: Sequence[_Numbered]) -> Iterator[tuple[str, str] | float]:
+    def _write_call(self, call: Sequence[_NumberedRecord]) -> Iterator[tuple[str, str] | float]:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-        yield write_outcome.count(self._waiting) / self._params["count"]
+        yield write_outcome.acknowledged_count(self._waiting) / self._params["count"]
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]
@@ -88,13 +90,13 @@ class Writer:
     def _error(self, outcomes: Sequence[WriteOutcome]) -> GatewayError:
         failed = [outcome for outcome in outcomes if outcome.offset is None]
         unknown = sum(outcome.is_unknown for outcome in failed)
-        number, total = write_outcome.count(self._waiting), self._params["count"]
+        number, total = write_outcome.acknowledged_count(self._waiting), self._params["count"]
         reason = Reason(
             "records_partly_written",
             n=number,
             total=total,
             unknown=unknown,
             left=total - number - unknown,
-            why=write_outcome.why(failed[0].error, self._waiting),
+            why=write_outcome.error_text(failed[0].error, self._waiting),
         )
         return GatewayError(reason, retriable=failed[0].retriable)

@@ -1,4 +1,4 @@
-"""Entities of quotas as texts. Pure."""
+"""The entities of quotas (users, client ids, addresses) as texts. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,17 +8,17 @@ USER, CLIENT_ID, IP = "user", "client-id", "ip"
 TYPES = (USER, CLIENT_ID, IP)
 DEFAULT = "<default>"  # as Kafka's tools write it
 # Quotas of users and client ids, and of addresses.
-OF_CLIENTS = (
+CLIENT_QUOTAS = (
     "producer_byte_rate",
     "consumer_byte_rate",
     "request_percentage",
     "controller_mutation_rate",
 )
-OF_ADDRESSES = ("connection_creation_rate",)
+ADDRESS_QUOTAS = ("connection_creation_rate",)
 
 
 def entity_of(names: Mapping[str, str]) -> Entity:
-    """The entity of texts by type; an empty text leaves the type out."""
+    """The entity with these names by type; an empty name leaves the type out."""
     return tuple(
         (kind, None if names[kind] == DEFAULT else names[kind])
         for kind in sorted(TYPES)
@@ -27,6 +27,7 @@ def entity_of(names: Mapping[str, str]) -> Entity:
 
 
 def texts_of(entity: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """The inverse of `entity_of`."""
     return {kind: DEFAULT if name is None else name for kind, name in entity}
 
 
@@ -37,9 +38,9 @@ def title_of(entity: Iterable[tuple[str, str | None]]) -> str:
 
 def keys_of(entity: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
     """The quotas that Kafka has for this kind of entity."""
-    return OF_ADDRESSES if any(kind == IP for kind, _name in entity) else OF_CLIENTS
+    return ADDRESS_QUOTAS if any(kind == IP for kind, _name in entity) else CLIENT_QUOTAS
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A quota in full: 1048576.0 → 1048576."""
     return f"{value:.15g}" if value != int(value) else str(int(value))

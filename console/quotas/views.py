@@ -14,7 +14,7 @@ from console.actions.draft import PlanRefused
 from console.actions.plan_form import status_of
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
-from console.quotas.entities import TYPES, entity_of, number, texts_of, title_of
+from console.quotas.entities import TYPES, entity_of, number_text, texts_of, title_of
 from console.quotas.forms import QuotaForm
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table
@@ -62,11 +62,11 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
         if not form.is_bound:
             names = {kind: request.GET.get(kind, "")[:300] for kind in TYPES}
             form.initial = {kind.replace("-", "_"): name for kind, name in names.items()}
-            now = _now(request, entity_of(names))
-            form.initial |= {key: number(value) for key, value in now.items()}
+            now = _current_quotas(request, entity_of(names))
+            form.initial |= {key: number_text(value) for key, value in now.items()}
             return render(request, template, context)
         if form.is_valid():
-            values = form.values(_now(request, form.entity))
+            values = form.values(_current_quotas(request, form.entity))
             params = {"entity": [list(pair) for pair in form.entity], "values": values}
             plan = services.propose(
                 request.principal, request.cluster, ChangeQuotas.action,
@@ -81,7 +81,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
     return render(request, template, context, status=status)
 
 
-def _now(request: ClusterRequest, entity: Entity) -> dict[str, float]:
+def _current_quotas(request: ClusterRequest, entity: Entity) -> dict[str, float]:
     with for_cluster(request.cluster) as gateway:
         found = gateway.quotas.describe()
     return dict(next((quota.values for quota in found if quota.entity == entity), {}))
@@ -92,6 +92,8 @@ def _row(quota: Quota) -> dict[str, str]:
     query.update(texts_of(quota.entity))
     return {
         "entity": title_of(quota.entity),
-        "quotas": ", ".join(f"{key} {number(it)}" for key, it in sorted(quota.values.items())),
+        "quotas": ", ".join(
+            f"{key} {number_text(value)}" for key, value in sorted(quota.values.items())
+        ),
         "query": query.urlencode(),
     }

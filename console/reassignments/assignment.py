@@ -1,8 +1,8 @@
 """An assignment of partitions to brokers that moves little. Pure.
 
 Replicas that may stay do stay. Then replicas move from brokers with more to brokers with fewer, as
-long as that makes the counts more even and no partition lies on fewer racks. At last the order of
-the replicas changes, so that the preferred leaders are even too; that moves no data. Only the
+long as that makes the counts more even and no partition lies on fewer racks. Finally the order of
+the replicas changes, so that brokers have as many preferred leaders; that moves no data. Only the
 given partitions are counted.
 """
 
@@ -25,52 +25,59 @@ def assign(
     `racks` has the brokers to use. `factors` has replication factors by topic; other topics keep
     theirs. Raises ValueError if a factor is larger than the number of brokers.
     """
-    work = _Work(racks)
+    assignment = _UnfinishedAssignment(racks)
     for key, replicas in sorted(current.items()):
         factor = (factors or {}).get(key[0], len(replicas))
         if not 0 < factor <= len(racks):
             raise ValueError(f"{factor} replicas on {len(racks)} brokers")
-        work.add(key, replicas, factor)
-    work.fill()
-    work.balance()
-    work.balance_leaders()
-    return {key: tuple(work.chosen[key]) for key in current}
+        assignment.add(key, replicas, factor)
+    assignment.fill()
+    assignment.balance()
+    assignment.balance_leaders()
+    return {key: tuple(assignment.chosen[key]) for key in current}
 
 
-class _Work:
-    """The assignment while it is made."""
+class _UnfinishedAssignment:
+    """The assignment while it is computed."""
 
     def __init__(self, racks: Mapping[int, str | None]) -> None:
         self._racks = racks
         self.chosen: dict[TopicPartition, list[int]] = {}
         self._factors: dict[TopicPartition, int] = {}
         self._load: Counter[int] = Counter(dict.fromkeys(racks, 0))
-        self._on: dict[int, set[TopicPartition]] = {broker: set() for broker in racks}
+        self._partitions_on: dict[int, set[TopicPartition]] = {broker: set() for broker in racks}
 
     def add(self, key: TopicPartition, replicas: Replicas, factor: int) -> None:
-        """A partition, with the replicas that may stay."""
+        """Add a partition, with the replicas that may stay."""
         self.chosen[key] = []
         self._factors[key] = factor
         for broker in dict.fromkeys(replicas):
             if broker in self._racks:
-                self._put(key, broker)
+                self._add_replica(key, broker)
 
     def fill(self) -> None:
         """Remove and add replicas until each partition has its factor."""
         for key, replicas in self.chosen.items():
             while len(replicas) > self._factors[key]:
-                used = self._racks_of(replicas)
-                # Of two on one rack the fuller broker; the leader last.
+                rack_counts = self._racks_of(replicas)
+                # First of two on one rack, then on the broker with more; the leader last.
                 worst = max(
                     replicas,
-                    key=lambda b: (used[self._rack(b)] > 1, b != replicas[0], self._load[b], b),
+                    key=lambda b: (
+                        rack_counts[self._rack(b)] > 1,
+                        b != replicas[0],
+                        self._load[b],
+                        b,
+                    ),
                 )
-                self._drop(key, worst)
+                self._remove_replica(key, worst)
         for key, replicas in self.chosen.items():
             while len(replicas) < self._factors[key]:
-                used = self._racks_of(replicas)
+                rack_counts = self._racks_of(replicas)
                 free = (broker for broker in self._racks if broker not in replicas)
-                self._put(key, min(free, key=lambda b: (used[self._rack(b)], self._load[b], b)))
+                self._add_replica(
+                    key, min(free, key=lambda b: (rack_counts[self._rack(b)], self._load[b], b))
+                )
 
     def balance(self) -> None:
         """Spread partitions over racks, then move from fuller to emptier brokers."""
@@ -81,28 +88,28 @@ class _Work:
 
     def balance_leaders(self) -> None:
         """Change the order of replicas until the numbers of preferred leaders are even."""
-        led: dict[int, set[TopicPartition]] = {broker: set() for broker in self._racks}
+        partitions_led: dict[int, set[TopicPartition]] = {broker: set() for broker in self._racks}
         for key, replicas in self.chosen.items():
-            led[replicas[0]].add(key)
-        while path := self._leader_path(led):
+            partitions_led[replicas[0]].add(key)
+        while path := self._leader_path(partitions_led):
             for key, broker in path:
                 replicas = self.chosen[key]
-                led[replicas[0]].discard(key)
+                partitions_led[replicas[0]].discard(key)
                 replicas.remove(broker)
                 replicas.insert(0, broker)
-                led[broker].add(key)
+                partitions_led[broker].add(key)
 
     def _spread(self, key: TopicPartition) -> None:
         """Move the partition's replicas from racks with several to racks with none."""
         while True:
             replicas = self.chosen[key]
-            used = self._racks_of(replicas)
-            free = [b for b in self._racks if not used[self._rack(b)]]
-            double = [b for b in replicas if used[self._rack(b)] > 1]
-            if not free or not double:
+            rack_counts = self._racks_of(replicas)
+            free = [b for b in self._racks if not rack_counts[self._rack(b)]]
+            sharing_a_rack = [b for b in replicas if rack_counts[self._rack(b)] > 1]
+            if not free or not sharing_a_rack:
                 return
             target = min(free, key=lambda b: (self._load[b], b))
-            source = max(double, key=lambda b: (b != replicas[0], self._load[b], b))
+            source = max(sharing_a_rack, key=lambda b: (b != replicas[0], self._load[b], b))
             self._replace(key, source, target)
 
     def _move_one(self) -> bool:
@@ -112,7 +119,11 @@ class _Work:
             for target in order:
                 if self._load[source] - self._load[target] < 2:
                     break
-                keys = [key for key in self._on[source] if self._may_move(key, source, target)]
+                keys = [
+                    key
+                    for key in self._partitions_on[source]
+                    if self._may_move(key, source, target)
+                ]
                 if keys:
                     # Not a leader, if there is a choice.
                     key = min(keys, key=lambda k: (self.chosen[k][0] == source, k))
@@ -124,59 +135,59 @@ class _Work:
         replicas = self.chosen[key]
         if target in replicas:
             return False
-        used = self._racks_of(replicas)
+        rack_counts = self._racks_of(replicas)
         return (
             self._rack(source) == self._rack(target)
-            or not used[self._rack(target)]
-            or used[self._rack(source)] > used[self._rack(target)]
+            or not rack_counts[self._rack(target)]
+            or rack_counts[self._rack(source)] > rack_counts[self._rack(target)]
         )
 
     def _leader_path(
-        self, led: Mapping[int, set[TopicPartition]]
+        self, partitions_led: Mapping[int, set[TopicPartition]]
     ) -> list[tuple[TopicPartition, int]]:
         """Changes of leaders that end at a broker with at least two fewer than the first one.
 
         Every broker between keeps its number. Empty if there are none.
         """
-        for start in sorted(led, key=lambda b: (-len(led[b]), b)):
-            came_by: dict[int, tuple[TopicPartition, int]] = {}
+        for start in sorted(partitions_led, key=lambda b: (-len(partitions_led[b]), b)):
+            reached_by: dict[int, tuple[TopicPartition, int]] = {}
             queue = deque([start])
             while queue:
                 broker = queue.popleft()
-                if len(led[start]) - len(led[broker]) >= 2:
+                if len(partitions_led[start]) - len(partitions_led[broker]) >= 2:
                     path = []
                     while broker != start:
-                        key, previous = came_by[broker]
+                        key, previous = reached_by[broker]
                         path.append((key, broker))
                         broker = previous
                     return path
-                for key in sorted(led[broker]):
+                for key in sorted(partitions_led[broker]):
                     for other in self.chosen[key][1:]:
-                        if other != start and other not in came_by:
-                            came_by[other] = (key, broker)
+                        if other != start and other not in reached_by:
+                            reached_by[other] = (key, broker)
                             queue.append(other)
         return []
 
     def _rack(self, broker: int) -> object:
-        """A broker without a rack counts as a rack of its own."""
+        """The rack of a broker; without one, the broker counts as a rack of its own."""
         rack = self._racks[broker]
         return ("broker", broker) if rack is None else ("rack", rack)
 
     def _racks_of(self, replicas: list[int]) -> Counter[object]:
         return Counter(map(self._rack, replicas))
 
-    def _put(self, key: TopicPartition, broker: int) -> None:
+    def _add_replica(self, key: TopicPartition, broker: int) -> None:
         self.chosen[key].append(broker)
         self._load[broker] += 1
-        self._on[broker].add(key)
+        self._partitions_on[broker].add(key)
 
-    def _drop(self, key: TopicPartition, broker: int) -> None:
+    def _remove_replica(self, key: TopicPartition, broker: int) -> None:
         self.chosen[key].remove(broker)
         self._load[broker] -= 1
-        self._on[broker].discard(key)
+        self._partitions_on[broker].discard(key)
 
     def _replace(self, key: TopicPartition, source: int, target: int) -> None:
-        place = self.chosen[key].index(source)
-        self._drop(key, source)
-        self._put(key, target)
-        self.chosen[key].insert(place, self.chosen[key].pop())
+        index = self.chosen[key].index(source)
+        self._remove_replica(key, source)
+        self._add_replica(key, target)
+        self.chosen[key].insert(index, self.chosen[key].pop())

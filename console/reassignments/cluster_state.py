@@ -26,7 +26,7 @@ class ClusterState:
 
 
 def read(gateway: Gateway, topics: list[str]) -> ClusterState:
-    """Topics that do not exist have no partitions. Raises GatewayError."""
+    """The state of these topics; those that do not exist are left out. Raises GatewayError."""
     running = {(each.topic, each.partition): each for each in gateway.reassignments.in_progress()}
     # After the reassignments: one that has ended in between is seen as done.
     metadata = gateway.wire.metadata()
@@ -35,12 +35,13 @@ def read(gateway: Gateway, topics: list[str]) -> ClusterState:
 
 
 def partitions(metadata: Metadata, topics: list[str]) -> dict[TopicPartition, Partition]:
-    places = {name: number for number, name in enumerate(metadata.topics)}
+    """The partitions of these topics; those that do not exist are left out."""
+    topic_indexes = {name: number for number, name in enumerate(metadata.topics)}
     found: dict[TopicPartition, Partition] = {}
     for topic in topics:
         for number, row in enumerate(metadata.spans.get(topic, ())):
             found[topic, number] = Partition(
-                metadata.topic_ids[places[topic]],
+                metadata.topic_ids[topic_indexes[topic]],
                 int(metadata.leaders[row]),
                 _ids(metadata.replicas, row),
                 _ids(metadata.isr, row),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.gateway.topic_partition import TopicPartition
@@ -61,7 +61,7 @@ class ReassignForm(forms.Form):
         parts = [part.strip() for part in self.cleaned_data["brokers"].split(",") if part.strip()]
         for part in parts:
             if not _is_id(part) or int(part) not in self._racks:
-                raise ValidationError(_now("Broker “%(id)s” is not up.") % {"id": part[:20]})
+                raise ValidationError(gettext("Broker “%(id)s” is not up.") % {"id": part[:20]})
         return sorted(set(map(int, parts)))
 
     def clean_assignment(self) -> dict[TopicPartition, tuple[int, ...]]:
@@ -76,18 +76,20 @@ class ReassignForm(forms.Form):
         match = _LINE.fullmatch(line)
         named = match and (match["topic"] or (self._topics[0] if len(self._topics) == 1 else ""))
         if match is None or not named:
-            raise ValidationError(_now("Line %(n)d is not like orders-0: 1, 2, 3.") % {"n": number})
+            raise ValidationError(
+                gettext("Line %(n)d is not like orders-0: 1, 2, 3.") % {"n": number}
+            )
         if named not in self._topics:
-            text = _now("Line %(n)d names the topic “%(name)s”, which is not selected.")
+            text = gettext("Line %(n)d names the topic “%(name)s”, which is not selected.")
             raise ValidationError(text % {"n": number, "name": named})
         parts = [part.strip() for part in match["ids"].split(",")]
         ids = tuple(int(part) for part in parts if _is_id(part))
         if len(ids) != len(parts) or len(set(ids)) != len(ids):
-            text = _now("Line %(n)d needs broker ids with commas, each once.")
+            text = gettext("Line %(n)d needs broker ids with commas, each once.")
             raise ValidationError(text % {"n": number})
         for id in ids:
             if id not in self._racks:
-                text = _now("Line %(n)d: broker %(id)d is not up.")
+                text = gettext("Line %(n)d: broker %(id)d is not up.")
                 raise ValidationError(text % {"n": number, "id": id})
         return (named, int(match["partition"])), ids
 
@@ -98,7 +100,7 @@ class ReassignForm(forms.Form):
             if not brokers:
                 self.add_error("brokers", _("Choose at least one broker."))
             elif factor and factor > len(brokers):
-                text = _now("%(factor)d replicas need at least as many brokers.")
+                text = gettext("%(factor)d replicas need at least as many brokers.")
                 self.add_error("factor", text % {"factor": factor})
 
     @property

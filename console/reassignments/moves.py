@@ -20,7 +20,7 @@ FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 
 
 class Stage(Enum):
-    """How far a move is."""
+    """The progress of a move."""
 
     WAITING = "waiting"
     MOVING = "moving"
@@ -37,7 +37,8 @@ class Move:
     after: tuple[int, ...]
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> "Move":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Move":
+        """The inverse of `as_json`."""
         replicas = tuple(stored["before"]), tuple(stored["after"])
         return cls(stored["topic"], stored["partition"], *replicas)
 
@@ -57,13 +58,16 @@ class Move:
 
 
 def name_of(topic: str, partition: int) -> str:
+    """The key of a partition."""
     return f"{topic}-{partition}"
 
 
-def settled(replicas: tuple[int, ...], running: Reassignment | None, move: Move) -> tuple[int, ...]:
-    """The replicas for the comparison with the review.
+def comparable_replicas(
+    replicas: tuple[int, ...], running: Reassignment | None, move: Move
+) -> tuple[int, ...]:
+    """The replicas that are compared with those of the review.
 
-    Those before the move, also if it is running or done: a resumed plan applies it again.
+    They are those before the move, also if it is running or done: a resumed plan applies it again.
     """
     if running is not None:
         target = [broker for broker in running.replicas if broker not in running.removing]
@@ -74,6 +78,7 @@ def settled(replicas: tuple[int, ...], running: Reassignment | None, move: Move)
 
 
 def stage(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -> Stage:
+    """How far a move is; `replicas` are those now, `running` the reassignment in progress."""
     if running is not None:
         target = {broker for broker in running.replicas if broker not in running.removing}
         return Stage.MOVING if target == set(move.after) else Stage.WAITING

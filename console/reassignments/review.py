@@ -1,4 +1,4 @@
-"""What the review of a reassignment says: a line for each partition, bytes, checks. Pure."""
+"""The parts of the draft of a reassignment: changes, figures, warnings, checks. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ _BROKERS_SHOWN = 12
 
 
 def check(planned: Sequence[Move], facts: Facts) -> None:
-    """Raises PlanRefused if the partitions cannot be moved so."""
+    """Raises PlanRefused if these moves are not possible."""
     for move in planned:
         if refusal := why_not_changeable(move.topic):
             raise PlanRefused(refusal)
@@ -30,6 +30,7 @@ def check(planned: Sequence[Move], facts: Facts) -> None:
 
 
 def change(move: Move, size: int | None) -> Change:
+    """A partition as a line of the review; `size`: the bytes of one replica."""
     if move.added:
         note = _("copies %(size)s to %(brokers)s") % {
             "size": numbers.size(size),
@@ -89,9 +90,9 @@ def _below_min_insync(planned: Sequence[Move], min_insync: Mapping[str, int | No
         "acks=all cannot write to it."
     )
     return [
-        text % {"name": name, "factor": factor, "min": least}
+        text % {"name": name, "factor": factor, "min": required}
         for name, factor in factors.items()
-        if (least := min_insync.get(name)) is not None and least > factor
+        if (required := min_insync.get(name)) is not None and required > factor
     ]
 
 

@@ -29,8 +29,9 @@ VERB = ReassignPartitions.verb
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Brokers and factor (None = each topic's own), or the replicas of some partitions."""
+class WantedAssignment:
+    """What a user wants: brokers and factor (None = each topic's own), or the replicas of some
+    partitions."""
 
     brokers: Sequence[int]
     factor: int | None = None
@@ -55,17 +56,22 @@ class ReassignmentProgress:
 
 
 def read_state(cluster: Cluster, topics: list[str]) -> ClusterState:
-    """Raises Unsupported if the cluster cannot reassign, or another GatewayError."""
+    """The state of these topics. Raises Unsupported if the cluster cannot reassign partitions, or
+    another GatewayError."""
     with for_cluster(cluster) as gateway:
         gateway.reassignments.check()
         return cluster_state.read(gateway, topics)
 
 
 def propose_reassignment(
-    principal: Principal, cluster: Cluster, topics: list[str], state: ClusterState, wanted: Wanted
+    principal: Principal,
+    cluster: Cluster,
+    topics: list[str],
+    state: ClusterState,
+    wanted: WantedAssignment,
 ) -> Plan:
-    """Raises PlanRefused or GatewayError."""
-    planned = _moves(state, topics, wanted)
+    """Plan a reassignment. Raises PlanRefused or GatewayError."""
+    planned = _planned_moves(state, topics, wanted)
     if not planned:
         raise PlanRefused(_("Nothing changes: the replicas are as they should be."))
     if len(planned) > PARTITIONS_MAX:
@@ -76,7 +82,7 @@ def propose_reassignment(
     return plans.propose(principal, cluster, ReassignPartitions.action, resource, params)
 
 
-def _moves(state: ClusterState, topics: list[str], wanted: Wanted) -> list[Move]:
+def _planned_moves(state: ClusterState, topics: list[str], wanted: WantedAssignment) -> list[Move]:
     for topic in topics:
         if (topic, 0) not in state.partitions:
             raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": topic})
@@ -144,13 +150,13 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     return plans.propose(principal, cluster, CancelReassignments.action, topic, params)
 
 
-def skewed(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
-    """The partitions that the user may change and that their preferred replica does not lead."""
+def not_led_by_preferred(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
+    """The partitions that their preferred replica does not lead, if the user may change them."""
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway:
         metadata = gateway.wire.metadata()
     names = [name for name in metadata.topics if rights.may(VERB, name)]
-    return elect.skewed(cluster_state.partitions(metadata, names))
+    return elect.not_led_by_preferred(cluster_state.partitions(metadata, names))
 
 
 def propose_election(
@@ -160,7 +166,7 @@ def propose_election(
     GatewayError."""
     found = {
         key: each
-        for key, each in skewed(principal, cluster).items()
+        for key, each in not_led_by_preferred(principal, cluster).items()
         if topic in ("", key[0]) and partition in (None, key[1])
     }
     if not found:

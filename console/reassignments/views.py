@@ -16,14 +16,14 @@ from console.actions.plan_form import read_only_text, status_of
 from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
-from console.reassignments.services import VERB, Wanted
+from console.reassignments.services import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
 from console.topics.actions.shared import why_not_changeable
 from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
-_SHOWN = 500
+_ROWS_MAX = 500
 
 
 @require_safe
@@ -44,7 +44,7 @@ def cancel(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_POST
 @requires("topic.reassign")
 def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """Of a partition, of a topic, or (without a topic) of all topics."""
+    """Plan an election: for a partition, a topic, or (without a topic) all topics."""
     topic, number = request.POST.get("topic", "")[:300], request.POST.get("partition", "")
     partition = int(number) if number.isdecimal() and len(number) < 10 else None
     return _answer(
@@ -71,7 +71,7 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
         context |= {"form": form}
         if form.is_valid():
             data = form.cleaned_data
-            wanted = Wanted(
+            wanted = WantedAssignment(
                 data["brokers"], data["factor"], data["assignment"], form.throttle_bytes
             )
             plan = services.propose_reassignment(
@@ -96,11 +96,11 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
         return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
     if not all(request.rights.may(VERB, name) for name in names):
         return _("Your role does not include this change for all of these topics.")
-    return next(filter(None, map(why_not_changeable, names)), "") or _brokerd(request)
+    return next(filter(None, map(why_not_changeable, names)), "") or _brokerd_refusal(request)
 
 
-def _brokerd(request: ClusterRequest) -> str:
-    """brokerd offers the request for tools, and refuses every other assignment."""
+def _brokerd_refusal(request: ClusterRequest) -> str:
+    """Why brokerd cannot reassign; "" for other brokers."""
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
     if snapshot and any(broker.source == "brokerd" for broker in snapshot.brokers):
         return _("brokerd cannot move replicas to other brokers yet.")
@@ -118,14 +118,14 @@ def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpRespons
 
 
 def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpResponse:
-    context: dict[str, Any] = {"error": error, "rows": [], "skewed": {}, "reason": ""}
+    context: dict[str, Any] = {"error": error, "rows": [], "not_led_by_preferred": {}, "reason": ""}
     context["may_change"] = request.rights.may(VERB) and not request.cluster.read_only
     try:
         rows = services.read_progress(request.principal, request.cluster)
-        context |= {"rows": rows[:_SHOWN], "total": len(rows)}
+        context |= {"rows": rows[:_ROWS_MAX], "total": len(rows)}
         if context["may_change"] and "HX-Request" not in request.headers:  # only the first card
-            found = services.skewed(request.principal, request.cluster)
-            context["skewed"] = dict(list(found.items())[:_SHOWN])
+            found = services.not_led_by_preferred(request.principal, request.cluster)
+            context["not_led_by_preferred"] = dict(list(found.items())[:_ROWS_MAX])
     except GatewayError as problem:
         context["reason"] = sentence(problem.message)
         status = status_of(problem)

@@ -59,7 +59,7 @@ class Decoded:
 
 
 def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
-    """Decode `data`, by default as what it is; None is a null key or value (a tombstone)."""
+    """Decode `data`, by default by its content; None is a null key or value (a tombstone)."""
     if data is None:
         return Decoded("null", "", 0)
     if not data:
@@ -90,14 +90,14 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
     return data.hex() if encoding == HEX else data.decode(errors="replace")
 
 
-def of_json(text: str, size_bytes: int, encoding: str) -> Decoded:
-    """What a decoder made of data of `size_bytes`."""
+def of_decoded_json(text: str, size_bytes: int, encoding: str) -> Decoded:
+    """The JSON that a decoder made of data with `size_bytes`."""
     found = _of_text("json", _as_json(text) or text, size_bytes, encoding)
     return replace(found, preview=_one_line(text))
 
 
-def not_decoded(data: bytes, encoding: str, why: str) -> Decoded:
-    """Data in hex that a decoder refused."""
+def refused_by_decoder(data: bytes, encoding: str, why: str) -> Decoded:
+    """Data that a decoder refused, in hex, with the reason."""
     return replace(_in_hex(data), encoding=encoding, failure=why)
 
 
@@ -105,9 +105,9 @@ def _by_decoder(data: bytes, encoding: str) -> Decoded:
     try:
         text = DECODERS[encoding](data)
     except ValueError as error:
-        return not_decoded(data, encoding, str(error))
+        return refused_by_decoder(data, encoding, str(error))
     if encoding in encodings.IN_JSON:
-        return of_json(text, len(data), encoding)
+        return of_decoded_json(text, len(data), encoding)
     return _of_text("text", text, len(data), encoding)
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.records.display import DisplayForm
 from console.records.models import MaskingRule
-from console.records.services import Query
+from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.moment_input import MomentInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
@@ -68,9 +68,9 @@ class BrowseForm(DisplayForm):
             else:
                 self.add_error("partition", _("Choose the partition of this offset."))
 
-    def query(self, topic: str) -> Query:
+    def query(self, topic: str) -> RecordQuery:
         data = self.cleaned_data
-        return Query(
+        return RecordQuery(
             topic,
             data["partition"],
             data["offset"],

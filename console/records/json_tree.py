@@ -50,10 +50,10 @@ class _Builder:
     """Makes at most NODES_MAX nodes."""
 
     def __init__(self) -> None:
-        self._left = NODES_MAX
+        self._nodes_left = NODES_MAX
 
     def node(self, name: str, value: Any, depth: int) -> Node:
-        self._left -= 1
+        self._nodes_left -= 1
         if isinstance(value, _Members):
             return self._container(Node(name, "object", size=len(value)), value, depth)
         if isinstance(value, list):
@@ -62,18 +62,18 @@ class _Builder:
         if isinstance(value, _Number):
             return Node(name, "number", value[:_TEXT_MAX])
         if isinstance(value, str):
-            return Node(name, "string", _shown(value))
+            return Node(name, "string", _without_surrogates(value))
         return Node(name, "literal", json.dumps(value))
 
     def _container(self, node: Node, members: list[tuple[str, Any]], depth: int) -> Node:
         if depth < DEPTH_MAX:
             for name, value in members:
-                if self._left <= 0:
+                if self._nodes_left <= 0:
                     break
                 node.children.append(self.node(name, value, depth + 1))
         return node
 
 
-def _shown(text: str) -> str:
-    """Without lone surrogates, which a page cannot contain."""
+def _without_surrogates(text: str) -> str:
+    """The text, shortened and without lone surrogates, which a page cannot contain."""
     return text[:_TEXT_MAX].encode("utf-8", "replace").decode()

@@ -66,13 +66,13 @@ def _batch(request: ClusterRequest, topic: str, partition: int, offset: int) -> 
     """The facts of the record's batch, or why there are none: the record is shown without them."""
     where = (topic, partition, offset)
     try:
-        return {"batch": services.batch_of(request.principal, request.cluster, *where)}
+        return {"batch": services.read_batch_facts(request.principal, request.cluster, *where)}
     except GatewayError as error:
         return {"batch_problem": sentence(error.message)}
 
 
 def _part(name: str, title: str, data: Decoded, masked: bytes | None) -> PanelPart:
-    """`masked`: the bytes after masking."""
+    """A key or value for the panel; `masked`: its bytes after masking."""
     if not masked or data.kind == "masked":
         return PanelPart(name, title, data)
     node = tree(data.text) if data.kind == "json" and not data.is_truncated else None

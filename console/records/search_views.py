@@ -18,7 +18,7 @@ from console.records.exports.forms import ExportForm
 from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
-from console.records.streaming_response import send_at_once, streamed
+from console.records.streaming_response import disable_buffering, stream_chunks
 from console.topics.topic_context import may_write, topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import cel_expression
@@ -79,9 +79,9 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         query.follows,
         may_write(request, topic),
     )
-    content = streamed(running, search_stream.lines(running.events(), view))
+    content = stream_chunks(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")
-    send_at_once(response)
+    disable_buffering(response)
     return response
 
 
@@ -101,11 +101,11 @@ def export(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBas
     except (GatewayError, FilterInvalid) as error:
         return _failed(request, page, error)
     writer = writer_of(name, topic)
-    content = streamed(running, export_services.pieces(running.events(), writer))
+    content = stream_chunks(running, export_services.file_chunks(running.events(), writer))
     response = StreamingHttpResponse(content, content_type=writer.content_type)
     file_name = f"{topic}-{timezone.now():%Y%m%d-%H%M%S}.{writer.suffix}"
     response["Content-Disposition"] = f'attachment; filename="{file_name}"'
-    send_at_once(response)
+    disable_buffering(response)
     return response
 
 

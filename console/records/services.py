@@ -35,7 +35,7 @@ from monitoring.secrets import SecretUnreadable
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class RecordQuery:
     """Which records to read: from `offset` on, the newest before `before`, or the newest."""
 
     topic: str
@@ -61,13 +61,13 @@ class ReadResult:
     newer: int | None = None
 
 
-def read(principal: Principal, cluster: Cluster, query: Query) -> ReadResult:
+def read(principal: Principal, cluster: Cluster, query: RecordQuery) -> ReadResult:
     """Up to `query.limit` records, masked for `principal`: newest first, or forward from an offset.
 
     Raises PermissionDenied without the right to read the topic, or GatewayError (unknown topic,
     offset out of range, cluster down).
     """
-    page, targets = _read(principal, cluster, query)
+    page, targets = _read_page(principal, cluster, query)
     records = [shown_record(query.topic, row, targets, query.display) for row in page.rows]
     return ReadResult(records, page.unread, page.partition, page.older, page.newer)
 
@@ -88,8 +88,8 @@ def _read_row(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> tuple[RecordRow, list[str]]:
     """One complete record, masked, and the masked targets."""
-    query = Query(topic, partition, offset, 1)
-    page, targets = _read(principal, cluster, query)
+    query = RecordQuery(topic, partition, offset, 1)
+    page, targets = _read_page(principal, cluster, query)
     for row in page.rows:
         if row.offset == offset:
             return mask(row, targets), targets
@@ -116,7 +116,7 @@ def read_one(
     return row, shown_record(topic, row, targets, display)
 
 
-def batch_of(
+def read_batch_facts(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> BatchFacts | None:
     """The facts of the batch that holds a record; None = the broker returned none of format 2.
@@ -130,7 +130,9 @@ def batch_of(
     return None if header is None else batch_facts(header, masked)
 
 
-def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:
+def _read_page(
+    principal: Principal, cluster: Cluster, query: RecordQuery
+) -> tuple[RecordPage, list[str]]:
     """The records before masking, and the targets to mask."""
     require_readable(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
@@ -142,7 +144,7 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
     registry = registry_of(cluster, query.topic)
     if registry is not None:
         decoder = for_registry(registry)
-        page = replace(page, rows=tuple(map(decoder.decoded, page.rows)))
+        page = replace(page, rows=tuple(map(decoder.decode, page.rows)))
     targets, unmasked = mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
@@ -206,7 +208,7 @@ def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
     return {"topics": rule.topic_pattern, "masked": rule.target}
 
 
-def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
+def rules_in_scope(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
     """The rules that apply only to topics within the scope."""
     return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
 
@@ -240,6 +242,6 @@ def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     for row in rows:
         by_partition.setdefault(row.partition, []).append(row.offset)
     return {
-        f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
-        for number, at in sorted(by_partition.items())
+        f"partition {number}": f"offsets {min(offsets)} to {max(offsets)}, {len(offsets)} records"
+        for number, offsets in sorted(by_partition.items())
     }

@@ -37,20 +37,23 @@ class ShownRecord:
 def shown_record(
     topic: str, record: RecordRow, targets: list[str], display: DisplayOptions = DEFAULT
 ) -> ShownRecord:
-    """A record, masked (again) and decoded."""
+    """A record, masked and decoded. Masking one that is masked already changes nothing."""
     masked = mask(record, targets)
 
     def part(
-        whole: bytes | None, data: bytes | None, found: Decoded, note: SchemaNote | None = None
+        unmasked: bytes | None,
+        masked_data: bytes | None,
+        decoded: Decoded,
+        note: SchemaNote | None = None,
     ) -> Decoded:
-        size_bytes = found.size_bytes if note is None else note.size_bytes
-        if not targets or whole is None:
-            return replace(found, size_bytes=size_bytes, schema=note)
+        size_bytes = decoded.size_bytes if note is None else note.size_bytes
+        if not targets or unmasked is None:
+            return replace(decoded, size_bytes=size_bytes, schema=note)
         # Without a size: it would be the size of the mask.
-        if data == MASK_BYTES:
+        if masked_data == MASK_BYTES:
             return MASKED
-        size_bytes = rounded_size(len(whole) if note is None else size_bytes)
-        return replace(found, size_bytes=size_bytes, is_size_rounded=True, schema=note)
+        size_bytes = rounded_size(len(unmasked) if note is None else size_bytes)
+        return replace(decoded, size_bytes=size_bytes, is_size_rounded=True, schema=note)
 
     key, value = _parts(topic, masked, display)
     headers = zip(record.headers, masked.headers, strict=True)
@@ -60,7 +63,9 @@ def shown_record(
         record.timestamp_ms,
         part(record.key, masked.key, key.decoded(), masked.key_schema),
         part(record.value, masked.value, value.decoded(), masked.value_schema),
-        tuple((name, part(whole, data, decode(data))) for (name, whole), (_, data) in headers),
+        tuple(
+            (name, part(unmasked, data, decode(data))) for (name, unmasked), (_, data) in headers
+        ),
         _columns(masked, key, value, display),
     )
 
@@ -78,9 +83,9 @@ class _Part:
         if self.to_json is None or not self.data:
             return decode(self.data, self.encoding)
         try:
-            return decoding.of_json(self.to_json(), len(self.data), self.topic)
+            return decoding.of_decoded_json(self.to_json(), len(self.data), self.topic)
         except ValueError as error:
-            return decoding.not_decoded(self.data, self.topic, str(error))
+            return decoding.refused_by_decoder(self.data, self.topic, str(error))
 
     def text(self) -> str:
         """All of it as text, also if it is long; empty if it cannot be decoded."""

@@ -1,4 +1,4 @@
-"""Sends what a running search makes to the browser; the search ends with the response."""
+"""Streams the results of a running search to the browser; the search ends with the response."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -12,24 +12,24 @@ from monitoring.records.running_search import SEARCHES_MAX, RunningSearch
 _threads = ThreadPoolExecutor(SEARCHES_MAX, "search")
 
 
-def send_at_once(response: StreamingHttpResponse) -> None:
-    """Each piece is sent when it is made, and stored nowhere."""
+def disable_buffering(response: StreamingHttpResponse) -> None:
+    """Have each chunk sent at once, and stored nowhere."""
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"  # nginx does not buffer
     response["Content-Encoding"] = "identity"  # GZipMiddleware does not compress
 
 
-async def streamed(running: RunningSearch, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The pieces, each made in a thread; stops the search at the end, also if the browser closes
+async def stream_chunks(running: RunningSearch, chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The chunks, each made in a thread; stops the search at the end, also if the browser closes
     the response."""
     language = translation.get_language()
 
-    def next_piece() -> bytes:
+    def next_chunk() -> bytes:
         with translation.override(language):  # a thread has no language of its own
-            return next(pieces, b"")
+            return next(chunks, b"")
 
     try:
-        while piece := await asyncio.get_running_loop().run_in_executor(_threads, next_piece):
-            yield piece
+        while chunk := await asyncio.get_running_loop().run_in_executor(_threads, next_chunk):
+            yield chunk
     finally:
         await asyncio.shield(asyncio.to_thread(running.stop))

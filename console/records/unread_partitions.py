@@ -1,4 +1,4 @@
-"""Notices about partitions that could not be read: which, why, and what to do.
+"""Notices about partitions that could not be read: their numbers, the reason, and what to do.
 
 Pure: input are the unread partitions (monitoring.gateway.record_pages) and the newest snapshot.
 """
@@ -35,28 +35,34 @@ def notices(
     """The notices for one read; partitions with the same reason share one."""
     rows = {row.partition: row for row in snapshot.partitions(topic)} if snapshot else {}
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers} if snapshot else {}
-    same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    partitions_by_reason: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for each in unread:
         row = rows.get(each.partition)
-        suspects = _down(row, brokers) if each.why == record_pages.NO_LEADER else _leader(row)
-        same[each.why, each.detail, suspects].append(each.partition)
+        named_brokers = (
+            _replicas_down(row, brokers) if each.why == record_pages.NO_LEADER else _leader_of(row)
+        )
+        partitions_by_reason[each.why, each.detail, named_brokers].append(each.partition)
     return [
-        _notice(why, partitions, suspects, brokers, detail)
-        for (why, detail, suspects), partitions in same.items()
+        _notice(why, partitions, named_brokers, brokers, detail)
+        for (why, detail, named_brokers), partitions in partitions_by_reason.items()
     ]
 
 
 def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
     """The notice for a partition without a leader in the newest sample."""
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
-    return _notice(record_pages.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
+    return _notice(
+        record_pages.NO_LEADER, [row.partition], _replicas_down(row, brokers), brokers, ""
+    )
 
 
-def _leader(row: PartitionRow | None) -> tuple[int, ...]:
+def _leader_of(row: PartitionRow | None) -> tuple[int, ...]:
     return (row.leader,) if row is not None and row.leader >= 0 else ()
 
 
-def _down(row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]) -> tuple[int, ...]:
+def _replicas_down(
+    row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]
+) -> tuple[int, ...]:
     """The partition's brokers that are down."""
     replicas = row.replicas if row is not None else []
     return tuple(id for id in replicas if not brokers.get(id, {}).get("up"))
@@ -65,17 +71,18 @@ def _down(row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]) ->
 def _notice(
     why: str,
     partitions: Sequence[int],
-    suspects: Sequence[int],
+    named_brokers: Sequence[int],
     brokers: Mapping[int, Mapping[str, Any]],
     detail: str,
 ) -> UnreadNotice:
-    n, which = len(partitions), {"list": ranges(partitions)}
+    n, params = len(partitions), {"list": ranges(partitions)}
     if why == record_pages.NO_LEADER:
         title = ngettext(
             "Partition %(list)s has no leader.", "Partitions %(list)s have no leader.", n
         )
         return UnreadNotice(
-            " ".join([title % which, *_down_sentences(suspects, brokers)]), _advice(suspects)
+            " ".join([title % params, *_down_sentences(named_brokers, brokers)]),
+            _advice(named_brokers),
         )
     if why == record_pages.TOO_MUCH:
         title = ngettext(
@@ -87,21 +94,21 @@ def _notice(
             "The limit of size or time for one page was reached. Choose one partition and "
             "continue with “Older” or “Newer”, or read fewer records."
         )
-        return UnreadNotice(title % which, text)
+        return UnreadNotice(title % params, text)
     title = ngettext(
         "Partition %(list)s could not be read.", "Partitions %(list)s could not be read.", n
     )
     if why == record_pages.FAILED:
-        return UnreadNotice(title % which, sentence(detail))
-    lines = [title % which]
-    if suspects and brokers.get(suspects[0], {}).get("up"):
+        return UnreadNotice(title % params, sentence(detail))
+    lines = [title % params]
+    if named_brokers and brokers.get(named_brokers[0], {}).get("up"):
         text = _(
             "Its leader, broker %(id)d, sent no records in time: it is busy, or a batch is "
             "too large to be decompressed here."
         )
-        lines.append(text % {"id": suspects[0]})
-    elif suspects:
-        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": suspects[0]})
+        lines.append(text % {"id": named_brokers[0]})
+    elif named_brokers:
+        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": named_brokers[0]})
     text = _("Try again in a moment. If the problem remains, check the broker's log.")
     return UnreadNotice(" ".join(lines), text)
 

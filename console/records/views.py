@@ -102,7 +102,10 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
             "topics": rule.topic_pattern
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
-    context = {"form": form, "rules": services.rules_within(request.cluster, request.rights.scope)}
+    context = {
+        "form": form,
+        "rules": services.rules_in_scope(request.cluster, request.rights.scope),
+    }
     return render(request, "records/masking.html", context, status=422 if form.errors else 200)
 
 

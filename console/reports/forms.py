@@ -59,12 +59,12 @@ class RangeForm(forms.Form):
         return cleaned | self._custom(cleaned["start"], cleaned["end"])
 
     def _custom(self, start: datetime, end: datetime) -> dict[str, int]:
-        asked = {"from_ms": _ms(start), "to_ms": min(_ms(end), self._now_ms)}
-        if asked["from_ms"] >= self._now_ms:
+        given = {"from_ms": _ms(start), "to_ms": min(_ms(end), self._now_ms)}
+        if given["from_ms"] >= self._now_ms:
             self.add_error("start", _("This lies in the future: nothing was sampled there yet."))
             return {}
         try:
-            return validated_range(asked)
+            return validated_range(given)
         except ValueError as error:
             field, text = _RANGE_ERRORS.get(str(error), _RANGE_ERRORS["out_of_range"])
             self.add_error(field, text)

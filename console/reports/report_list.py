@@ -13,23 +13,26 @@ from monitoring.reports import services
 from monitoring.reports.models import Report
 
 
-def context(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
-) -> dict[str, Any]:
-    """The reports that these rights may read, the newest first.
-
-    In memory: a cluster has at most `services.KEPT_MAX` reports, a database query cannot check the
-    scope, and the search matches titles and times as shown.
-    """
-    rows = services.of_cluster(cluster, rights.scope)
-    columns = [
+def columns() -> list[Column]:
+    return [
         Column("report", _("Report"), texts.kind_title),
         Column("period", _("Time"), lambda row: row.params["from_ms"]),
         Column("state", _("State"), lambda row: row.state),
         Column("by", _("Ordered by"), _author),
         Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
     ]
-    table = Table(query, columns, "-created", id="reports")
+
+
+def context(
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """The reports that these rights may read, the newest first.
+
+    In memory: a cluster has at most `services.KEPT_MAX` reports, a database query cannot check the
+    scope, and the search matches titles and times as shown.
+    """
+    rows = services.reports_of_cluster(cluster, rights.scope)
+    table = Table(query, columns(), "-created", id="reports")
     table.show(rows, lambda row: f"{texts.kind_title(row)} {texts.period(row)} {_author(row)}")
     return {
         "table": table,

@@ -21,20 +21,22 @@ from monitoring.reports.models import Report
 
 
 def find(principal: Principal, cluster: Cluster, report_id: uuid.UUID) -> Report | None:
-    """The report; None where it is not there for them."""
+    """The report; None if it does not exist or the user may not see it."""
     return reports.get(cluster, report_id, principal.rights(cluster).scope)
 
 
 def sees_own_topics(principal: Principal, cluster: Cluster) -> bool:
-    """Whether they see topics of this cluster that only admins see."""
+    """Whether the user sees the topics of this cluster that only admins see."""
     return any(map(principal.rights(cluster).scope.shows_topic, hidden_on(cluster)))
 
 
 def order(
     principal: Principal, cluster: Cluster, from_ms: int, to_ms: int, *, with_hidden: bool = False
 ) -> Report:
-    """Queues a report over what they see: without the topics that only admins see, so that all can
-    read it, unless `with_hidden`. Raises as monitoring.reports.services.start does.
+    """Queue a report over the topics that the user sees.
+
+    Topics that only admins see are left out, so that all can read it, unless `with_hidden`. Raises
+    what monitoring.reports.services.start raises.
     """
     scope = principal.rights(cluster).scope
     if not with_hidden:
@@ -48,7 +50,7 @@ def order(
 
 
 def cancel(principal: Principal, report: Report) -> bool:
-    """Cancels a report that has not finished; False if it has."""
+    """Cancel a report that has not finished; False if it has."""
     with transaction.atomic():
         if not reports.cancel(report):
             return False
@@ -57,7 +59,7 @@ def cancel(principal: Principal, report: Report) -> bool:
 
 
 def delete(principal: Principal, report: Report) -> None:
-    """Removes a report and its result."""
+    """Delete a report and its result."""
     with transaction.atomic():
         audit.record_by(principal, "report.delete", report.cluster.slug, str(report.id))
         reports.delete(report)

@@ -92,10 +92,12 @@ def finding(figures: Mapping[str, Any]) -> list[str]:
     """The finding of a "Throughput and lag" report, most important first."""
     if not figures["ticks"]:
         return [_("No samples of this cluster are stored for this time.")]
-    return [sentence for sentence in (_written(figures), _behind(figures)) if sentence]
+    return [
+        sentence for sentence in (_messages_sentence(figures), _lag_sentence(figures)) if sentence
+    ]
 
 
-def _written(figures: Mapping[str, Any]) -> str:
+def _messages_sentence(figures: Mapping[str, Any]) -> str:
     if figures["messages"] is None:
         return _("How many messages were written is not known: at least two samples are needed.")
     topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
@@ -124,13 +126,15 @@ def _at_least(figure: str, is_least: bool) -> str:
     return _("at least %(figure)s") % {"figure": figure} if is_least else figure
 
 
-def _behind(figures: Mapping[str, Any]) -> str:
+def _lag_sentence(figures: Mapping[str, Any]) -> str:
     if not figures["groups"]:
         return _("There was no consumer group.")
     if figures["worst_lag"] is None:
         return _("The lag of no consumer group is known.")
     if figures["worst_lag"] <= 0:
-        return f"{_('No consumer group was behind at any sample.')} {_ahead(figures)}".strip()
+        return (
+            f"{_('No consumer group was behind at any sample.')} {_ahead_sentence(figures)}".strip()
+        )
     last = figures["worst_lag_last"]
     params = {
         "group": figures["worst_group"],
@@ -141,10 +145,10 @@ def _behind(figures: Mapping[str, Any]) -> str:
     text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % params
     if last is not None:
         text = text + " " + _("At the end it was %(last)s.") % params
-    return f"{text} {_ahead(figures)}".strip()
+    return f"{text} {_ahead_sentence(figures)}".strip()
 
 
-def _ahead(figures: Mapping[str, Any]) -> str:
+def _ahead_sentence(figures: Mapping[str, Any]) -> str:
     n = figures.get("groups_ahead", 0)  # missing in reports of earlier versions
     if not n:
         return ""

@@ -61,13 +61,13 @@ def new(request: ClusterRequest, cluster: str) -> HttpResponse:
     return render(request, "reports/new.html", context, status=status)
 
 
-def _start(request: ClusterRequest, asked: dict[str, Any]) -> Report:
+def _start(request: ClusterRequest, data: dict[str, Any]) -> Report:
     return services.order(
         request.principal,
         request.cluster,
-        asked["from_ms"],
-        asked["to_ms"],
-        with_hidden=bool(asked.get("with_hidden")),
+        data["from_ms"],
+        data["to_ms"],
+        with_hidden=bool(data.get("with_hidden")),
     )
 
 
@@ -75,7 +75,7 @@ def _start(request: ClusterRequest, asked: dict[str, Any]) -> Report:
 @requires("report.view")
 def detail(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
-    return render(request, "reports/detail.html", _shown(request, found))
+    return render(request, "reports/detail.html", _context(request, found))
 
 
 @require_safe
@@ -83,7 +83,7 @@ def detail(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResp
 def state(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     """The part of the page that changes while the report is computed."""
     found = _find(request, report)
-    return render(request, "reports/body.html", _shown(request, found))
+    return render(request, "reports/body.html", _context(request, found))
 
 
 @require_POST
@@ -131,7 +131,7 @@ def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
     return found
 
 
-def _shown(request: ClusterRequest, report: Report) -> dict[str, Any]:
+def _context(request: ClusterRequest, report: Report) -> dict[str, Any]:
     context = report_list.line(report) | {
         "may_run": request.rights.may("report.run"),
         "stage": texts.stage(report),

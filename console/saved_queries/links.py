@@ -6,7 +6,7 @@ from console.saved_queries.models import SavedQuery
 
 
 def page_url(slug: str, page: str, topic: str = "") -> str:
-    """`page`: a key of PAGES."""
+    """The URL of a page with saved queries; `page`: a key of PAGES."""
     return reverse(page, args=[slug, topic] if topic else [slug])
 
 

@@ -7,7 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 from console.saved_queries.models import QUERY_LENGTH_MAX
 
 _FIELDS_MAX = 50
-_NOT_SAVED = frozenset({"page", "format", "csrfmiddlewaretoken"})  # where one is, not what is shown
+_NOT_SAVED = frozenset(
+    {"page", "format", "csrfmiddlewaretoken"}
+)  # they do not select what is shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ COUNT_MAX = 100  # of one user on one cluster
 
 
 class SavedQueryRefused(Exception):
-    """The message says why, for the user."""
+    """The query cannot be saved; the message says why, for the user."""
 
 
 def may_use(rights: Rights, page: str, topic: str) -> bool:
@@ -70,13 +70,13 @@ def save(
     name: str,
     is_shared: bool,
 ) -> SavedQuery:
-    """Raises SavedQueryRefused."""
+    """Save a query. Raises SavedQueryRefused."""
     rights = principal.rights(cluster)
     if not may_use(rights, page, topic):
         raise SavedQueryRefused(_("Queries of this page cannot be saved."))
     saved = _checked_query(query)
-    mine = SavedQuery.objects.filter(cluster=cluster, owner=principal.user)
-    if mine.count() >= COUNT_MAX:
+    own = SavedQuery.objects.filter(cluster=cluster, owner=principal.user)
+    if own.count() >= COUNT_MAX:
         text = _("You have %(n)d saved queries on this cluster: delete one to save another.")
         raise SavedQueryRefused(text % {"n": COUNT_MAX})
     row = SavedQuery(
@@ -95,7 +95,7 @@ def save(
 def change(
     principal: Principal, cluster: Cluster, row: SavedQuery, *, name: str, is_shared: bool
 ) -> None:
-    """Rename and share. Raises SavedQueryRefused."""
+    """Rename a query, share it or end that. Raises SavedQueryRefused."""
     before = _audit_fields(row)
     if is_shared != row.is_shared:
         row.is_shared = _checked_share(principal.rights(cluster), is_shared)

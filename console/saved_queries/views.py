@@ -47,7 +47,7 @@ def _shown_page(request: ClusterRequest) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("cluster.view")
 def edit(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
-    row = _found(request, query)
+    row = _query_or_404(request, query)
     options: dict[str, Any] = {"may_share": request.rights.may("query.share")}
     initial = {"name": row.name, "is_shared": row.is_shared}
     form = NameForm(request.POST if request.method == "POST" else None, initial=initial, **options)
@@ -73,13 +73,13 @@ def edit(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
 @require_POST
 @requires("cluster.view")
 def delete(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
-    row = _found(request, query)
+    row = _query_or_404(request, query)
     services.delete(request.principal, request.cluster, row)
     notices.success(request, _("The query “%(name)s” was deleted.") % {"name": row.name})
     return redirect(page_url(cluster, row.page, row.topic))
 
 
-def _found(request: ClusterRequest, query_id: int) -> SavedQuery:
+def _query_or_404(request: ClusterRequest, query_id: int) -> SavedQuery:
     row = services.find(request.principal, request.cluster, query_id)
     if row is None:
         raise Http404(_("There is no such saved query. It may have been deleted."))

@@ -5,14 +5,14 @@ from typing import Any
 
 from django import forms
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
-from console.actions.plan_form import plan_of, read_only_text, status_of
+from console.actions.plan_form import read_only_text, redirect_to_plan, status_of
 from console.schemas import services as schemas
 from console.schemas.forms import (
     CompatibilityForm,
@@ -96,15 +96,13 @@ def _posted(request: ClusterRequest) -> QueryDict | None:
 def _propose(
     request: ClusterRequest, form: forms.Form, action: str, subject: str, params: Mapping[str, Any]
 ) -> HttpResponse:
-    """The way to the new plan, or the form with the reason why there is none."""
-    plan, status = plan_of(
+    title = registry.find(action).title(subject)
+    linked = "" if isinstance(form, SubjectForm) else subject  # a new subject has no page
+    return redirect_to_plan(
         form,
         lambda: services.propose(request.principal, request.cluster, action, subject, params),
+        lambda status: _form(request, form, title, linked, status),
     )
-    if plan is not None:
-        return redirect("plan", request.cluster.slug, plan.pk)
-    linked = "" if isinstance(form, SubjectForm) else subject  # a new subject has no page
-    return _form(request, form, registry.find(action).title(subject), linked, status)
 
 
 def _refused(

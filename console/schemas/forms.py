@@ -19,7 +19,7 @@ _TYPES = [(AVRO, "Avro"), (PROTOBUF, "Protobuf"), (JSON, "JSON Schema")]
 
 
 class RegisterForm(forms.Form):
-    """A schema for a subject that is known; see SubjectForm."""
+    """A schema for a subject that is in the URL of the page; see SubjectForm."""
 
     type = forms.ChoiceField(label=_("Type"), choices=_TYPES)
     schema = forms.CharField(

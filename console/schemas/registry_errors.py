@@ -1,4 +1,4 @@
-"""Errors of a schema registry as those of a cluster, which pages and plans know."""
+"""Converts errors of a schema registry to GatewayErrors, which pages and plans handle."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

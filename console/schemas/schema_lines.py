@@ -22,7 +22,7 @@ class Line(NamedTuple):
         return {ADDED: "text-success", REMOVED: "text-danger"}.get(self.kind, "text-secondary")
 
 
-def pretty(schema: SchemaText) -> str:
+def formatted_text(schema: SchemaText) -> str:
     """The text with line breaks where it is JSON."""
     try:
         value = json.loads(schema.text)
@@ -32,9 +32,9 @@ def pretty(schema: SchemaText) -> str:
     return text.encode("utf-8", "replace").decode()  # a page cannot contain lone surrogates
 
 
-def compared(before: SchemaText, after: SchemaText) -> list[Line]:
+def comparison(before: SchemaText, after: SchemaText) -> list[Line]:
     """The lines that differ, with some around them; empty if none differs."""
-    old, new = (pretty(each).splitlines() for each in (before, after))
+    old, new = (formatted_text(each).splitlines() for each in (before, after))
     found = []
     diff = difflib.unified_diff(old[:LINES_MAX], new[:LINES_MAX], lineterm="", n=_CONTEXT_LINES)
     for line in list(diff)[2:]:

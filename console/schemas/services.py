@@ -1,4 +1,4 @@
-"""What the pages of subjects read: names within the user's scope only."""
+"""Reads subjects for their pages: only those within the user's scope."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from console.schemas.registry_errors import registry_errors
-from console.schemas.schema_lines import Line, compared, pretty
+from console.schemas.schema_lines import Line, comparison, formatted_text
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -20,7 +20,7 @@ from monitoring.scope import topic_of_subject
 
 @dataclass(frozen=True, slots=True)
 class SubjectList:
-    """`default`: the compatibility of the registry, "" = not known."""
+    """The subjects of a list. `default`: the compatibility of the registry, "" = not known."""
 
     rows: list[SubjectRow]
     default: str
@@ -35,8 +35,8 @@ class SubjectList:
 class ShownSubject:
     """A subject with one of its versions, and what changed since another one.
 
-    `topic` has records with it, by its name; "" = none in the newest sample. `references` are
-    pairs: of those whose subject the user may not see, the second is false.
+    `topic`: the topic to which it belongs by its name; "" = none in the newest sample.
+    `references` are pairs of a reference and whether the user may see its subject.
     """
 
     subject: Subject
@@ -49,7 +49,7 @@ class ShownSubject:
 
 
 def list_subjects(principal: Principal, cluster: Cluster) -> SubjectList:
-    """Raises GatewayError."""
+    """The subjects that the user may see. Raises GatewayError."""
     scope = principal.rights(cluster).scope
     with for_cluster(cluster) as gateway, registry_errors():
         names = list(filter(scope.shows_subject, subjects.list_names(gateway.registry)))
@@ -70,11 +70,11 @@ def read_subject(
     return ShownSubject(
         subject,
         version,
-        pretty(version.schema),
+        formatted_text(version.schema),
         [(each, rights.may("schema.view", each.subject)) for each in version.schema.references],
         other,
-        compared(others[0].schema, version.schema) if others else [],
-        _topic(rights, cluster, name),
+        comparison(others[0].schema, version.schema) if others else [],
+        _topic_with_records(rights, cluster, name),
     )
 
 
@@ -84,7 +84,7 @@ def _check_known(subject: Subject, numbers: Sequence[int]) -> None:
             raise NotFound(Reason("version_missing", subject=subject.name, version=str(number)))
 
 
-def _topic(rights: Rights, cluster: Cluster, subject: str) -> str:
+def _topic_with_records(rights: Rights, cluster: Cluster, subject: str) -> str:
     topic = topic_of_subject(subject)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     return topic if topic and snapshot and snapshot.topic(topic) else ""

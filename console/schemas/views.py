@@ -40,7 +40,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
             found = services.list_subjects(request.principal, request.cluster)
             context["found"] = found
             context["table"] = Table(request.GET, columns, "subject", id="subjects").show(
-                found.rows, _searched
+                found.rows, _search_text
             )
         except GatewayError as error:
             context["error"], status = sentence(error.message), status_of(error)
@@ -57,7 +57,7 @@ def subject(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse
         "may_edit": may_change and request.rights.may("schema.edit", subject),
         "may_delete": may_change and request.rights.may("schema.delete", subject),
     }
-    numbers = (_number(request.GET.get(key, "")) for key in ("version", "compare"))
+    numbers = (_version_number(request.GET.get(key, "")) for key in ("version", "compare"))
     status = 200
     try:
         shown = services.read_subject(request.principal, request.cluster, subject, *numbers)
@@ -73,10 +73,10 @@ def subject(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse
     return render(request, "schemas/subject.html", context, status=status)
 
 
-def _searched(row: SubjectRow) -> str:
+def _search_text(row: SubjectRow) -> str:
     return f"{row.name} {row.type or ''} {row.compatibility or ''} {row.id or ''}"
 
 
-def _number(text: str) -> int | None:
+def _version_number(text: str) -> int | None:
     is_number = text.isascii() and text.isdigit() and len(text) <= _VERSION_DIGITS_MAX
     return int(text) if is_number else None

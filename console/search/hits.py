@@ -56,7 +56,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchedCluster:
     """A cluster, with a user's rights on it. `is_current`: the one whose page is open."""
 
     cluster: Cluster
@@ -75,7 +75,7 @@ class Place:
         return not self.cluster.read_only and self.rights.may(verb, resource)
 
 
-def of_topic(place: Place, row: TopicRow, text: str) -> Hit | None:
+def of_topic(searched: SearchedCluster, row: TopicRow, text: str) -> Hit | None:
     match = match_of(row.name, text)
     if match is None or not is_topic_name(row.name):
         return None
@@ -87,20 +87,20 @@ def of_topic(place: Place, row: TopicRow, text: str) -> Hit | None:
     elif row.under_replicated:
         state = (_("%(n)s not in sync") % {"n": numbers.count(row.under_replicated)}, "warn")
     return Hit(
-        "stack-2", row.name, text, place.url("topic", row.name), place.facts(*facts), match,
-        state, state is not None, _topic_actions(place, row.name),
+        "stack-2", row.name, text, searched.url("topic", row.name), searched.facts(*facts), match,
+        state, state is not None, _topic_actions(searched, row.name),
     )  # fmt: skip
 
 
-def _topic_actions(place: Place, name: str) -> tuple[Action, ...]:
+def _topic_actions(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
     form = _("opens a form")
     actions = []
-    if place.rights.may("record.read", name):
-        actions.append(Action(_("Messages"), "message-2", place.url("messages", name)))
-        search = place.url("messages-search", name)
+    if searched.rights.may("record.read", name):
+        actions.append(Action(_("Messages"), "message-2", searched.url("messages", name)))
+        search = searched.url("messages-search", name)
         actions.append(Action(_("Search messages"), "search", search))
-    actions.append(Action(_("Consumers"), "users-group", place.url("topic-consumers", name)))
-    actions.append(Action(_("Configuration"), "settings", place.url("topic-config", name)))
+    actions.append(Action(_("Consumers"), "users-group", searched.url("topic-consumers", name)))
+    actions.append(Action(_("Configuration"), "settings", searched.url("topic-config", name)))
     changes = (
         ("topic.configure", "topic-configure", _("Change settings"), "pencil"),
         ("topic.alter", "topic-add-partitions", _("Add partitions"), "plus"),
@@ -108,25 +108,25 @@ def _topic_actions(place: Place, name: str) -> tuple[Action, ...]:
         ("topic.delete", "topic-delete", _("Delete the topic"), "trash"),
     )
     for verb, page, title, icon in changes:
-        if place.may_change(verb, name):
-            actions.append(Action(title, icon, place.url(page, name), form))
+        if searched.may_change(verb, name):
+            actions.append(Action(title, icon, searched.url(page, name), form))
     return tuple(actions)
 
 
-def of_group(place: Place, row: GroupRow, text: str) -> Hit | None:
-    match, url = match_of(row.name, text), place.url("group", row.name)
+def of_group(searched: SearchedCluster, row: GroupRow, text: str) -> Hit | None:
+    match, url = match_of(row.name, text), searched.url("group", row.name)
     if match is None or len(url) > URL_LENGTH_MAX:
         return None
     count = ngettext("reads %(n)s topic", "reads %(n)s topics", row.topics)
     facts = (_("group"), count % {"n": numbers.count(row.topics)})
     state = state_texts.of_group(row)
     return Hit(
-        "users-group", row.name, text, url, place.facts(*facts), match, (state.name, state.key),
-        row.lag_state >= LagState.GROWING, _group_actions(place, row.name),
+        "users-group", row.name, text, url, searched.facts(*facts), match, (state.name, state.key),
+        row.lag_state >= LagState.GROWING, _group_actions(searched, row.name),
     )  # fmt: skip
 
 
-def _group_actions(place: Place, name: str) -> tuple[Action, ...]:
+def _group_actions(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
     changes = (
         ("group.alter", "group-reset", _("Reset offsets"), "arrow-back-up"),
         ("group.alter", "group-offsets-delete", _("Delete offsets"), "trash"),
@@ -134,13 +134,13 @@ def _group_actions(place: Place, name: str) -> tuple[Action, ...]:
     )
     form = _("opens a form")
     return tuple(
-        Action(title, icon, place.url(page, name), form)
+        Action(title, icon, searched.url(page, name), form)
         for verb, page, title, icon in changes
-        if place.may_change(verb, name)
+        if searched.may_change(verb, name)
     )
 
 
-def of_broker(place: Place, row: BrokerRow, text: str) -> Hit | None:
+def of_broker(searched: SearchedCluster, row: BrokerRow, text: str) -> Hit | None:
     name = _("Broker %(id)s") % {"id": row.id}
     match = match_of(name, text)
     if match is None:
@@ -150,19 +150,19 @@ def of_broker(place: Place, row: BrokerRow, text: str) -> Hit | None:
     address = row.host if row.port is None else f"{row.host}:{row.port}"
     state = (_("Up"), "ok") if row.up else (_("Down"), "down")
     actions = (
-        Action(_("Configuration"), "settings", place.url("broker-config", row.id)),
-        Action(_("Loggers"), "table", place.url("broker-loggers", row.id)),
+        Action(_("Configuration"), "settings", searched.url("broker-config", row.id)),
+        Action(_("Loggers"), "table", searched.url("broker-loggers", row.id)),
     )
     return Hit(
-        "server-2", name, text, place.url("broker", row.id), place.facts(_("broker"), address),
-        match, state, not row.up, actions,
+        "server-2", name, text, searched.url("broker", row.id),
+        searched.facts(_("broker"), address), match, state, not row.up, actions,
     )  # fmt: skip
 
 
-def of_cluster(place: Place, text: str) -> Hit | None:
-    match = match_of(place.cluster.name, text)
+def of_cluster(searched: SearchedCluster, text: str) -> Hit | None:
+    match = match_of(searched.cluster.name, text)
     if match is None:
-        match = match_of(place.cluster.slug, text)
+        match = match_of(searched.cluster.slug, text)
     if match is None:
         return None
     pages = (
@@ -172,9 +172,9 @@ def of_cluster(place: Place, text: str) -> Hit | None:
         ("alerts", _("Alerts"), "bell"),
     )
     return Hit(
-        "topology-star-3", place.cluster.name, text, place.url("dashboard"),
-        (_("cluster"), place.cluster.slug), match,
-        actions=tuple(Action(title, icon, place.url(page)) for page, title, icon in pages),
+        "topology-star-3", searched.cluster.name, text, searched.url("dashboard"),
+        (_("cluster"), searched.cluster.slug), match,
+        actions=tuple(Action(title, icon, searched.url(page)) for page, title, icon in pages),
     )  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.live import snapshot_cache
-from console.search import hits, palette_entries
-from console.search.hits import Hit, Place
+from console.search import hits, menu_hits
+from console.search.hits import Hit, SearchedCluster
 from console.ui import numbers
 from monitoring.models import Cluster
 
@@ -33,8 +33,8 @@ class Results:
     @property
     def sections(self) -> list[tuple[list[Hit], str]]:
         """(hits, title) of the parts of the list."""
-        numbers_shown = {"n": numbers.count(len(self.found)), "of": numbers.count(self.count)}
-        results = _("Results: %(n)s of %(of)s") % numbers_shown
+        counts = {"n": numbers.count(len(self.found)), "of": numbers.count(self.count)}
+        results = _("Results: %(n)s of %(of)s") % counts
         return [(self.found, results), (self.actions, _("Pages and actions"))]
 
     @property
@@ -47,48 +47,52 @@ def search(principal: Principal, query: str, slug: str = "") -> Results:
     text = query.strip()[:TEXT_LENGTH_MAX]
     kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
     text = text.removeprefix(kind).strip()
-    places = _places(principal, slug)
+    places = _searched_clusters(principal, slug)
     found, count = [], 0
     if text and kind != ACTIONS:
-        for place in places:
-            some, total = _of_place(place, text, kind)
-            found += [((not place.is_current, hit.match, not hit.in_trouble), hit) for hit in some]
+        for searched in places:
+            some, total = _of_place(searched, text, kind)
+            found += [
+                ((not searched.is_current, hit.match, not hit.in_trouble), hit) for hit in some
+            ]
             count += total
         found.sort(key=lambda pair: pair[0])
     shown = [hit for _rank, hit in found[:COUNT_MAX]]
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
-        pages = list(palette_entries.hits_of(principal, places, text, with_pages=kind != ACTIONS))
+        pages = list(
+            menu_hits.pages_and_actions(principal, places, text, with_pages=kind != ACTIONS)
+        )
     return Results(shown, count, pages[: COUNT_MAX - min(len(shown), COUNT_MAX // 2)])
 
 
-def _places(principal: Principal, slug: str) -> list[Place]:
+def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:
     """The clusters that the user may see, the open one first."""
     clusters = [each for each in Cluster.objects.all() if may(principal.user, "cluster.view", each)]
     clusters.sort(key=lambda each: each.slug != slug)
     return [
-        Place(each, rights_of(principal.user, each), is_current=not i)
+        SearchedCluster(each, rights_of(principal.user, each), is_current=not i)
         for i, each in enumerate(clusters)
     ]
 
 
-def _of_place(place: Place, text: str, kind: str) -> tuple[list[Hit], int]:
+def _of_place(searched: SearchedCluster, text: str, kind: str) -> tuple[list[Hit], int]:
     """What a cluster has: the first hits of each kind, and the number of all."""
     found: list[Hit | None] = []
     count = 0
-    snapshot = snapshot_cache.snapshot(place.cluster.slug, place.rights)
-    if snapshot and kind != GROUPS and place.rights.may("topic.view"):
+    snapshot = snapshot_cache.snapshot(searched.cluster.slug, searched.rights)
+    if snapshot and kind != GROUPS and searched.rights.may("topic.view"):
         topics, total = snapshot.find_topics(text, COUNT_MAX)
-        found += [hits.of_topic(place, row, text) for row in topics]
+        found += [hits.of_topic(searched, row, text) for row in topics]
         count += total
-    if snapshot and kind != TOPICS and place.rights.may("group.view"):
+    if snapshot and kind != TOPICS and searched.rights.may("group.view"):
         groups, total = snapshot.find_groups(text, COUNT_MAX)
-        found += [hits.of_group(place, row, text) for row in groups]
+        found += [hits.of_group(searched, row, text) for row in groups]
         count += total
     if not kind:
-        others = [hits.of_cluster(place, text)]
-        if snapshot and place.rights.may("broker.view"):
-            others += [hits.of_broker(place, row, text) for row in snapshot.brokers]
+        others = [hits.of_cluster(searched, text)]
+        if snapshot and searched.rights.may("broker.view"):
+            others += [hits.of_broker(searched, row, text) for row in snapshot.brokers]
         found += others
         count += len([hit for hit in others if hit])
     return [hit for hit in found if hit], count

@@ -17,12 +17,12 @@ _STEPS = (
     *(n * _DAY for n in (1, 2, 7, 14, 28, 91, 365, 3650)),
 )
 _LABELS_MAX = 9
-_GAP = 2.0
+_GAP_PERCENT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class AxisLabel:
-    """`x` in percent, `anchor` as in SVG."""
+    """A label of an axis: `x` in percent, `anchor` as in SVG."""
 
     x: float
     text: str
@@ -34,10 +34,8 @@ def offset_labels(scale: Scale) -> list[AxisLabel]:
     labels = [numbers.count(offset) for offset in scale.offsets]
     last = AxisLabel(100.0, labels[-1], "end")
     first = AxisLabel(0.0, labels[0], "start")
-    between = (
-        AxisLabel(x, label) for x, label in zip(scale.edges[1:-1], labels[1:-1], strict=True)
-    )
-    return _spaced([first], between, last)
+    middle = (AxisLabel(x, label) for x, label in zip(scale.edges[1:-1], labels[1:-1], strict=True))
+    return _without_overlaps([first], middle, last)
 
 
 def time_labels(scale: Scale) -> list[AxisLabel]:
@@ -54,7 +52,9 @@ def time_labels(scale: Scale) -> list[AxisLabel]:
         x = scale.at_time(at_ms)
         if x is not None:
             found.append(AxisLabel(x, _time(at_ms, step_ms)))
-    return _spaced([], (label for label in found if _left(label) >= 0 and _right(label) <= 100))
+    return _without_overlaps(
+        [], (label for label in found if _left(label) >= 0 and _right(label) <= 100)
+    )
 
 
 def _time(at_ms: int, step_ms: int) -> str:
@@ -62,15 +62,15 @@ def _time(at_ms: int, step_ms: int) -> str:
     return dateformat.format(datetime.fromtimestamp(at_ms / 1000, UTC), form)
 
 
-def _spaced(
-    done: list[AxisLabel], labels: Iterable[AxisLabel], last: AxisLabel | None = None
+def _without_overlaps(
+    placed: list[AxisLabel], labels: Iterable[AxisLabel], last: AxisLabel | None = None
 ) -> list[AxisLabel]:
     end = _left(last) if last else 200.0
     for label in labels:
-        is_free = not done or _left(label) >= _right(done[-1]) + _GAP
-        if is_free and _right(label) + _GAP <= end:
-            done.append(label)
-    return [*done, last] if last else done
+        is_free = not placed or _left(label) >= _right(placed[-1]) + _GAP_PERCENT
+        if is_free and _right(label) + _GAP_PERCENT <= end:
+            placed.append(label)
+    return [*placed, last] if last else placed
 
 
 def _left(label: AxisLabel) -> float:

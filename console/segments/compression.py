@@ -9,8 +9,10 @@ from console.ui.numbers import UNKNOWN
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """Of the first batches of a segment; `ratio`: size without compression ÷ size, of `batches`
-    batches. None = not known, or not shown because it could reveal masked data.
+    """The compression of the first batches of a segment.
+
+    `ratio`: size without compression ÷ size, of `batches` batches. None = not known, or not shown
+    because it could reveal masked data.
     """
 
     codecs: tuple[str, ...] = ()
@@ -29,7 +31,7 @@ class Compression:
 
 
 def compressions(answer: Mapping[str, Any], is_masked: bool) -> dict[int, Compression]:
-    """By base offset; segments that were not sampled have none."""
+    """Base offset → compression; segments that were not sampled are missing."""
     found = {}
     for sample in answer["segments"]:
         size_bytes = sample["size_bytes"]

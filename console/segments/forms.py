@@ -11,7 +11,7 @@ from console.ui.moment_input import MomentInput, milliseconds_of
 
 
 class LookUpForm(forms.Form):
-    """One of both."""
+    """An offset or a time, not both."""
 
     offset = forms.IntegerField(
         label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False

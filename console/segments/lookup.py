@@ -26,7 +26,7 @@ class OffsetNotFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """The steps. Positions and sizes are in bytes.
+    """The steps of a look-up. Positions and sizes are in bytes.
 
     Attributes:
         near_segments: the base offsets around `segment`; `segments`: how many there are.
@@ -63,14 +63,14 @@ class LookUp:
 def look_up(
     offset: int, segments: Sequence[Json], read_index: ReadIndex, read_batches: ReadBatches
 ) -> LookUp:
-    """Raises OffsetNotFound, and what the readers raise. `segments` are in order."""
+    """Find an offset; `segments` are in order. Raises OffsetNotFound or what the readers raise."""
     bases = [each["base_offset"] for each in segments]
     number = bisect_right(bases, offset) - 1
     if number < 0 or offset >= segments[-1]["next_offset"]:
         raise OffsetNotFound
     base = bases[number]
-    near, at, total = _index_floor(offset, base, read_index)
-    entry = near[at] if at >= 0 else None
+    near, index, total = _find_entry(offset, base, read_index)
+    entry = near[index] if index >= 0 else None
     scan_from = entry["position_bytes"] if entry else 0
     passed, batch = _scan(offset, base, scan_from, read_batches)
     return LookUp(
@@ -79,7 +79,7 @@ def look_up(
         bases[max(0, number - 2) : number + 2],
         len(bases),
         entry,
-        near[max(0, at - 2) : max(0, at) + 2],
+        near[max(0, index - 2) : max(0, index) + 2],
         total,
         scan_from,
         passed,
@@ -87,9 +87,11 @@ def look_up(
     )
 
 
-def _index_floor(offset: int, base: int, read: ReadIndex) -> tuple[list[Json], int, int]:
-    """A page of entries, the place in it of the last one at or before `offset` (−1 = none before
-    the page's first), and the number of all entries. Binary search over pages."""
+def _find_entry(offset: int, base: int, read: ReadIndex) -> tuple[list[Json], int, int]:
+    """Find the last index entry at or before `offset`, by binary search over pages of entries.
+
+    Returns its page, its index there (−1 = there is none), and the number of all entries.
+    """
     page = read(base, 0, ENTRIES_PER_READ)
     total = page["total"]
     low, high = 0, max(0, (total - 1) // ENTRIES_PER_READ)
@@ -105,6 +107,7 @@ def _index_floor(offset: int, base: int, read: ReadIndex) -> tuple[list[Json], i
 
 
 def _scan(offset: int, base: int, position: int, read: ReadBatches) -> tuple[list[Json], Json]:
+    """(the batches before it, the batch that holds the offset). Raises OffsetNotFound."""
     passed: list[Json] = []
     for _ in range(_READS_MAX):
         page = read(base, position, _BATCHES_PER_READ)

@@ -18,7 +18,7 @@ WIDTH_PX = 860
 CHARACTER = 100 * 6.4 / WIDTH_PX
 ROWS_MAX = 5
 _NAME_LENGTH_MAX = 28
-_APART = 0.8  # commits that are nearer to each other have one mark
+_DISTANCE_MIN = 0.8  # commits that are nearer to each other have one mark
 
 LOOKED_UP, RETENTION, LIMIT, GROUP = "looked-up", "retention", "limit", "group"
 COMMITS_IN_TITLE_MAX = 30
@@ -26,7 +26,7 @@ COMMITS_IN_TITLE_MAX = 30
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`x` in percent; `row`: of the label, from the strip upwards. `anchor` as in SVG."""
+    """A mark; `x` in percent, `row` of its label from the strip upwards, `anchor` as in SVG."""
 
     kind: str
     x: float
@@ -37,7 +37,7 @@ class Mark:
 
     @property
     def left(self) -> float:
-        """Of the label, in percent as `right`."""
+        """The left end of the label, in percent."""
         return self.x if self.anchor == "start" else self.x - self._width
 
     @property
@@ -51,14 +51,14 @@ class Mark:
 
 def group_marks(scale: Scale, commits: Iterable[tuple[str, int]]) -> list[Mark]:
     """Marks of committed offsets, from the end of the log; commits side by side share one."""
-    together: list[list[tuple[float, str, int]]] = []
+    adjacent: list[list[tuple[float, str, int]]] = []
     found = sorted(((scale.at_offset(at), name, at) for name, at in commits), reverse=True)
     for commit in found:
-        if together and together[-1][0][0] - commit[0] < _APART:
-            together[-1].append(commit)
+        if adjacent and adjacent[-1][0][0] - commit[0] < _DISTANCE_MIN:
+            adjacent[-1].append(commit)
         else:
-            together.append([commit])
-    return [_group_mark(commits) for commits in together]
+            adjacent.append([commit])
+    return [_group_mark(commits) for commits in adjacent]
 
 
 def _group_mark(commits: Sequence[tuple[float, str, int]]) -> Mark:
@@ -86,31 +86,31 @@ def limit_marks(scale: Scale, limits: Iterable[tuple[str, int]]) -> list[Mark]:
     return [Mark(LIMIT, scale.at_offset(at), text, text) for text, at in texts]
 
 
-def placed(marks: Iterable[Mark]) -> list[Mark]:
+def with_label_rows(marks: Iterable[Mark]) -> list[Mark]:
     """The marks with the rows of their labels.
 
     A label stands right of its stem; from the right to the left, each goes above those that it
     would cover. Where there is no room on the right it stands left, and the order is the other one.
     """
-    sides = [mark if mark.right <= 100 else replace(mark, anchor="end") for mark in marks]
-    to_right = sorted((each for each in sides if each.anchor == "start"), key=_x, reverse=True)
-    to_left = sorted((each for each in sides if each.anchor == "end"), key=_x)
-    done: list[Mark] = []
+    anchored = [mark if mark.right <= 100 else replace(mark, anchor="end") for mark in marks]
+    to_right = sorted((each for each in anchored if each.anchor == "start"), key=_x, reverse=True)
+    to_left = sorted((each for each in anchored if each.anchor == "end"), key=_x)
+    placed: list[Mark] = []
     for each in (*to_right, *to_left):
-        done.append(_in_a_row(each, done))
-    return done
+        placed.append(_with_free_row(each, placed))
+    return placed
 
 
 def _x(mark: Mark) -> float:
     return mark.x
 
 
-def _in_a_row(new: Mark, done: Sequence[Mark]) -> Mark:
+def _with_free_row(new: Mark, placed: Sequence[Mark]) -> Mark:
     # The last row is not for groups: there may be many.
     for row in range(ROWS_MAX - 1 if new.kind == GROUP else ROWS_MAX):
-        tried = replace(new, row=row)
-        if not any(_collide(tried, each) for each in done):
-            return tried
+        candidate = replace(new, row=row)
+        if not any(_collide(candidate, each) for each in placed):
+            return candidate
     return replace(new, label="")
 
 

@@ -17,10 +17,10 @@ from console.ui import numbers, times
 
 
 def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The switch of the scale; what is looked up stays. `url` is empty if it has no times."""
-    kept = {name: query[name] for name in ("offset", "at") if query.get(name)}
+    """The links to the other scales, which keep the look-up. `url` is "" if no times are known."""
+    look_up = {name: query[name] for name in ("offset", "at") if query.get(name)}
     titles = {SIZE: _("Size"), TIME: _("Time"), OFFSET: _("Offsets")}
-    urls = {each: f"?{urlencode({'scale': each} | kept)}" for each in titles}
+    urls = {each: f"?{urlencode({'scale': each} | look_up)}" for each in titles}
     if not scale.times_ms:
         urls[TIME] = ""
     return [
@@ -36,8 +36,11 @@ def strip(
     lookup: LookUp | None,
     now_ms: int,
 ) -> Strip:
-    """The strip of a log with at least one segment. What was looked up has the first place for its
-    label, then the retention, the ends of the log, the groups."""
+    """The strip of a log with at least one segment.
+
+    Marks that come first get the best rows for their labels: the look-up, the retention, the ends
+    of the log, the groups.
+    """
     found: list[Mark] = []
     if lookup:
         text = _("offset %(offset)s") % {"offset": numbers.count(lookup.offset)}

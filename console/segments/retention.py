@@ -23,10 +23,10 @@ class Retention:
 
     @classmethod
     def of(cls, values: dict[str, str | None]) -> "Retention":
-        """From the settings of a topic."""
+        """The retention by these settings of a topic."""
         if "delete" not in (values.get("cleanup.policy") or ""):
             return cls()
-        ms, size_bytes = (int(values.get(f"retention.{it}") or -1) for it in ("ms", "bytes"))
+        ms, size_bytes = (int(values.get(f"retention.{unit}") or -1) for unit in ("ms", "bytes"))
         return cls(ms if ms >= 0 else None, size_bytes if size_bytes >= 0 else None)
 
     @property

@@ -79,29 +79,29 @@ def read_partition(
 ) -> PartitionLog:
     """The segments of a partition, how they are compressed and what the retention deletes next."""
     masked = is_masked(principal, cluster, row.topic)
-    answer = _described(cluster, row)
+    answer = _describe_segments(cluster, row)
     samples = _samples(cluster, row)
     compression = compressions(samples, masked)
     found = [_with_times(each) for each in answer["segments"]]
-    kept = retention(cluster, row.topic)
+    topic_retention = read_retention(cluster, row.topic)
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
-    due = kept.due(found, log_start, high_watermark, now_ms)
+    due = topic_retention.due(found, log_start, high_watermark, now_ms)
     size_bytes = sum(each["size_bytes"] for each in found)
     segments = []
     for each in found:
         base_offset = each["base_offset"]
-        shown = _figures(each, masked) | {
+        shown = _with_derived_figures(each, masked) | {
             "compression": compression.get(base_offset, Compression()),
             "name": f"{base_offset:020d}",
             "is_due": base_offset in due,
-            "due_at_ms": _time(kept.due_at_ms(each)),
+            "due_at_ms": _valid_time(topic_retention.due_at_ms(each)),
         }
         segments.append(shown)
     return PartitionLog(
         segments,
         rounded_size(size_bytes) if masked else size_bytes,
         _uncompressed_bytes(segments),
-        kept,
+        topic_retention,
         log_start,
         answer.get("last_stable_offset"),
         high_watermark,
@@ -109,9 +109,9 @@ def read_partition(
     )
 
 
-def _figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
-    """A segment with what follows from its figures. For users who see masked records there is no
-    size of the data between two index entries: it is that of few records."""
+def _with_derived_figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
+    """A segment with figures that are computed from others. Users who see masked records get no
+    size of the data between two index entries, since these may be few records."""
     entries = segment["index_entries"]
     return (with_rounded_sizes(segment) if masked else segment) | {
         "is_rounded": masked,
@@ -122,16 +122,16 @@ def _figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
 
 def _with_times(segment: dict[str, Any]) -> dict[str, Any]:
     names = ("first_timestamp_ms", "largest_timestamp_ms")
-    return segment | {name: _time(segment[name]) for name in names}
+    return segment | {name: _valid_time(segment[name]) for name in names}
 
 
-def _time(at_ms: int | None) -> int | None:
-    """Producers choose timestamps: one that no calendar has is as good as none."""
+def _valid_time(at_ms: int | None) -> int | None:
+    """The time, or None if no calendar has it: producers may write any timestamp."""
     return at_ms if at_ms is not None and 0 <= at_ms <= TIME_MS_MAX else None
 
 
 def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
-    """None if the ratio of a segment with records is not known."""
+    """The estimated size without compression; None if the ratio of a segment is not known."""
     total = 0.0
     for each in segments:
         ratio: float | None = each["compression"].ratio
@@ -177,8 +177,8 @@ def look_up(
         )
 
 
-def retention(cluster: Cluster, topic: str) -> Retention:
-    """What deletes segments of a topic; without limits if its settings cannot be read."""
+def read_retention(cluster: Cluster, topic: str) -> Retention:
+    """The retention of a topic; without limits if its settings cannot be read."""
     try:
         with for_cluster(cluster) as gateway:
             settings = gateway.topics.describe_configs(topic)
@@ -203,12 +203,12 @@ def read_segment(
     masked = is_masked(principal, cluster, row.topic)
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
     number = start_of(start, prefix)
-    segments = _described(cluster, row)["segments"]
+    segments = _describe_segments(cluster, row)["segments"]
     segment = next((each for each in segments if each["base_offset"] == base_offset), None)
     if segment is None:
         raise NoSegment
     try:
-        found = entries(cluster, row, base_offset, kind, number)
+        found = read_entries(cluster, row, base_offset, kind, number)
     except Refused as error:
         if not number:
             raise
@@ -248,7 +248,7 @@ def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
     return end if end < found["total"] else None
 
 
-def _described(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+def _describe_segments(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
     with for_cluster(cluster) as gateway:
         return gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
 
@@ -266,7 +266,7 @@ def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
     return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in response]
 
 
-def entries(
+def read_entries(
     cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from console.segments.axis_labels import AxisLabel, offset_labels, time_labels
 from console.segments.compression import Compression
-from console.segments.marks import CHARACTER, GROUP, Mark, placed
+from console.segments.marks import CHARACTER, GROUP, Mark, with_label_rows
 from console.segments.scale import Scale
 from console.ui import numbers, times
 
@@ -52,7 +52,7 @@ class Strip:
 
     @property
     def top(self) -> int:
-        """Where the files begin: below the labels."""
+        """The y coordinate of the files, which are below the labels."""
         rows = max((mark.row + 1 for mark in self.marks if mark.label), default=0)
         return ROW_PX * rows + (10 if self.marks else 2)
 
@@ -70,7 +70,7 @@ class Strip:
 
     @property
     def axis(self) -> int:
-        """Where the axis of times is."""
+        """The y coordinate of the axis of times."""
         return self.bottom + _TIMES_PX
 
     @property
@@ -91,7 +91,7 @@ class Strip:
 
     @property
     def label_rows(self) -> list[tuple[Mark, int]]:
-        """Each mark, and where its label stands; without one it is a dot on the strip."""
+        """Each mark with the y coordinate of its label, or of its dot if it has none."""
         return [
             (mark, self.top - 10 - ROW_PX * mark.row if mark.label else self.top)
             for mark in self.marks
@@ -112,7 +112,12 @@ def strip_of(
         for n, each in enumerate(segments)
     ]
     return Strip(
-        files, placed(marks), offset_labels(scale), time_labels(scale), main, ", ".join(codecs[1:])
+        files,
+        with_label_rows(marks),
+        offset_labels(scale),
+        time_labels(scale),
+        main,
+        ", ".join(codecs[1:]),
     )
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
 from console.records.forms import OFFSET_MAX
 from console.records.services import is_masked
@@ -35,7 +35,7 @@ def partition_segments(
 ) -> HttpResponse:
     """The segments of a partition."""
     page = _page(request, topic, partition)
-    charts = [Query("topic", show, topic=topic, partition=partition) for show in _CHARTS]
+    charts = [ChartQuery("topic", show, topic=topic, partition=partition) for show in _CHARTS]
     page |= cards.context(request, charts)
 
     form = page["form"] = LookUpForm(request.GET)
@@ -101,7 +101,7 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
 
 
 def _look_up(request: ClusterRequest, row: PartitionRow, form: LookUpForm) -> LookUp | None:
-    """The steps; None = the form says why there are none."""
+    """The steps of a look-up; None = it failed, and the form says why."""
     field = "at" if form.at_ms is not None else "offset"
     try:
         return services.look_up(

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.decorators import requires
@@ -13,7 +13,12 @@ from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.models import Plan
-from console.actions.plan_form import plan_of, read_only_text, status_of, unreadable_text
+from console.actions.plan_form import (
+    read_only_text,
+    redirect_to_plan,
+    status_of,
+    unreadable_text,
+)
 from console.topics.actions.shared import why_not_changeable
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
@@ -155,14 +160,12 @@ def _propose(
 def _answer(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
-    """The way to the new plan, or the form with the reason why there is none."""
-    plan, status = plan_of(form, propose)
-    if plan is not None:
-        return redirect("plan", request.cluster.slug, plan.pk)
     action_type = registry.find(action)
     title = action_type.title(topic)
-    resource = "" if action_type.creates else topic
-    return _form(request, form, title, topic=resource, status=status)
+    existing_topic = "" if action_type.creates else topic
+    return redirect_to_plan(
+        form, propose, lambda status: _form(request, form, title, existing_topic, status)
+    )
 
 
 def _form(

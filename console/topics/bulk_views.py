@@ -3,14 +3,14 @@
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
-from console.actions.plan_form import plan_of, read_only_text
+from console.actions.plan_form import read_only_text, redirect_to_plan
 from console.topics.actions.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk
@@ -37,19 +37,17 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
         return render(request, "topics/selection.html", {**context, "reason": reason}, status=422)
     form = SelectionForm(request.POST if "plan" in request.POST else None, action)
     context |= {"title": registry.find(action).title(""), "form": form}
-    status = 200
-    if form.is_bound:
-        status = 422
-        if form.is_valid():
-            plan, status = plan_of(
-                form,
-                lambda: propose_bulk(
-                    request.principal, request.cluster, action, names, form.configs()
-                ),
-            )
-            if plan is not None:
-                return redirect("plan", request.cluster.slug, plan.pk)
-    return render(request, "topics/selection.html", context, status=status)
+
+    def form_page(status: int) -> HttpResponse:
+        return render(request, "topics/selection.html", context, status=status)
+
+    if form.is_valid():
+        return redirect_to_plan(
+            form,
+            lambda: propose_bulk(request.principal, request.cluster, action, names, form.configs()),
+            form_page,
+        )
+    return form_page(422 if form.is_bound else 200)
 
 
 def _reason(request: ClusterRequest, action: str, names: list[str]) -> str:

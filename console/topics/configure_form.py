@@ -1,7 +1,7 @@
 """The form of a topic's settings: a field for each, with the value at its opening.
 
 A hidden field repeats the value at opening. If the cluster has another one when the form is sent,
-the form is shown again and says so: nobody overwrites another user's change unseen.
+the form is shown again and says so. So nobody overwrites another user's change without seeing it.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,8 @@ _RESET, _OPENED = "default:", "opened:"
 
 
 class ConfigureForm(forms.Form):
-    """Of a setting `x`: the fields `x`, `default:x` (use the default) and `opened:x`."""
+    """The settings of a topic; for a setting `x` the fields `x`, `default:x` (use the default) and
+    `opened:x` (the value at opening)."""
 
     def __init__(self, data: Any, entries: Iterable[ConfigValue]) -> None:
         self.entries = {entry.name: entry for entry in entries}
@@ -30,7 +31,7 @@ class ConfigureForm(forms.Form):
             for name, entry in self.entries.items()
             if not (entry.is_sensitive or entry.is_read_only)
         }
-        self.meanwhile = _changed_meanwhile(data or {}, self.editable)
+        self.changed_meanwhile = _changed_meanwhile(data or {}, self.editable)
         super().__init__(data)
         for name, entry in self.editable.items():
             self.fields[name] = forms.CharField(
@@ -48,11 +49,11 @@ class ConfigureForm(forms.Form):
                 _("“%(name)s” is read-only or sensitive. It cannot be changed here."),
                 params={"name": locked[0]},
             )
-        if self.meanwhile:
+        if self.changed_meanwhile:
             lines = [
                 _("“%(name)s” was “%(opened)s” and is “%(value)s” now.")
                 % {"name": name, "opened": opened, "value": self.entries[name].value or ""}
-                for name, opened in self.meanwhile.items()
+                for name, opened in self.changed_meanwhile.items()
             ]
             text = _("Somebody else changed settings since you opened this form. %(lines)s")
             again = _("Your own changes are kept below: check them and send the form again.")
@@ -98,12 +99,12 @@ class ConfigureForm(forms.Form):
 
     def _field(self, name: str) -> forms.BoundField:
         """The field; if only somebody else changed the setting, with the new value."""
-        if self.meanwhile.get(name) == self.data.get(name):
-            return _Fresh(self, self.fields[name], name)
+        if self.changed_meanwhile.get(name) == self.data.get(name):
+            return _CurrentValueField(self, self.fields[name], name)
         return self[name]
 
 
-class _Fresh(forms.BoundField):
+class _CurrentValueField(forms.BoundField):
     """Shows the current value of the cluster instead of what was posted."""
 
     def value(self) -> Any:

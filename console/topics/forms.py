@@ -143,7 +143,7 @@ class PurgeForm(forms.Form):
             raise ValidationError(str(error)) from error
 
     def clean(self) -> None:
-        """Each way needs its field."""
+        """The field that belongs to the chosen way is required."""
         field = {"time": "at", "offset": "offset"}.get(self.cleaned_data.get("how", ""))
         if field and field not in self.errors and self.cleaned_data.get(field) is None:
             self.add_error(field, ValidationError(_("This field is required.")))

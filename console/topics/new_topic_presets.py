@@ -1,4 +1,4 @@
-"""What the form of a new topic begins with: a preset, or a copy of another topic."""
+"""The initial values of the form of a new topic: a preset, or a copy of another topic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

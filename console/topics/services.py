@@ -1,4 +1,4 @@
-"""Plans for records of a topic: reads what a form's choice needs, and proposes exact offsets."""
+"""Plans to purge a topic and to change several topics, with exact offsets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from monitoring.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """What is deleted: all records, those before an offset, or those before a time.
+    """Which records are deleted: all, those before an offset, or those before a time.
 
     `partitions` () = all of them.
     """
@@ -37,31 +37,33 @@ class Purge:
 def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Purge) -> Plan:
     """Plan to delete records. Raises PlanRefused or GatewayError."""
     with for_cluster(cluster) as gateway:
-        offsets = first_kept(gateway, topic, purge)
+        offsets = first_kept_offsets(gateway, topic, purge)
     if not offsets:
         raise PlanRefused(_("There are no records to delete there."))
     params = {"name": topic, "offsets": {str(number): offset for number, offset in offsets}}
     return plans.propose(principal, cluster, PurgeTopic.action, topic, params)
 
 
-def first_kept(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
+def first_kept_offsets(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
     """Partition and first offset that is kept, of the partitions that lose records."""
     count = len(gateway.topics.describe_topic(topic).partitions)
     if unknown := [number for number in purge.partitions if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(topic, number) for number in purge.partitions or range(count)]
     logs = gateway.log_offsets.ranges(keys)
-    at = {} if purge.before_ms is None else gateway.log_offsets.at_time(keys, purge.before_ms)
+    offset_at_time = (
+        {} if purge.before_ms is None else gateway.log_offsets.at_time(keys, purge.before_ms)
+    )
     found = []
     for key in keys:
-        if key not in logs or (purge.before_ms is not None and key not in at):
+        if key not in logs or (purge.before_ms is not None and key not in offset_at_time):
             text = _("Partition %(n)s could not be read: its leader does not answer.")
             raise PlanRefused(text % {"n": key[1]})
         end = logs[key].stop
         if purge.before_offset is not None:
             end = min(end, purge.before_offset)
         elif purge.before_ms is not None:
-            first = at[key]  # None = all records are older
+            first = offset_at_time[key]  # None = all records are older
             end = end if first is None else first
         if end > logs[key].start:
             found.append((key[1], end))

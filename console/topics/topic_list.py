@@ -23,10 +23,10 @@ SHOWN_BY_DEFAULT = (
     "name", "partitions", "size", "rate", "last-record", "state", "groups", "spread", "skew",
     "health",
 )  # fmt: skip
-GROUPS_SHOWN = 3  # of a topic; on narrow screens the first
+GROUPS_SHOWN = 3  # of each topic; narrow screens show only the first
 _NAME = "name"  # always shown
 BEHIND = {LagState.GROWING, LagState.NO_MEMBERS, LagState.STALLED}
-SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # EFAK's limits
+SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # the limits of EFAK (Kafka Eagle)
 
 FILTERS: Mapping[str, Callable[[TopicRow], bool]] = {
     "unhealthy": lambda row: bool(row.offline or row.under_replicated),
@@ -49,7 +49,7 @@ def filter_titles() -> list[tuple[str, str]]:
 
 
 def is_uneven(row: TopicRow) -> bool:
-    """Whether EFAK would show the topic in red or amber. One partition cannot be spread."""
+    """Whether brokers have unequal parts of the topic. One partition cannot be spread."""
     if row.partitions < 2 or row.spread is None:
         return False
     return (
@@ -96,8 +96,8 @@ def shown_columns(text: str) -> frozenset[str]:
     return frozenset(known | {_NAME}) if known else frozenset(SHOWN_BY_DEFAULT)
 
 
-def toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column, str]]:
-    """Each column that can be hidden, and `?columns=` with it hidden or shown."""
+def column_toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column, str]]:
+    """Each column that can be hidden, and the value of `?columns=` after a click on it."""
     for column in every:
         if column.key != _NAME:
             keys = shown ^ {column.key}
@@ -105,7 +105,7 @@ def toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple[Column
 
 
 def context(
-    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
@@ -138,7 +138,7 @@ def context(
         "shown": shown,
         "choices": [
             (column.title, column.key in shown, table.url(columns=text, page=None))
-            for column, text in toggles(all_columns, shown)
+            for column, text in column_toggles(all_columns, shown)
         ],
         "filters": [
             (title, key == chosen, table.url(show=key or None, page=None))
@@ -157,7 +157,7 @@ def context(
 
 
 def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[str]:
-    """The names sent as `topic`, and those of all pages of the list with the query `matching`."""
+    """The names in the parameter `topic`, and all that match the list's query in `matching`."""
     names = set(sent.getlist("topic"))
     if "matching" in sent:
         query = QueryDict(str(sent["matching"]).removeprefix("?")).dict()

@@ -18,7 +18,7 @@ def partitions(
     cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """The partitions of a topic and their sums; None if the topic is not in the sample."""
-    if (base := _of_topic(cluster, rights, topic)) is None:
+    if (base := _topic_in_sample(cluster, rights, topic)) is None:
         return None
     columns = [
         Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
@@ -47,7 +47,7 @@ def readers(
     cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """The groups that read a topic; None if the topic is not in the sample."""
-    if (base := _of_topic(cluster, rights, topic)) is None:
+    if (base := _topic_in_sample(cluster, rights, topic)) is None:
         return None
     columns = [
         Column("group", _("Group"), lambda row: row.group),
@@ -67,7 +67,8 @@ def readers(
     return base | {"table": table.map_rows(lambda row: (row, state_texts.of_group_on_topic(row)))}
 
 
-def _of_topic(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:
+def _topic_in_sample(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:
+    """What both contexts share; None if the topic is not in the sample."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     row = snapshot.topic(topic) if snapshot and rights.may("topic.view", topic) else None
     if snapshot is None or row is None:

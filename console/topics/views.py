@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
-from console.charts.query import Query
+from console.charts.chart_query import ChartQuery
 from console.live.pages import LivePart, render_live
 from console.topics.topic_context import topic_context
 from console.ui import settings_table
@@ -28,7 +28,9 @@ def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "topic", topic)
     shared_context = topic_context(request, topic, "overview")
     shown = ("records", "bytes", "size")
-    shared_context |= cards.context(request, [Query("topic", show, topic=topic) for show in shown])
+    shared_context |= cards.context(
+        request, [ChartQuery("topic", show, topic=topic) for show in shown]
+    )
     return render_live(request, "topics/overview.html", part, **shared_context)
 
 

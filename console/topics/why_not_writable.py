@@ -1,4 +1,4 @@
-"""Which topics records may be written to from this console."""
+"""Why no records can be written to some topics from this console."""
 
 from django.utils.translation import gettext as _
 

@@ -1,4 +1,4 @@
-"""Any list as CSV: `?format=csv` on the page of a table, with its search and its order.
+"""Exports any list as CSV: `?format=csv` on the page of a table, with its search and its order.
 
 The header has the keys of the columns, which are the same in every language. An unknown value is an
 empty field.

@@ -6,14 +6,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import times
-from monitoring.health import Part, State
+from monitoring.health import Part, State, Why
 from monitoring.queues import QUEUES
 from monitoring.ticks.tick_stream import LIVE_MS
 
 
 @dataclass(frozen=True, slots=True)
 class HealthBanner:
-    """A banner: the problem, its start, and its consequences."""
+    """The banner of a failed part: the problem, its start, and its consequences."""
 
     title: str
     since_ms: int | None
@@ -26,46 +26,47 @@ def line(part: Part) -> str:
         return "ok"
     if part.state is State.LEFT_OUT:
         return _("disabled here")
+    assert part.why is not None
     if part.since_ms and part.why in (texts := _texts_since(part)):
         return texts[part.why] % {"at": times.moment(part.since_ms)}
     return _texts(part)[part.why]
 
 
-def _texts(part: Part) -> dict[str, str]:
+def _texts(part: Part) -> dict[Why, str]:
     return {
-        "silent": _("does not answer"),
-        "full": _("is full and refuses writes"),
-        "redis": _("unknown: Redis does not work"),
-        "database": _("unknown: the database does not answer"),
-        "unheard": _("has sent no heartbeat yet"),
-        "stopped": _("stopped: no heartbeat"),
-        "absent": _("nothing listens on its port; it may be starting"),
-        "frozen": _("accepts connections but does not answer"),
-        "refused": _("refuses the token"),
-        "unknown": _("has not been checked yet"),
-        "stuck": _stuck(part.count),
-        "unanswered": _unanswered(part.count),
-        "backlog": _backlog(part.count),
-        "disk_full": _("the disk of the history is almost full"),
+        Why.SILENT: _("does not answer"),
+        Why.FULL: _("is full and refuses writes"),
+        Why.REDIS_SILENT: _("unknown: Redis does not work"),
+        Why.DATABASE_SILENT: _("unknown: the database does not answer"),
+        Why.NO_HEARTBEAT_YET: _("has sent no heartbeat yet"),
+        Why.STOPPED: _("stopped: no heartbeat"),
+        Why.ABSENT: _("nothing listens on its port; it may be starting"),
+        Why.FROZEN: _("accepts connections but does not answer"),
+        Why.REFUSED: _("refuses the token"),
+        Why.UNKNOWN: _("has not been checked yet"),
+        Why.OVERDUE: _overdue_deliveries(part.count),
+        Why.WEBHOOK_FAILS: _failing_webhooks(part.count),
+        Why.BACKLOG: _waiting_hours(part.count),
+        Why.DISK_FULL: _("the disk of the history is almost full"),
     }
 
 
-def _texts_since(part: Part) -> dict[str, str]:
+def _texts_since(part: Part) -> dict[Why, str]:
     """The texts for problems with a known start."""
-    stuck = ngettext(
+    overdue = ngettext(
         "%(n)d webhook message is overdue since %%(at)s",
         "%(n)d webhook messages are overdue since %%(at)s",
         part.count,
     )
     return {
-        "stopped": _("stopped: no heartbeat since %(at)s"),
-        "frozen": _("accepts connections but does not answer since %(at)s"),
-        "refused": _("refuses the token since %(at)s"),
-        "stuck": stuck % {"n": part.count},
+        Why.STOPPED: _("stopped: no heartbeat since %(at)s"),
+        Why.FROZEN: _("accepts connections but does not answer since %(at)s"),
+        Why.REFUSED: _("refuses the token since %(at)s"),
+        Why.OVERDUE: overdue % {"n": part.count},
     }
 
 
-def _stuck(count: int) -> str:
+def _overdue_deliveries(count: int) -> str:
     return ngettext(
         "%(n)d webhook message is overdue",
         "%(n)d webhook messages are overdue",
@@ -73,7 +74,7 @@ def _stuck(count: int) -> str:
     ) % {"n": count}
 
 
-def _backlog(count: int) -> str:
+def _waiting_hours(count: int) -> str:
     return ngettext(
         "%(n)d hour of samples waits to be rolled up",
         "%(n)d hours of samples wait to be rolled up",
@@ -81,7 +82,7 @@ def _backlog(count: int) -> str:
     ) % {"n": count}
 
 
-def _unanswered(count: int) -> str:
+def _failing_webhooks(count: int) -> str:
     return ngettext(
         "ok, but the webhook of %(n)d rule fails; deliveries are retried",
         "ok, but the webhooks of %(n)d rules fail; deliveries are retried",
@@ -90,13 +91,13 @@ def _unanswered(count: int) -> str:
 
 
 def banner(part: Part) -> HealthBanner:
-    """The text on pages for one of `health.problems()`."""
+    """The banner for one of `health.problems()`."""
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
         return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_log_hint(part.name)}")
     texts = {
-        ("redis", "full"): (
+        ("redis", Why.FULL): (
             _("Redis is full"),
             _(
                 "No samples or tasks can be stored: figures are not updated, changes and alerts "
@@ -104,44 +105,45 @@ def banner(part: Part) -> HealthBanner:
                 "REDIS_URL to a larger Redis."
             ),
         ),
-        ("beat", "stopped"): (
+        ("beat", Why.STOPPED): (
             _("The task scheduler (Celery beat) has stopped"),
             _(
                 "No cluster is sampled, no history is written, and failed deliveries are "
                 "not retried."
             ),
         ),
-        ("demo", "stopped"): (
+        ("demo", Why.STOPPED): (
             _("The demo traffic has stopped"),
             _("The demo topics get no records. Nothing else is affected."),
         ),
-        ("spark", "frozen"): (
+        ("spark", Why.FROZEN): (
             _("Spark accepts connections but does not answer"),
             _("Reports wait until it answers. Other pages are not affected."),
         ),
-        ("spark", "refused"): (
+        ("spark", Why.REFUSED): (
             _("Spark refuses the token"),
             _("No report can be computed. Restart Spark, or correct SPARK_REMOTE."),
         ),
-        ("pipeline", "backlog"): (
-            _backlog(part.count),
+        ("pipeline", Why.BACKLOG): (
+            _waiting_hours(part.count),
             _(
                 "Charts of long times and reports lack these hours until then. The page Pipeline "
                 "says what failed."
             ),
         ),
-        ("pipeline", "disk_full"): (
+        ("pipeline", Why.DISK_FULL): (
             _("The disk of the history is almost full"),
             _(
                 "When it is full, samples are lost. Free some space, or keep the levels of the "
                 "history for a shorter time."
             ),
         ),
-        ("deliveries", "stuck"): (
-            _stuck(part.count),
+        ("deliveries", Why.OVERDUE): (
+            _overdue_deliveries(part.count),
             _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         ),
     }
+    assert part.why is not None
     title, text = texts[part.name, part.why]
     return HealthBanner(title, part.since_ms, f"{text} {_log_hint(part.name)}")
 

@@ -21,7 +21,7 @@ URL_LENGTH_MAX = 4000  # the URL of a live page's socket contains the group, too
 
 
 def name_shown(name: Any) -> SafeString:
-    """A name as text; an invisible one is put in quotation marks."""
+    """A name as HTML text, shortened; one without visible letters is put in quotation marks."""
     text = "" if name is None else str(name)
     shortened = text if len(text) <= NAME_LENGTH_SHOWN else text[:NAME_LENGTH_SHOWN] + "…"
     is_visible = any(letter.isprintable() and not letter.isspace() for letter in shortened)

@@ -1,4 +1,4 @@
-"""Dates with a time in forms, in UTC."""
+"""The input for a date with a time in forms, in UTC."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from django import forms
 
 
 class MomentInput(forms.DateTimeInput):
-    """A date with a time, to the second; with `milliseconds` to the millisecond."""
+    """The widget of a date with a time, to the second; with `milliseconds` to the millisecond."""
 
     input_type = "datetime-local"
 
@@ -23,5 +23,5 @@ class MomentInput(forms.DateTimeInput):
 
 
 def milliseconds_of(moment: datetime | None) -> int | None:
-    """Milliseconds since 1970; None of None."""
+    """The moment in milliseconds since 1970; None stays None."""
     return None if moment is None else round(moment.timestamp() * 1000)

@@ -13,7 +13,7 @@ from console.ui import numbers, times
 from console.ui.table import Column, Table
 
 _RANKS = {"DYNAMIC_TOPIC_CONFIG": 0, "DYNAMIC_BROKER_CONFIG": 1}
-_LIMITLESS = {"-1", str(2**63 - 1), str(2**31 - 1)}
+_NO_LIMIT = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
 class Entry(Protocol):
@@ -37,6 +37,8 @@ class Entry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
+    """A setting as a row of the table."""
+
     name: str
     value: str | None
     meaning: str  # a duration, a size or "no limit"; else empty
@@ -44,7 +46,7 @@ class SettingRow:
     is_default: bool
     is_sensitive: bool
     is_read_only: bool
-    default: str | None  # Kafka's own
+    default: str | None  # Kafka's default
     rank: int  # sort key of the source: the topic's own settings come first
 
 
@@ -92,7 +94,7 @@ def meaning(name: str, value: str | None) -> str:
     unit = name.rpartition(".")[2]
     if value is None or unit not in ("ms", "bytes", "messages"):
         return ""
-    if value in _LIMITLESS:
+    if value in _NO_LIMIT:
         return _("no limit")
     if not value.isdigit() or unit == "messages":
         return ""

@@ -1,6 +1,6 @@
 """Small line charts of recent values, as SVG rendered on the server.
 
-Pure. A None interrupts the line.
+Pure. A value of None interrupts the line.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Counts undelivered alert messages: delayed by this system, or by a webhook that fails."""
+"""Counts undelivered alert messages: those that no worker sends, and rules whose webhook fails."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,9 +13,11 @@ OVERDUE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    stuck: int = 0  # due messages that no worker has tried to send
+    """Undelivered messages."""
+
+    overdue: int = 0  # due messages that no worker has tried to send
     since_ms: int | None = None  # when the oldest of these was due
-    unanswered: int = 0  # rules with a message that failed and will be tried again
+    failing_rules: int = 0  # rules with a message that failed and will be tried again
 
 
 def backlog() -> Backlog:
@@ -27,7 +29,7 @@ def backlog() -> Backlog:
     oldest = due.order_by("next_attempt_at").values_list("next_attempt_at", flat=True).first()
     failed = waiting.filter(attempts__gt=0).exclude(error="")
     return Backlog(
-        stuck=due.count() if oldest else 0,
+        overdue=due.count() if oldest else 0,
         since_ms=int(oldest.timestamp() * 1000) if oldest else None,
-        unanswered=failed.values("rule_id").distinct().count(),
+        failing_rules=failed.values("rule_id").distinct().count(),
     )

@@ -24,7 +24,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
     is_hidden = np.array([*hidden, False])[groups.topic]
     counted = ~columns.is_topic_absent & ~is_hidden
     codes = np.unique(groups.group[counted])
-    sums = groups.sums.by(groups.group, len(names), counted).take(codes)
+    sums = groups.sums.sums_by(groups.group, len(names), counted).take(codes)
     pairs = np.flatnonzero(~columns.is_topic_absent & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,
@@ -44,7 +44,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
 
 
 def _readings(sums: LagSums) -> Iterator[LagReading]:
-    columns = sums.lists()
+    columns = sums.value_lists()
     names = ("lag", "end_unknown", "ahead", "ahead_by")
     for lag, unknown, ahead, ahead_by in zip(*(columns[name] for name in names), strict=True):
         yield LagReading(lag, unknown == 0, ahead or 0, ahead_by or 0)

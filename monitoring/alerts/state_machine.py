@@ -26,6 +26,8 @@ from functools import lru_cache
 
 
 class Observation(Enum):
+    """What a tick says about a subject (see above)."""
+
     OVER = "over"
     UNDER = "under"
     UNKNOWN = "unknown"
@@ -61,7 +63,7 @@ NEXT: dict[tuple[Phase, Observation], Phase] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a rule waits for: the lag of a matching group, or of its matching topics, over a limit.
+    """When a rule fires: the lag of a matching group, or of its matching topics, is over a limit.
 
     Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
     """
@@ -144,8 +146,8 @@ def evaluate_condition(
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
     hidden = rule_input.hidden_topics
-    for subject in sorted({*states, *_over(condition, readings, hidden)}):
-        observation = Observation.GONE  # also if the rule was changed and no longer matches it
+    for subject in sorted({*states, *_subjects_over_limit(condition, readings, hidden)}):
+        observation = Observation.GONE  # also for a subject that a changed rule does not match
         if matches(condition, subject, hidden):
             observation = observe(
                 condition, readings.get(subject), all_groups=rule_input.all_groups
@@ -154,7 +156,7 @@ def evaluate_condition(
         after = next_state(before, observation, rule_input.at_ms, condition.for_ms, not_over_ms_max)
         if after is not None:
             new[subject] = after
-        kind = _kind(before, after)
+        kind = _transition_kind(before, after)
         state = after or before
         if kind is not None and state is not None:
             since_ms = state.since_ms
@@ -178,7 +180,7 @@ def next_state(
         before.phase is Phase.PENDING and now_ms - before.last_over_ms > not_over_ms_max
     ):
         if observation is not Observation.OVER:
-            return None  # not seen over the limit for too long, and still unknown
+            return None  # its last observation over the limit is too old
         before = SubjectState(phase, now_ms, now_ms)
     last_over_ms, unknown_since_ms = now_ms, None
     if observation is not Observation.OVER:
@@ -203,7 +205,7 @@ def observe(
     )
 
 
-def _over(
+def _subjects_over_limit(
     condition: Condition, readings: Mapping[Subject, LagReading], hidden_topics: Set[str]
 ) -> Iterable[Subject]:
     """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
@@ -217,16 +219,18 @@ def matches(condition: Condition, subject: Subject, hidden_topics: Set[str] = fr
     """Whether the rule applies to this subject."""
     if subject.topic in hidden_topics and subject.topic != condition.topic_pattern:
         return False
-    group, topic = _pattern(condition.group_pattern), _pattern(condition.topic_pattern or "*")
+    group, topic = _compiled(condition.group_pattern), _compiled(condition.topic_pattern or "*")
     return bool(group.match(subject.group) and topic.match(subject.topic))
 
 
 @lru_cache(maxsize=4096)
-def _pattern(glob: str) -> re.Pattern[str]:
+def _compiled(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
 
-def _kind(before: SubjectState | None, after: SubjectState | None) -> TransitionKind | None:
+def _transition_kind(
+    before: SubjectState | None, after: SubjectState | None
+) -> TransitionKind | None:
     fired_before = before is not None and before.phase is Phase.FIRING
     fires_now = after is not None and after.phase is Phase.FIRING
     if fires_now and not fired_before:

@@ -1,4 +1,4 @@
-"""Everything that Aerie asks a cluster or changes in it: `gateway.for_cluster(cluster)`.
+"""All requests to clusters, for reads and changes: `gateway.for_cluster(cluster)`.
 
 Most properties of a Gateway are clients of the cluster, each in the module of its name; `topics`,
 `groups` and `wire` are in topic_admin.py, group_admin.py and wire/sync_client.py. `client_settings`

@@ -8,7 +8,7 @@ records were found, and narrower if there were more than can be read at once.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from monitoring.gateway.records import Age, RecordRow
+from monitoring.gateway.records import RecordRow, SortKey
 
 _WIDER, _MUCH_WIDER, _NARROWER = 4, 16, 4
 
@@ -21,7 +21,7 @@ class PartitionScan:
     log_start: int
     end: int
     width: int
-    oldest: Age | None = None  # of the oldest record found so far
+    oldest: SortKey | None = None  # that of the oldest record found so far
 
     @property
     def start(self) -> int:
@@ -45,10 +45,10 @@ class NewestRecords:
     """The newest `limit` records of several partitions, of those that the scans have read."""
 
     def __init__(
-        self, scans: Iterable[PartitionScan], limit: int, age: Callable[[RecordRow], Age]
+        self, scans: Iterable[PartitionScan], limit: int, sort_key: Callable[[RecordRow], SortKey]
     ) -> None:
-        self.rows: list[RecordRow] = []  # sorted by `age`: newest first
-        self._scans, self._limit, self._age = tuple(scans), limit, age
+        self.rows: list[RecordRow] = []  # sorted by `sort_key`: newest first
+        self._scans, self._limit, self._sort_key = tuple(scans), limit, sort_key
 
     @property
     def size_bytes(self) -> int:
@@ -62,7 +62,7 @@ class NewestRecords:
         unfinished = [scan for scan in self._scans if not scan.is_over]
         if len(self.rows) < self._limit:
             return unfinished
-        oldest = self._age(self.rows[-1])
+        oldest = self._sort_key(self.rows[-1])
         return [scan for scan in unfinished if scan.oldest is None or scan.oldest < oldest]
 
     def add(self, windows: Iterable[tuple[PartitionScan, Sequence[RecordRow] | None]]) -> None:
@@ -73,7 +73,7 @@ class NewestRecords:
                 scan.narrow()
                 continue
             if records:
-                scan.oldest = self._age(records[0])
+                scan.oldest = self._sort_key(records[0])
                 rows = [*rows, *records]
             scan.advance(bool(records))
-        self.rows = sorted(rows, key=self._age)[: self._limit]
+        self.rows = sorted(rows, key=self._sort_key)[: self._limit]

@@ -29,7 +29,7 @@ class BrokerConfigs:
         self._settings = settings
 
     def describe(self, broker_id: int | None) -> list[ConfigValue]:
-        """Sorted by name. Of one broker all settings; of all brokers only those that are set.
+        """The settings, sorted by name: all of one broker, or those that are set for all brokers.
 
         Raises NotFound for a broker that is not up.
         """

@@ -1,7 +1,7 @@
 """Client of the metrics of brokers in Prometheus' text format.
 
-A broker's metrics are at the address that the cluster's settings have for it, as of a JMX exporter;
-if there is none, at `/metrics` of its admin port, as of brokerd. Every URL passes the egress check;
+A broker's metrics are at the address that the cluster's settings have for it (for example of a JMX
+exporter), else at `/metrics` of its admin port (brokerd). Every URL passes the egress check;
 responses are limited in size and time.
 """
 
@@ -27,7 +27,7 @@ _ACCEPT = "text/plain;version=0.0.4"
 
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
-    """The token never appears in a repr. `allowed`: what the egress check allows for it."""
+    """Where a broker's metrics are. `allowed`: the targets that the egress check allows for it."""
 
     url: str
     token: str = field(repr=False)
@@ -41,7 +41,7 @@ class BrokerMetrics:
         self._cluster = cluster
 
     def text(self, broker_id: int) -> str:
-        """What the broker reports now. Raises GatewayError."""
+        """The broker's current metrics as text. Raises GatewayError."""
         try:
             endpoint = self._endpoint(str(broker_id))
         except SecretUnreadable as error:
@@ -64,7 +64,7 @@ class BrokerMetrics:
         return _body(broker_id, answer)
 
     def _endpoint(self, broker_id: str) -> _Endpoint | None:
-        """Raises SecretUnreadable."""
+        """The address of a broker's metrics; None = unknown. Raises SecretUnreadable."""
         if url := self._cluster.metrics_urls.get(broker_id):
             token = self._cluster.decrypt_metrics_token()
             return _Endpoint(url, token, allowed_for(EgressTarget.Purpose.METRICS))
@@ -90,7 +90,7 @@ async def _fetch(target: Target, token: str) -> Answer:
 
 
 def _body(broker_id: int, answer: Answer) -> str:
-    """Raises Refused for an error status."""
+    """The text of a response. Raises Refused for an error status."""
     if answer.status in (401, 403):
         raise Refused(Reason("metrics_token_refused", id=broker_id, status=answer.status))
     if answer.status != 200:

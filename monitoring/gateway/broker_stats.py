@@ -16,10 +16,10 @@ from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
+from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.limits import OFFSET_MAX
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.offsets import UNKNOWN
-from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -30,7 +30,7 @@ _DNS_THREADS = ThreadPoolExecutor(8, thread_name_prefix="dns-lookup")
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
-class CounterSource:
+class BrokerStatsReader:
     """The admin ports of one cluster's brokers. Use it on one event loop only."""
 
     def __init__(self, urls: AdminUrls) -> None:
@@ -42,17 +42,17 @@ class CounterSource:
     def serves(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker
 
-    async def read_into(self, reads: ClusterReads, broker_id: int, timeout_s: float) -> None:
-        """Put the values of `broker_id` into `reads`. Raises GatewayError."""
+    async def read_into(self, answers: ClusterAnswers, broker_id: int, timeout_s: float) -> None:
+        """Put the values of `broker_id` into `answers`. Raises GatewayError."""
         stats, partitions = await asyncio.gather(
             self._get(broker_id, "/v1/broker", timeout_s),
             self._get(broker_id, "/v1/partitions", timeout_s),
         )
         try:
             found = _log_dirs(stats)
-            reads.broker_stats[broker_id] = _stats(stats)
-            sizes = _put_partitions(reads, broker_id, partitions)
-            reads.put_log_dirs(broker_id, found, sizes)
+            answers.broker_stats[broker_id] = _stats(stats)
+            sizes = _put_partitions(answers, broker_id, partitions)
+            answers.put_log_dirs(broker_id, found, sizes)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise Refused(Reason("admin_port_format_why", why=str(error))) from None
 
@@ -130,15 +130,15 @@ def _size(value: Any) -> int | None:
 
 
 def _put_partitions(
-    reads: ClusterReads, broker_id: int, response: dict[str, Any]
+    answers: ClusterAnswers, broker_id: int, response: dict[str, Any]
 ) -> dict[str, int]:
     """Put counters of the partitions that this broker leads, and sizes of all its replicas.
 
     Returns the size of the replicas in each log directory.
     """
-    spans = reads.metadata.spans
+    spans = answers.metadata.spans
     columns = {name: _integers(response[name]) for name in ("partition", *_PARTITION_COLUMNS)}
-    row_of = [
+    row_numbers = [
         span.start + partition if 0 <= partition < len(span) else -1
         for span, partition in zip(
             (spans.get(topic, range(0)) for topic in response["topic"]),
@@ -146,7 +146,7 @@ def _put_partitions(
             strict=True,
         )
     ]
-    rows = np.array(row_of, dtype=np.int64)
+    rows = np.array(row_numbers, dtype=np.int64)
     exists = rows >= 0
     is_leader = np.array(response["leader"], dtype=bool)
     if is_leader.shape != rows.shape:
@@ -156,8 +156,8 @@ def _put_partitions(
     values = {name: columns[name][led] for name in _PARTITION_COLUMNS}
     sizes = _sizes_of_log_dirs(response, exists, columns["size_bytes"])
     # After all checks: if one fails, DescribeLogDirs reads the sizes, which would count twice.
-    are_valid = reads.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
-    counters = reads.counters
+    are_valid = answers.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
+    counters = answers.counters
     counters.bytes_in[rows[led]] = values["bytes_in"]
     counters.bytes_out[rows[led]] = values["bytes_out"]
     counters.messages_in[rows[led]] = values["messages_in"]
@@ -167,13 +167,13 @@ def _put_partitions(
 def _sizes_of_log_dirs(
     response: dict[str, Any], exists: np.ndarray, size_bytes: Longs
 ) -> dict[str, int]:
-    """Log directory → the size of its replicas; empty if the broker does not tell."""
+    """Log directory → the size of its replicas; empty if the broker does not report it."""
     if "log_dir" not in response:
         return {}
-    paths, held_in = response["log_dirs"], _integers(response["log_dir"])
+    paths, directory_numbers = response["log_dirs"], _integers(response["log_dir"])
     sizes = np.zeros(len(paths), dtype=np.int64)
-    is_held = exists & (held_in >= 0)
-    np.add.at(sizes, held_in[is_held], size_bytes[is_held])
+    is_in_directory = exists & (directory_numbers >= 0)
+    np.add.at(sizes, directory_numbers[is_in_directory], size_bytes[is_in_directory])
     return dict(zip(map(str, paths), sizes.tolist(), strict=True))
 
 

@@ -34,9 +34,9 @@ def run(work: Awaitable[_T]) -> _T:
 
 
 async def on_controller(
-    settings: ClientSettings, ask: Callable[[Channel], Awaitable[_T]], apis: Mapping[int, str]
+    settings: ClientSettings, request: Callable[[Channel], Awaitable[_T]], apis: Mapping[int, str]
 ) -> _T:
-    """Call `ask` with the controller, or with any broker if the cluster names none.
+    """Call `request` with the controller, or with any broker if the cluster names none.
 
     Raises Unsupported if it does not offer one of `apis` (key → name).
     """
@@ -46,7 +46,7 @@ async def on_controller(
     try:
         for key, name in apis.items():
             await channel.require(key, name, timeouts.CHANGE_S)
-        return await ask(channel)
+        return await request(channel)
     finally:
         channel.close()
 
@@ -62,12 +62,12 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
 
 
 def refusal(code: int, text: str) -> str:
-    """What the broker said, or else its error code."""
+    """The broker's error text, or its error code if it sent none."""
     message = printable(text, _TEXT_MAX)
     return Reason("cluster_says", text=message) if message else Reason("kafka_error", error=code)
 
 
-def check(code: int, text: str) -> None:
+def raise_if_error(code: int, text: str) -> None:
     """Raises Refused if the code is an error."""
     if code:
         raise Refused(refusal(code, text))

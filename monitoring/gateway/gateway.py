@@ -23,7 +23,7 @@ from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
-from monitoring.gateway.wire.sync_client import Wire
+from monitoring.gateway.wire.sync_client import SyncClient
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.schema_registry_settings import RegistrySettings
@@ -62,9 +62,9 @@ class Gateway:
         return settings
 
     @cached_property
-    def wire(self) -> Wire:
+    def wire(self) -> SyncClient:
         """Metadata and offsets, with the project's own Kafka client."""
-        return Wire(self._settings)
+        return SyncClient(self._settings)
 
     @cached_property
     def topics(self) -> TopicAdmin:

@@ -15,7 +15,7 @@ from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.kafka_client_settings import ClientSettings
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
-    from monitoring.gateway.wire.sync_client import Wire
+    from monitoring.gateway.wire.sync_client import SyncClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class GroupDescription:
 class GroupAdmin:
     """The group functions of one cluster's admin client; each call opens new connections."""
 
-    def __init__(self, settings: ClientSettings, wire: "Wire") -> None:
+    def __init__(self, settings: ClientSettings, wire: "SyncClient") -> None:
         """`settings` have their access token, if they need one."""
         self._settings = settings
         self._wire = wire

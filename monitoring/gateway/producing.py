@@ -34,7 +34,7 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What became of one record: acknowledged at `offset`, or not, because of `error`.
+    """The outcome of one record: acknowledged at `offset`, or not, because of `error`.
 
     `is_unknown`: there was no acknowledgement, but the record may have been written.
     `retriable`: as Kafka says, the same may succeed later.
@@ -70,7 +70,8 @@ class CopyOutcome:
     """How far a copy came.
 
     All records before the offset `next_offset` of the source were acknowledged, and `beyond` later
-    ones: these would be doubled if the copy goes on from there. `error`: why it stopped early.
+    ones: these would be written twice if the copy goes on from there. `error` says why it
+    stopped early.
     """
 
     next_offset: int

@@ -41,7 +41,7 @@ class Reassignments:
 
     def check(self) -> None:
         """Raises Unsupported if the cluster cannot list and alter reassignments."""
-        self._ask(_nothing, wire.ALTER_KEY, wire.LIST_KEY)
+        self._ask(_check_versions_only, wire.ALTER_KEY, wire.LIST_KEY)
 
     def in_progress(self) -> list[Reassignment]:
         """All reassignments in progress, whoever started them."""
@@ -49,7 +49,7 @@ class Reassignments:
         async def ask(channel: Channel) -> list[Reassignment]:
             answer = await channel.request(wire.list_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_list(answer)
-            controller.check(code, text)
+            controller.raise_if_error(code, text)
             return found
 
         return self._ask(ask, wire.LIST_KEY)
@@ -62,7 +62,7 @@ class Reassignments:
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(partial(wire.alter_request, targets), timeouts.CHANGE_S)
             code, text, failures = wire.decode_alter(answer)
-            controller.check(code, text)
+            controller.raise_if_error(code, text)
             return {key: controller.refusal(*failure) for key, failure in failures.items()}
 
         return self._ask(ask, wire.ALTER_KEY)
@@ -75,7 +75,7 @@ class Reassignments:
                 partial(wire.elect_request, partitions), timeouts.CHANGE_S
             )
             code, text, failures = wire.decode_elect(answer)
-            controller.check(code, text)
+            controller.raise_if_error(code, text)
             return {
                 key: controller.refusal(*failure)
                 for key, failure in failures.items()
@@ -119,5 +119,5 @@ class Reassignments:
         return ReplicaSizes(sizes, free)
 
 
-async def _nothing(channel: Channel) -> None:
-    """Only the check of versions."""
+async def _check_versions_only(channel: Channel) -> None:
+    """No request: `on_controller` has checked the versions."""

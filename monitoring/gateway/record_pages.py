@@ -16,7 +16,7 @@ from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # not imported in librdkafka's process
-    from monitoring.gateway.wire.sync_client import Wire
+    from monitoring.gateway.wire.sync_client import SyncClient
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
@@ -71,7 +71,7 @@ class ReadRequest:
 class RecordPages:
     """Reads records of one cluster."""
 
-    def __init__(self, settings: ClientSettings, wire: "Wire") -> None:
+    def __init__(self, settings: ClientSettings, wire: "SyncClient") -> None:
         """`settings` have their access token, if they need one."""
         self._settings, self._wire = settings, wire
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 Headers = tuple[tuple[str, bytes | None], ...]
 _TYPE_NAMES = {"AVRO": "Avro", "PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
-Age = tuple[int, int, int]  # sorts the newest first
+SortKey = tuple[int, int, int]  # of a record; the newest has the smallest
 
 
 def schema_type_name(schema_type: str) -> str:
@@ -76,11 +76,11 @@ def _raw(data: bytes | None, note: SchemaNote | None) -> bytes | None:
     return data if note is None or note.raw is None else note.raw
 
 
-def by_time(row: RecordRow) -> Age:
+def by_time(row: RecordRow) -> SortKey:
     """Sorts by timestamp, newest first; records without a timestamp come last."""
     return (-(row.timestamp_ms or 0), row.partition, -row.offset)
 
 
-def by_offset(row: RecordRow) -> Age:
+def by_offset(row: RecordRow) -> SortKey:
     """Sorts by offset, highest first."""
     return (0, row.partition, -row.offset)

@@ -21,8 +21,8 @@ def broker_rows(tick: Tick, partitions: TickRows, last: TickRows, step: Step) ->
     brokers = sorted(tick.brokers, key=lambda broker: int(broker["id"]))
     keys = np.array([broker["id"] for broker in brokers], dtype=np.int64)
     rows = last.rows_of(keys)
-    led, led_by = np.unique(partitions.facts["leader"].numbers, return_counts=True)
-    leaders = dict(zip(led.tolist(), led_by.tolist(), strict=True))
+    leaders, counts_of_leaders = np.unique(partitions.facts["leader"].numbers, return_counts=True)
+    led_counts = dict(zip(leaders.tolist(), counts_of_leaders.tolist(), strict=True))
     amounts, rated, known, readings = {}, {}, {}, {}
     for counter in BROKERS.counters:
         now = Values.of_optional(_reading(broker, counter) for broker in brokers)
@@ -37,7 +37,7 @@ def broker_rows(tick: Tick, partitions: TickRows, last: TickRows, step: Step) ->
         for name in BROKERS.gauges
         if name != "leaders"
     }
-    counts = np.array([leaders.get(broker["id"], 0) for broker in brokers], dtype=np.int64)
+    counts = np.array([led_counts.get(broker["id"], 0) for broker in brokers], dtype=np.int64)
     return TickRows(
         table=BROKERS,
         keys=keys,
@@ -84,12 +84,12 @@ def cluster_row(
     tick: Tick, table: pa.Table, partitions: TickRows, topics: TickRows, groups: TickRows
 ) -> TickRows:
     """The row of the whole cluster; `table` is that of `partition_rows.by_key`."""
-    one = Sums(np.zeros(len(partitions.keys), dtype=np.int64), 1)
+    all_partitions = Sums(np.zeros(len(partitions.keys), dtype=np.int64), 1)
     all_groups = Sums(np.zeros(len(groups.keys), dtype=np.int64), 1)
     # A group that never committed has no lag, and so is no part of the sum.
     has_lag = groups.gauges["lag"].known | ((groups.state & ~EXISTS) > 0)
-    state = one.state(CLUSTER, partitions) | all_groups.state(CLUSTER, groups, has_lag)
-    rated = one.rated(CLUSTER, partitions) | all_groups.rated(CLUSTER, groups, has_lag)
+    state = all_partitions.state(CLUSTER, partitions) | all_groups.state(CLUSTER, groups, has_lag)
+    rated = all_partitions.rated(CLUSTER, partitions) | all_groups.rated(CLUSTER, groups, has_lag)
     lag = all_groups.total(groups.gauges["lag"], has_lag)
     counts = {
         "topics": len(topics.keys),
@@ -101,16 +101,18 @@ def cluster_row(
         "offline": int(topics.facts["offline"].numbers.sum()),
         "controller": tick.controller_id,
     }
-    amounts = one.amounts(CLUSTER, partitions)
+    amounts = all_partitions.amounts(CLUSTER, partitions)
     amounts["consumed"] = all_groups.amounts(CLUSTER, groups)["consumed"]
     return TickRows(
         table=CLUSTER,
-        keys=_ONE,
+        keys=_CLUSTER_KEY,
         facts={name: Values.of_optional([count]) for name, count in counts.items()},
         gauges={
             "lag": lag.where(np.array([tick.groups_complete])),
-            "size_bytes": one.total(partitions.gauges["size_bytes"]),
-            "disk_bytes": one.total(disk_bytes(table, partitions.facts["replicas"].numbers)),
+            "size_bytes": all_partitions.total(partitions.gauges["size_bytes"]),
+            "disk_bytes": all_partitions.total(
+                disk_bytes(table, partitions.facts["replicas"].numbers)
+            ),
         },
         state=state,
         amounts=amounts,
@@ -118,4 +120,4 @@ def cluster_row(
     )
 
 
-_ONE: Longs = np.zeros(1, dtype=np.int64)
+_CLUSTER_KEY: Longs = np.zeros(1, dtype=np.int64)

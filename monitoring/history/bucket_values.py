@@ -45,7 +45,7 @@ class Buckets:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class BucketValues:
     """Per bucket the lowest, mean, highest and last value, and what the mean is weighted by."""
 
     low: Floats
@@ -56,8 +56,8 @@ class Values:
 
 
 def spread(
-    buckets: Buckets, values: dict[str, Values], bucket_ms: int, step_ms: int
-) -> tuple[Buckets, dict[str, Values]]:
+    buckets: Buckets, values: dict[str, BucketValues], bucket_ms: int, step_ms: int
+) -> tuple[Buckets, dict[str, BucketValues]]:
     """Each bucket as several shorter ones with its values; they share its amount."""
     count = -(-bucket_ms // step_ms)
     starts = np.arange(count) * step_ms
@@ -67,16 +67,18 @@ def spread(
         rated_ms=np.repeat(buckets.rated_ms, count),
     )
     spread_values = {
-        name: Values(*(np.repeat(getattr(of, column), count) for column in Values.__slots__))
-        for name, of in values.items()
+        name: BucketValues(
+            *(np.repeat(getattr(each, column), count) for column in BucketValues.__slots__)
+        )
+        for name, each in values.items()
     }
-    shared = {name: replace(of, last=of.last / count) for name, of in spread_values.items()}
+    shared = {name: replace(each, last=each.last / count) for name, each in spread_values.items()}
     return spread_buckets, shared
 
 
-def gauge(rows: pa.Table, name: str, buckets: Buckets) -> Values:
+def gauge(rows: pa.Table, name: str, buckets: Buckets) -> BucketValues:
     """A gauge. `rows`: the level's rows of one key, in the order of time."""
-    place, has_row = _places(rows, buckets)
+    row_numbers, has_row = _newest_rows(rows, buckets)
     if f"{name}_last" in rows.column_names:
         last, low, high = (_numbers(rows, f"{name}_{kind}") for kind in ("last", "low", "high"))
         known = _numbers(rows, f"{name}_samples")
@@ -85,34 +87,36 @@ def gauge(rows: pa.Table, name: str, buckets: Buckets) -> Values:
     else:
         last = low = high = mean = _numbers(rows, name)
         known = (~np.isnan(last)).astype(float)
-    held = _before_or_last(rows, f"{name}_before", last, place)
+    held = _held_values(rows, f"{name}_before", last, row_numbers)
     is_sampled = buckets.samples > 0
     low, mean, high, last = (
-        np.where(is_sampled, np.where(has_row, _at(array, place), held), np.nan)
+        np.where(is_sampled, np.where(has_row, _take(array, row_numbers), held), np.nan)
         for array in (low, mean, high, last)
     )
-    weight = np.where(has_row, _at(known, place), buckets.samples)
-    return Values(low, mean, high, last, np.where(np.isnan(mean), 0.0, weight))
+    weight = np.where(has_row, _take(known, row_numbers), buckets.samples)
+    return BucketValues(low, mean, high, last, np.where(np.isnan(mean), 0.0, weight))
 
 
-def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> Values:
+def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> BucketValues:
     """A counter as amount per second. `last` is the amount of the bucket."""
-    place, has_row = _places(rows, buckets)
+    row_numbers, has_row = _newest_rows(rows, buckets)
     bit = table.counter_bit(name)
     amount = _numbers(rows, name)
     if f"{name}_rated" in rows.column_names:
         rated_ms, low, high = (_numbers(rows, f"{name}_{k}") for k in ("rated_ms", "low", "high"))
         rated = _numbers(rows, f"{name}_rated")
-        rated_ms = _at(rated_ms, place)
+        rated_ms = _take(rated_ms, row_numbers)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = _at(rated, place) * _MS / rated_ms
-        low, high = _at(low, place), _at(high, place)
+            mean = _take(rated, row_numbers) * _MS / rated_ms
+        low, high = _take(low, row_numbers), _take(high, row_numbers)
     else:
         is_rated = (_numbers(rows, "rated").astype(np.int64) & bit) > 0
-        rated_ms = np.where(_at(is_rated.astype(float), place) > 0, buckets.rated_ms, 0.0)
+        rated_ms = np.where(_take(is_rated.astype(float), row_numbers) > 0, buckets.rated_ms, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = low = high = np.where(rated_ms > 0, _at(amount, place) * _MS / rated_ms, np.nan)
-    state = _before_or_last(rows, "state_before", _numbers(rows, "state"), place)
+            mean = low = high = np.where(
+                rated_ms > 0, _take(amount, row_numbers) * _MS / rated_ms, np.nan
+            )
+    state = _held_values(rows, "state_before", _numbers(rows, "state"), row_numbers)
     is_known = (np.nan_to_num(state).astype(np.int64) & bit) > 0
     idle = np.where(is_known & (buckets.rated_ms > 0), 0.0, np.nan)
     is_sampled = buckets.samples > 0
@@ -120,23 +124,23 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> Values:
         np.where(is_sampled, np.where(has_row, array, idle), np.nan) for array in (low, mean, high)
     )
     weight = np.where(has_row, rated_ms, buckets.rated_ms)
-    amounts = np.where(is_sampled, np.where(has_row, _at(amount, place), 0.0), np.nan)
-    return Values(low, mean, high, amounts, np.where(np.isnan(mean), 0.0, weight))
+    amounts = np.where(is_sampled, np.where(has_row, _take(amount, row_numbers), 0.0), np.nan)
+    return BucketValues(low, mean, high, amounts, np.where(np.isnan(mean), 0.0, weight))
 
 
-def _places(rows: pa.Table, buckets: Buckets) -> tuple[np.ndarray, np.ndarray]:
+def _newest_rows(rows: pa.Table, buckets: Buckets) -> tuple[np.ndarray, np.ndarray]:
     """For each bucket the newest row up to its end (−1 = none), and whether that row is in it."""
     times = rows["at_ms"].to_numpy()
-    place = np.searchsorted(times, buckets.at_ms, side="right") - 1
+    row_numbers = np.searchsorted(times, buckets.at_ms, side="right") - 1
     if not len(times):
-        return place, np.zeros(len(place), dtype=bool)
-    return place, (place >= 0) & (times[place] == buckets.at_ms)
+        return row_numbers, np.zeros(len(row_numbers), dtype=bool)
+    return row_numbers, (row_numbers >= 0) & (times[row_numbers] == buckets.at_ms)
 
 
-def _before_or_last(rows: pa.Table, before: str, last: Floats, place: np.ndarray) -> Floats:
+def _held_values(rows: pa.Table, before: str, last: Floats, row_numbers: np.ndarray) -> Floats:
     """The value that holds where a bucket has no row: that of the row before it."""
     first = _numbers(rows, before)[0] if len(rows) else np.nan
-    return np.where(place >= 0, _at(last, place), first)
+    return np.where(row_numbers >= 0, _take(last, row_numbers), first)
 
 
 def _numbers(rows: pa.Table, name: str) -> Floats:
@@ -144,6 +148,6 @@ def _numbers(rows: pa.Table, name: str) -> Floats:
     return np.asarray(rows[name].to_numpy(), dtype=np.float64)
 
 
-def _at(values: Floats, place: np.ndarray) -> Floats:
-    found: Floats = values[place] if len(values) else np.full(len(place), np.nan)
+def _take(values: Floats, row_numbers: np.ndarray) -> Floats:
+    found: Floats = values[row_numbers] if len(values) else np.full(len(row_numbers), np.nan)
     return found

@@ -50,8 +50,8 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
     """A row for each group and partition that it committed or is assigned."""
     mask = table.is_partition
     keys, answered = table.keys[mask], table.is_answered[mask]
-    committed = _only(table.committed, mask).where(answered)
-    end = _only(table.end, mask).where(answered)
+    committed = _masked(table.committed, mask).where(answered)
+    end = _masked(table.end, mask).where(answered)
     rows = last.rows_of(keys)
     base = last.reading("consumed", rows)
     amount, is_valid = growth(committed, base)
@@ -125,8 +125,8 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
     )
 
 
-def with_unread(rows: TickRows, last: TickRows) -> TickRows:
-    """`rows` and those of `last` that are missing in them: they could not be read in this tick."""
+def add_unread_groups(rows: TickRows, last: TickRows) -> TickRows:
+    """`rows`, and the rows of `last` for groups that could not be read in this tick."""
     missing = np.flatnonzero((rows.rows_of(last.keys) < 0) & (last.state > 0))
     if not len(missing):
         return rows
@@ -153,7 +153,7 @@ def with_unread(rows: TickRows, last: TickRows) -> TickRows:
     )
 
 
-def _only(values: Values, mask: Flags) -> Values:
+def _masked(values: Values, mask: Flags) -> Values:
     return Values(values.numbers[mask], values.known[mask])
 
 

@@ -25,43 +25,45 @@ _METADATA_BYTES_MAX = 4 << 20  # as stored; in memory it is eight times as large
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FileMetadata:
     """A file's metadata, and the range of each key column in each row group."""
 
     metadata: pq.FileMetaData
     ranges: dict[str, _Ranges]
 
 
-_files: SizeCache[_Known] = SizeCache(_METADATA_BYTES_MAX)
+_files: SizeCache[_FileMetadata] = SizeCache(_METADATA_BYTES_MAX)
 
 
 def read(root: Root, path: str, schema: pa.Schema, key: RowKey, columns: Sequence[str]) -> pa.Table:
     """These columns of the rows of the key, in the order of the file. `schema` is the table's."""
     with root.filesystem.open_input_file(path) as file:
-        known = _files.get(root.stamp(path), lambda: _known(pq.read_metadata(file)))
-        groups = _groups(known, key)
+        file_metadata = _files.get(root.stamp(path), lambda: _file_metadata(pq.read_metadata(file)))
+        groups = _groups(file_metadata, key)
         wanted = pa.schema([schema.field(name) for name in columns])
         if not groups:
             return wanted.empty_table()
         names = [name for name in key if isinstance(key[name], str)]
-        stored = pq.ParquetFile(file, metadata=known.metadata, read_dictionary=names)
-        there = stored.schema_arrow.names
-        read_columns = [name for name in {**key, **dict.fromkeys(columns)} if name in there]
-        rows = of_key(stored.read_row_groups(groups, read_columns, use_threads=False), key)
+        stored = pq.ParquetFile(file, metadata=file_metadata.metadata, read_dictionary=names)
+        stored_columns = stored.schema_arrow.names
+        read_columns = [
+            name for name in {**key, **dict.fromkeys(columns)} if name in stored_columns
+        ]
+        rows = rows_of_key(stored.read_row_groups(groups, read_columns, use_threads=False), key)
     for field in wanted:  # that files of older versions do not have
         if field.name not in rows.column_names:
             rows = rows.append_column(field, pa.nulls(len(rows), field.type))
     return rows.select(columns).cast(wanted)
 
 
-def of_key(rows: pa.Table, key: RowKey) -> pa.Table:
+def rows_of_key(rows: pa.Table, key: RowKey) -> pa.Table:
     """The rows with this key."""
     batches = rows.to_batches()
-    found = [batch.filter(mask) for batch in batches if (mask := _is_of(batch, key)) is not None]
+    found = [batch.filter(mask) for batch in batches if (mask := _key_mask(batch, key)) is not None]
     return pa.Table.from_batches(found, rows.schema)
 
 
-def _is_of(batch: pa.RecordBatch, key: RowKey) -> pa.Array | None:
+def _key_mask(batch: pa.RecordBatch, key: RowKey) -> pa.Array | None:
     """Which rows have the key; None = no row."""
     found = np.ones(len(batch), dtype=bool)
     for name, value in key.items():
@@ -76,7 +78,7 @@ def _is_of(batch: pa.RecordBatch, key: RowKey) -> pa.Array | None:
     return pa.array(found)
 
 
-def _known(metadata: pq.FileMetaData) -> tuple[_Known, int]:
+def _file_metadata(metadata: pq.FileMetaData) -> tuple[_FileMetadata, int]:
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     names = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
     ranges = {
@@ -84,7 +86,7 @@ def _known(metadata: pq.FileMetaData) -> tuple[_Known, int]:
         for number, name in enumerate(names)
         if name in KEY_COLUMNS
     }
-    return _Known(metadata, ranges), metadata.serialized_size
+    return _FileMetadata(metadata, ranges), metadata.serialized_size
 
 
 def _range(statistics: pq.Statistics | None) -> tuple[Any, Any] | None:
@@ -93,10 +95,10 @@ def _range(statistics: pq.Statistics | None) -> tuple[Any, Any] | None:
     return statistics.min, statistics.max
 
 
-def _groups(known: _Known, key: RowKey) -> list[int]:
+def _groups(file_metadata: _FileMetadata, key: RowKey) -> list[int]:
     """The row groups that can have the key."""
-    found = list(range(known.metadata.num_row_groups))
+    found = list(range(file_metadata.metadata.num_row_groups))
     for name, value in key.items():
-        ranges = known.ranges[name]
-        found = [n for n in found if (of := ranges[n]) is None or of[0] <= value <= of[1]]
+        ranges = file_metadata.ranges[name]
+        found = [n for n in found if (span := ranges[n]) is None or span[0] <= value <= span[1]]
     return found

@@ -18,7 +18,7 @@ from monitoring.history.levels import HOUR_MS, LEVELS, RAW, Level
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LevelRange:
     """A range `[from_ms, to_ms)` that is read from one level."""
 
     level: Level
@@ -30,42 +30,42 @@ TimesOf = Callable[[Level, int, int], np.ndarray]
 """The times in the ticks table of a level within `[from_ms, to_ms)`."""
 
 
-def cover(from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level) -> list[Part]:
+def choose_levels(from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level) -> list[LevelRange]:
     """The parts of a range, oldest first. A finer level is only asked for what coarser ones lack:
     its ticks are in many more files."""
-    parts: list[Part] = []
+    parts: list[LevelRange] = []
     rest = [(from_ms, to_ms)] if from_ms < to_ms else []
     for level in reversed(LEVELS[: LEVELS.index(coarsest) + 1]):
         left = []
         for start_ms, end_ms in rest:
             found = list(_ranges(level, times_of(level, start_ms, end_ms), start_ms, end_ms))
             parts += found
-            left += _between(found, start_ms, end_ms)
+            left += _missing_ranges(found, start_ms, end_ms)
         rest = left
     return sorted(parts, key=lambda part: part.from_ms)
 
 
 def add_coarser(
-    parts: Sequence[Part], from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level
-) -> list[Part]:
-    """The parts of `cover`, and parts of coarser levels for what these leave.
+    parts: Sequence[LevelRange], from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level
+) -> list[LevelRange]:
+    """The parts of `choose_levels`, and parts of coarser levels for what these leave.
 
     The first bucket of an added part can begin before it, and the last one end behind it.
     """
     found = list(parts)
     for level in LEVELS[LEVELS.index(coarsest) + 1 :]:
-        for start_ms, end_ms in _between(found, from_ms, to_ms):
+        for start_ms, end_ms in _missing_ranges(found, from_ms, to_ms):
             first_ms = start_ms // level.bucket_ms * level.bucket_ms
             last_ms = -(-end_ms // level.bucket_ms) * level.bucket_ms
             times = times_of(level, first_ms, last_ms)
             for part in _ranges(level, times, first_ms, last_ms):
-                inside = Part(level, max(part.from_ms, start_ms), min(part.to_ms, end_ms))
+                inside = LevelRange(level, max(part.from_ms, start_ms), min(part.to_ms, end_ms))
                 found.append(inside)
         found.sort(key=lambda part: part.from_ms)
     return found
 
 
-def _ranges(level: Level, times: np.ndarray, from_ms: int, to_ms: int) -> Sequence[Part]:
+def _ranges(level: Level, times: np.ndarray, from_ms: int, to_ms: int) -> Sequence[LevelRange]:
     """The ranges within `[from_ms, to_ms)` that the level has."""
     inside = times[(times >= from_ms) & (times + max(level.bucket_ms, 1) <= to_ms)]
     if not len(inside):
@@ -80,13 +80,13 @@ def _ranges(level: Level, times: np.ndarray, from_ms: int, to_ms: int) -> Sequen
         first_ms = -(-from_ms // level.bucket_ms) * level.bucket_ms
         last_ms = to_ms // level.bucket_ms * level.bucket_ms
     return [
-        Part(level, max(int(start), first_ms), min(int(end), last_ms))
+        LevelRange(level, max(int(start), first_ms), min(int(end), last_ms))
         for start, end in zip(starts, ends, strict=True)
     ]
 
 
-def _between(parts: Sequence[Part], from_ms: int, to_ms: int) -> list[tuple[int, int]]:
-    """What the parts leave of a range."""
+def _missing_ranges(parts: Sequence[LevelRange], from_ms: int, to_ms: int) -> list[tuple[int, int]]:
+    """The ranges within `[from_ms, to_ms)` that no part covers."""
     ends = [from_ms, *(part.to_ms for part in parts)]
     starts = [*(part.from_ms for part in parts), to_ms]
     return [(end, start) for end, start in zip(ends, starts, strict=True) if start > end]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history import live_ticks
-from monitoring.history.key_rows import of_key
+from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, RowKey, Table
 from monitoring.history.tick_encoder import TickEncoder
@@ -30,7 +30,7 @@ _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick'
 
 
 @dataclass
-class _Made:
+class _KeyRows:
     """The rows of one key from the ticks that began at `begin_ms` or later."""
 
     begin_ms: int
@@ -41,11 +41,11 @@ class _Made:
     last_start_ms: int = -1
 
 
-_made: OrderedDict[tuple[object, ...], _Made] = OrderedDict()
+_rows_by_key: OrderedDict[tuple[object, ...], _KeyRows] = OrderedDict()
 _lock = threading.Lock()
 
 
-def since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.Table, pa.Table]:
+def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.Table, pa.Table]:
     """The rows of the ticks table and of the key from `from_ms` on, and the row before them.
 
     The row before has the values of the first ticks, if nothing changed in them. Without Redis
@@ -54,37 +54,39 @@ def since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.Table,
     begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
     name = (slug, table.name, *key.values())
     with _lock:  # also so that charts of one page do not decode the same ticks at once
-        made = _made.pop(name, None)
-        if made is None or made.begin_ms > begin_ms:
-            made = _Made(begin_ms)
+        key_rows = _rows_by_key.pop(name, None)
+        if key_rows is None or key_rows.begin_ms > begin_ms:
+            key_rows = _KeyRows(begin_ms)
         try:
-            window = live_ticks.window(slug, _tables(table, key), made.begin_ms)
-            if made.window is not window:
-                made = _Made(begin_ms, window)
-            _continue(made, window, table, key)
+            window = live_ticks.window(slug, _tables(table, key), key_rows.begin_ms)
+            if key_rows.window is not window:
+                key_rows = _KeyRows(begin_ms, window)
+            _continue(key_rows, window, table, key)
         except StoreDown:
             pass
-        _made[name] = made
-        if len(_made) > _KEYS_MAX:
-            _made.popitem(last=False)
-        ticks = pa.concat_tables([RAW_TICKS.empty_table(), *made.ticks])
-        rows = pa.concat_tables([table.raw_schema.empty_table(), *made.rows])
+        _rows_by_key[name] = key_rows
+        if len(_rows_by_key) > _KEYS_MAX:
+            _rows_by_key.popitem(last=False)
+        ticks = pa.concat_tables([RAW_TICKS.empty_table(), *key_rows.ticks])
+        rows = pa.concat_tables([table.raw_schema.empty_table(), *key_rows.rows])
     return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
 
 
-def _continue(made: _Made, window: Window, table: Table, key: RowKey) -> None:
+def _continue(key_rows: _KeyRows, window: Window, table: Table, key: RowKey) -> None:
     """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
-    for tick in window.since(max(made.begin_ms, made.last_start_ms + 1)):
-        encoded = made.encoder.encode(_only(tick, key), table.name)
-        made.ticks.append(encoded[TICKS])
+    for tick in window.ticks_since(max(key_rows.begin_ms, key_rows.last_start_ms + 1)):
+        encoded = key_rows.encoder.encode(_for_key(tick, key), table.name)
+        key_rows.ticks.append(encoded[TICKS])
         if table.name in encoded:
-            made.rows.append(of_key(encoded[table.name], key))
-        made.last_start_ms = tick.start_ms
-    oldest_ms = made.last_start_ms - tick_stream.LIVE_MS
-    if oldest_ms > made.begin_ms:
-        made.begin_ms = oldest_ms
-        made.ticks = [one for one in made.ticks if one["at_ms"][0].as_py() >= oldest_ms]
-        made.rows = [_from_row_at(pa.concat_tables(made.rows), oldest_ms)] if made.rows else []
+            key_rows.rows.append(rows_of_key(encoded[table.name], key))
+        key_rows.last_start_ms = tick.start_ms
+    oldest_ms = key_rows.last_start_ms - tick_stream.LIVE_MS
+    if oldest_ms > key_rows.begin_ms:
+        key_rows.begin_ms = oldest_ms
+        key_rows.ticks = [one for one in key_rows.ticks if one["at_ms"][0].as_py() >= oldest_ms]
+        key_rows.rows = (
+            [_from_row_at(pa.concat_tables(key_rows.rows), oldest_ms)] if key_rows.rows else []
+        )
 
 
 def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
@@ -100,30 +102,32 @@ def _tables(table: Table, key: RowKey) -> tuple[str, ...]:
     return ("groups",) if "group" in key else ("partitions",)
 
 
-def _only(tick: Tick, key: RowKey) -> Tick:
+def _for_key(tick: Tick, key: RowKey) -> Tick:
     """The tick with the rows of the key's topic or group alone."""
     if "group" in key:
-        return replace(tick, groups=_named(tick.groups, "group", str(key["group"])))
+        return replace(tick, groups=_rows_of_name(tick.groups, "group", str(key["group"])))
     if "topic" in key:
-        return replace(tick, partitions=_named(tick.partitions, "topic", str(key["topic"])))
+        return replace(tick, partitions=_rows_of_name(tick.partitions, "topic", str(key["topic"])))
     return tick
 
 
-def _named(rows: pa.Table, column: str, name: str) -> pa.Table:
+def _rows_of_name(rows: pa.Table, column: str, name: str) -> pa.Table:
     """The rows with that name; names are looked for in the dictionary, which is short."""
-    of = rows[column].combine_chunks() if rows[column].num_chunks != 1 else rows[column].chunk(0)
-    code = of.dictionary.index(name).as_py() if len(of) else -1
-    found = rows.filter(pc.equal(of.indices, code)) if code >= 0 else rows.slice(0, 0)
+    names_column = (
+        rows[column].combine_chunks() if rows[column].num_chunks != 1 else rows[column].chunk(0)
+    )
+    code = names_column.dictionary.index(name).as_py() if len(names_column) else -1
+    found = rows.filter(pc.equal(names_column.indices, code)) if code >= 0 else rows.slice(0, 0)
     # The few rows still have the names of all topics and groups: an encoder would number them all.
-    for place, field in enumerate(found.schema):
+    for index, field in enumerate(found.schema):
         if pa.types.is_dictionary(field.type):
-            names = found.column(place).cast(field.type.value_type)
-            found = found.set_column(place, field, names.cast(field.type))
+            names = found.column(index).cast(field.type.value_type)
+            found = found.set_column(index, field, names.cast(field.type))
     return found
 
 
 def forget() -> None:
     """For tests: nothing is known."""
     with _lock:
-        _made.clear()
+        _rows_by_key.clear()
         live_ticks.forget()

@@ -37,9 +37,9 @@ class Window:
     is_cut: bool = False  # older ticks were dropped: there was no room for them
     held_bytes: int = 0
     _ticks: deque[Tick] = field(default_factory=deque)
-    _last_sum: int = 0  # of the newest tick's content: a Redis that was emptied has another
+    _last_checksum: int = 0  # of the newest tick's content: a Redis that was emptied has another
 
-    def take_new(self) -> bool:
+    def fetch_new(self) -> bool:
         """Add the newest ticks of Redis. Returns False if Redis does not have the ticks of before.
 
         Raises StoreDown.
@@ -51,13 +51,13 @@ class Window:
             content = zlib.crc32(fields[b"meta"], content)
             if is_same:
                 self._add(self._decoded(fields), content)
-            elif content != self._last_sum:
+            elif content != self._last_checksum:
                 return False
             is_same = True
             _drop_oldest()
         return is_same
 
-    def since(self, from_ms: int) -> Iterator[Tick]:
+    def ticks_since(self, from_ms: int) -> Iterator[Tick]:
         """The ticks that began at `from_ms` or later. Raises StoreDown."""
         if from_ms < self.begin_ms:
             for fields in tick_stream.entries(self.slug, from_ms, self.begin_ms):
@@ -74,10 +74,10 @@ class Window:
         while self._ticks and self._ticks[0].start_ms < self._ticks[-1].start_ms - LIVE_MS:
             self.drop_oldest()
 
-    def _add(self, tick: Tick, content_sum: int) -> None:
+    def _add(self, tick: Tick, checksum: int) -> None:
         self._ticks.append(tick)
         self.held_bytes += _bytes_of(tick)
-        self._last_sum = content_sum
+        self._last_checksum = checksum
 
     def _decoded(self, fields: Mapping[bytes, bytes]) -> Tick:
         tick = decode(fields, self.tables)
@@ -97,9 +97,9 @@ def window(slug: str, tables: Tables, begin_ms: int) -> Window:
     if found is None or (found.begin_ms > begin_ms and not found.is_cut):
         found = Window(slug, tables, begin_ms)
     _windows[name] = found  # the last one: used last
-    if not found.take_new():
+    if not found.fetch_new():
         found = _windows[name] = Window(slug, tables, begin_ms)
-        found.take_new()
+        found.fetch_new()
     found.drop_expired()
     return found
 

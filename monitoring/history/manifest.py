@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from monitoring.history.levels import LEVELS, Level
-from monitoring.history.root import Place, Root, cluster_folder, level_folder
+from monitoring.history.root import Root, SpanFolder, cluster_folder, level_folder
 from monitoring.history.size_cache import SizeCache
 
 _VERSION = 2
@@ -56,7 +56,7 @@ class Manifest:
         return max((file.max_at_ms for file in self.files), default=-1)
 
 
-Files = dict[Place, tuple[HistoryFile, ...]]
+Files = dict[SpanFolder, tuple[HistoryFile, ...]]
 """The files of several spans, the oldest span of a level first."""
 
 _parsed: SizeCache[Manifest] = SizeCache(_PARSED_BYTES_MAX)
@@ -84,51 +84,55 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
         raise ValueError(f"not a manifest: {error}") from error
 
 
-def load(root: Root, place: Place) -> Manifest:
+def load(root: Root, span_folder: SpanFolder) -> Manifest:
     """The current manifest of a span: the newest one that can be parsed."""
-    found = numbers(root.names(*place.folder))
+    found = numbers(root.names(*span_folder.folder))
     for number in found:
         try:
-            return Manifest(found[0], _files(root, place, number))
+            return Manifest(found[0], _files(root, span_folder, number))
         except (ValueError, FileNotFoundError):
             continue
     return Manifest(found[0] if found else 0, ())
 
 
-def _files(root: Root, place: Place, number: int) -> tuple[HistoryFile, ...]:
+def _files(root: Root, span_folder: SpanFolder, number: int) -> tuple[HistoryFile, ...]:
     """The files in a manifest. Raises ValueError or FileNotFoundError."""
 
     def make() -> tuple[Manifest, int]:
-        data = root.read(*place.folder, f"_manifest-{number}.json")
+        data = root.read(*span_folder.folder, f"_manifest-{number}.json")
         return parse_manifest(number, data), len(data)
 
-    path = root.path(*place.folder, f"_manifest-{number}.json")
+    path = root.path(*span_folder.folder, f"_manifest-{number}.json")
     return _parsed.get(root.stamp(path), make).files
 
 
-def replace(root: Root, place: Place, before: Manifest, files: list[HistoryFile]) -> None:
+def replace(
+    root: Root, span_folder: SpanFolder, before: Manifest, files: list[HistoryFile]
+) -> None:
     """Write the next manifest, with `files`; it replaces `before`.
 
     Raises FileExistsError if another writer has replaced `before` already.
     """
     number = before.number + 1
-    root.create(format_manifest(files), *place.folder, f"_manifest-{number}.json")
-    for old in numbers(root.names(*place.folder)):
+    root.create(format_manifest(files), *span_folder.folder, f"_manifest-{number}.json")
+    for old in numbers(root.names(*span_folder.folder)):
         if old <= number - _KEPT:
-            root.delete_file(*place.folder, f"_manifest-{old}.json")
+            root.delete_file(*span_folder.folder, f"_manifest-{old}.json")
 
 
-def places(root: Root, slug: str, level: Level) -> list[Place]:
+def span_folders(root: Root, slug: str, level: Level) -> list[SpanFolder]:
     """The spans of a level of a cluster that have a folder, oldest first."""
     names = root.names(cluster_folder(slug), level_folder(level))
     spans = sorted(name.removeprefix("span=") for name in names if name.startswith("span="))
-    return [Place(slug, level, span) for span in spans if level.is_span(span)]
+    return [SpanFolder(slug, level, span) for span in spans if level.is_span(span)]
 
 
 def files_of_cluster(root: Root, slug: str) -> Files:
     """The files of all levels of a cluster."""
     return {
-        place: load(root, place).files for level in LEVELS for place in places(root, slug, level)
+        span_folder: load(root, span_folder).files
+        for level in LEVELS
+        for span_folder in span_folders(root, slug, level)
     }
 
 

@@ -73,17 +73,17 @@ def partition_rows(
     last_end = last.reading("records", rows)
     has_ids = topic_id.known & last_id.known
     went_back = end.known & last_end.known & (end.numbers < last_end.numbers)
-    is_again = np.where(has_ids, topic_id.numbers != last_id.numbers, went_back)
-    is_new = (is_again | (rows < 0)) & (not step.is_first)
+    is_recreated = np.where(has_ids, topic_id.numbers != last_id.numbers, went_back)
+    is_new = (is_recreated | (rows < 0)) & (not step.is_first)
     is_same_leader = (leader.numbers == last.fact("leader", rows).numbers) | is_new
-    counted = {"records": _counted(end, last_end, last.is_known("records", rows), is_new, start)}
+    steps = {"records": _counter_step(end, last_end, last.is_known("records", rows), is_new, start)}
     for counter in ("bytes_in", "bytes_out"):
         now = Values.of_column(table[counter])
         before = last.reading(counter, rows).where(is_same_leader)
         was_known = last.is_known(counter, rows) & is_same_leader
-        counted[counter] = _counted(now, before, was_known, is_new, Values.unknown(len(keys)))
+        steps[counter] = _counter_step(now, before, was_known, is_new, Values.unknown(len(keys)))
         restarted = now.known & before.known & (now.numbers < before.numbers) & ~is_new
-        counted[counter].amount[restarted] = now.numbers[restarted]
+        steps[counter].amount[restarted] = now.numbers[restarted]
     return TickRows(
         table=PARTITIONS,
         keys=keys,
@@ -96,15 +96,15 @@ def partition_rows(
             "log_end_offset": end.or_last(last.fact("log_end_offset", rows)),
         },
         gauges={"size_bytes": Values.of_column(table["size_bytes"])},
-        state=EXISTS | bits_of(PARTITIONS, {name: c.now.known for name, c in counted.items()}),
-        amounts={name: c.amount for name, c in counted.items()},
-        rated=bits_of(PARTITIONS, {n: c.is_valid & step.is_rated for n, c in counted.items()}),
-        readings={name: c.now.or_last(c.base) for name, c in counted.items()},
+        state=EXISTS | bits_of(PARTITIONS, {name: c.now.known for name, c in steps.items()}),
+        amounts={name: c.amount for name, c in steps.items()},
+        rated=bits_of(PARTITIONS, {n: c.is_valid & step.is_rated for n, c in steps.items()}),
+        readings={name: c.now.or_last(c.base) for name, c in steps.items()},
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _CounterStep:
     """A counter's step; `is_valid`: it began at the tick before and the counter did not go back."""
 
     now: Values
@@ -113,13 +113,13 @@ class _Counted:
     is_valid: Flags
 
 
-def _counted(
+def _counter_step(
     now: Values, before: Values, was_known: Flags, is_new: Flags, start: Values
-) -> _Counted:
+) -> _CounterStep:
     """The growth since the last known reading; of what is new, since `start` (unknown = 0)."""
     base = Values(np.where(is_new, start.numbers, before.numbers), before.known | is_new)
     amount, is_valid = growth(now, base)
-    return _Counted(now, base, amount, is_valid & (was_known | is_new))
+    return _CounterStep(now, base, amount, is_valid & (was_known | is_new))
 
 
 def topic_rows(table: pa.Table, partitions: TickRows) -> TickRows:

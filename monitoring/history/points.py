@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitoring.history.bucket_values import Buckets, Floats, Values
+from monitoring.history.bucket_values import Buckets, BucketValues, Floats
 from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, MINUTE_MS, Level
 
 POINTS_MAX = 2000
@@ -46,8 +46,8 @@ def step_for(range_ms: int, points: int, interval_ms: int) -> int:
     """
     if not 2 <= points <= POINTS_MAX:
         raise ValueError(f"a chart has from 2 to {POINTS_MAX} points, not {points}")
-    least_ms = max(interval_ms, -(-range_ms // points))
-    return next((step for step in _STEPS_MS if step >= least_ms), least_ms)
+    step_min_ms = max(interval_ms, -(-range_ms // points))
+    return next((step for step in _STEPS_MS if step >= step_min_ms), step_min_ms)
 
 
 def level_for(step_ms: int) -> Level:
@@ -56,7 +56,12 @@ def level_for(step_ms: int) -> Level:
 
 
 def join(
-    parts: Sequence[tuple[Buckets, Values]], from_ms: int, to_ms: int, step_ms: int, *, rate: bool
+    parts: Sequence[tuple[Buckets, BucketValues]],
+    from_ms: int,
+    to_ms: int,
+    step_ms: int,
+    *,
+    rate: bool,
 ) -> Points:
     """The points of `[from_ms, to_ms)` from parts that do not overlap."""
     first = from_ms - from_ms % step_ms
@@ -97,9 +102,9 @@ def total(parts: Sequence[Points]) -> Points:
     first = parts[0]
     summed, known = np.zeros(len(first.at_ms)), np.zeros(len(first.at_ms), dtype=bool)
     for part in parts:
-        places = np.flatnonzero(~np.isnan(part.mean))
-        if len(places):
-            inside = slice(places[0], places[-1] + 1)
+        known_slots = np.flatnonzero(~np.isnan(part.mean))
+        if len(known_slots):
+            inside = slice(known_slots[0], known_slots[-1] + 1)
             summed[inside] += part.mean[inside]
             known[inside] = True
     unknown = np.full(len(first.at_ms), np.nan)

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.history import key_rows, level_choice, manifest
-from monitoring.history.level_choice import Part, TimesOf
+from monitoring.history.level_choice import LevelRange, TimesOf
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place, Root
+from monitoring.history.root import Root, SpanFolder
 from monitoring.history.size_cache import SizeCache
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TICKS, Table, schema_of
@@ -25,8 +25,8 @@ _ticks_of_files: SizeCache[pa.Table] = SizeCache(16 << 20)
 
 def files(
     root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
-) -> list[tuple[Place, HistoryFile]]:
-    """The files of a table that overlap the range, with their places, oldest span first.
+) -> list[tuple[SpanFolder, HistoryFile]]:
+    """The files of a table that overlap the range, with their folders, oldest span first.
 
     They can contain rows outside the range.
     """
@@ -36,10 +36,10 @@ def files(
 def locations(
     root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
 ) -> list[str]:
-    """The same files, by location for Spark: paths if the history is local, else URLs."""
+    """The locations of `files` for Spark: paths if the history is local, else URLs."""
     return [
-        root.location(*place.folder, file.name)
-        for place, file in _files(root, slug, level, table, from_ms, to_ms)
+        root.location(*span_folder.folder, file.name)
+        for span_folder, file in _files(root, slug, level, table, from_ms, to_ms)
     ]
 
 
@@ -47,8 +47,8 @@ def ticks(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> pa.T
     """The rows of the level's ticks table in the range, in the order of time."""
     schema = schema_of(TICKS, is_raw=level is RAW)
     tables = [
-        _ticks_of_file(root, root.path(*place.folder, file.name), schema)
-        for place, file in _files(root, slug, level, TICKS, from_ms, to_ms)
+        _ticks_of_file(root, root.path(*span_folder.folder, file.name), schema)
+        for span_folder, file in _files(root, slug, level, TICKS, from_ms, to_ms)
     ]
     rows = pa.concat_tables([schema.empty_table(), *tables])
     return _in_order(rows, from_ms, to_ms)
@@ -70,17 +70,17 @@ def _ticks_of_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
     return _ticks_of_files.get(root.stamp(path), make)
 
 
-def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
+def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[LevelRange]:
     """Which level is read for which part of the range (level_choice.py)."""
-    return level_choice.cover(from_ms, to_ms, _times_in(root, slug), coarsest)
+    return level_choice.choose_levels(from_ms, to_ms, _times_in(root, slug), coarsest)
 
 
 def parts_or_coarser(
     root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level
-) -> list[Part]:
-    """The same, with coarser levels for what the others do not have."""
+) -> list[LevelRange]:
+    """As `parts`, with levels coarser than `coarsest` for times that the others do not have."""
     times_of = _times_in(root, slug)
-    found = level_choice.cover(from_ms, to_ms, times_of, coarsest)
+    found = level_choice.choose_levels(from_ms, to_ms, times_of, coarsest)
     return level_choice.add_coarser(found, from_ms, to_ms, times_of, coarsest)
 
 
@@ -94,13 +94,13 @@ def _times_in(root: Root, slug: str) -> TimesOf:
 
 def _files(
     root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
-) -> Iterator[tuple[Place, HistoryFile]]:
-    for place in manifest.places(root, slug, level):
-        if place.end_ms <= from_ms or place.start_ms >= to_ms:
+) -> Iterator[tuple[SpanFolder, HistoryFile]]:
+    for span_folder in manifest.span_folders(root, slug, level):
+        if span_folder.end_ms <= from_ms or span_folder.start_ms >= to_ms:
             continue
-        for file in manifest.load(root, place).of(table):
+        for file in manifest.load(root, span_folder).of(table):
             if file.max_at_ms >= from_ms and file.min_at_ms < to_ms:
-                yield place, file
+                yield span_folder, file
 
 
 def rows(
@@ -123,7 +123,7 @@ def rows(
     ])  # fmt: skip
     wanted = list(dict.fromkeys(["at_ms", *columns]))
     read = [pa.schema([schema.field(name) for name in wanted]).empty_table()]
-    for place, file in _files(root, slug, level, table.name, from_ms, to_ms):
-        path = root.path(*place.folder, file.name)
+    for span_folder, file in _files(root, slug, level, table.name, from_ms, to_ms):
+        path = root.path(*span_folder.folder, file.name)
         read.append(key_rows.read(root, path, schema, key, wanted))
     return _in_order(pa.concat_tables(read), from_ms, to_ms).select(columns)

@@ -173,8 +173,8 @@ def level_folder(level: Level) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A folder of the history: one span of one level of one cluster."""
+class SpanFolder:
+    """The folder of one span of one level of one cluster."""
 
     slug: str
     level: Level

@@ -1,4 +1,4 @@
-"""The values of a subject over time: one question for every chart.
+"""The values of a topic, group, broker or cluster over time, for charts.
 
 The newest ticks come from the live window, all else from the files of the level that fits the
 length of a point (points.py), of a finer one where that level has nothing yet, or of a coarser one
@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history import bucket_values, key_rows, live_rows, points, reader, table_specs
-from monitoring.history.bucket_values import Buckets, Values
-from monitoring.history.level_choice import Part
+from monitoring.history.bucket_values import Buckets, BucketValues
+from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root import Root, current
@@ -28,7 +28,7 @@ COMPARE_MS = {"yesterday": 24 * 3_600_000, "week": 7 * 24 * 3_600_000}
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a chart is about: one key of one table."""
+    """The topic, group, broker or cluster of a chart: one key of one table."""
 
     table: Table
     key: tuple[str | int, ...] = ()
@@ -114,7 +114,10 @@ def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> S
 def read_all(
     slug: str, subjects: Sequence[Subject], measures: Sequence[str], over: Range
 ) -> list[Series]:
-    """The same for several subjects of one table; keys that begin alike are read at once."""
+    """As `read`, for several subjects of one table.
+
+    Those of one topic or group are read at once.
+    """
     if not subjects:
         return []
     table = subjects[0].table
@@ -136,7 +139,9 @@ def read_all(
     ]
 
 
-def _joined(parts: list[_Read], table: Table, measures: Sequence[str], over: Range) -> Series:
+def _joined(
+    parts: list[_ValuesOfPart], table: Table, measures: Sequence[str], over: Range
+) -> Series:
     to_ms = over.to_ms
     if over.is_open and parts and len(times := parts[-1].buckets.at_ms):
         to_ms = max(to_ms, int(times[-1]) + 1)
@@ -154,17 +159,17 @@ def _joined(parts: list[_Read], table: Table, measures: Sequence[str], over: Ran
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ValuesOfPart:
     """The values of one part of the range."""
 
     buckets: Buckets
-    values: dict[str, Values]
+    values: dict[str, BucketValues]
     gaps: tuple[Gap, ...]
 
 
 def _values(
     rows: pa.Table, table: Table, measures: Iterable[str], buckets: Buckets
-) -> dict[str, Values]:
+) -> dict[str, BucketValues]:
     return {
         name: bucket_values.rate(rows, table, name, buckets)
         if name in table.counters
@@ -178,28 +183,28 @@ def _stored(
     slug: str,
     subjects: Sequence[Subject],
     measures: Sequence[str],
-    part: Part,
+    part: LevelRange,
     step_ms: int,
-) -> list[_Read]:
+) -> list[_ValuesOfPart]:
     """A part from files. Rows count from the start of a portion, where each key has one."""
     level, table = part.level, subjects[0].table
     start_ms = part.from_ms - part.from_ms % level.portion_ms
     ticks = reader.ticks(root, slug, level, start_ms, part.to_ms)
-    of_part = Buckets.of_ticks(ticks) if level is RAW else Buckets.of_level(ticks)
+    buckets_of_part = Buckets.of_ticks(ticks) if level is RAW else Buckets.of_level(ticks)
     gaps = tuple(_gaps(ticks.filter(pc.field("at_ms") >= part.from_ms), level.bucket_ms))
     columns = _columns(table, measures, is_raw=level is RAW)
     found = []
     for rows in _rows(root, slug, subjects, part, start_ms, columns):
-        buckets, values = of_part, _values(rows, table, measures, of_part)
+        buckets, values = buckets_of_part, _values(rows, table, measures, buckets_of_part)
         if level.bucket_ms > step_ms:
             buckets, values = bucket_values.spread(buckets, values, level.bucket_ms, step_ms)
         inside = (buckets.at_ms >= part.from_ms) & (buckets.at_ms < part.to_ms)
         kept = Buckets(*(getattr(buckets, n)[inside] for n in Buckets.__slots__))
         cut = {
-            name: Values(*(getattr(of, n)[inside] for n in Values.__slots__))
-            for name, of in values.items()
+            name: BucketValues(*(getattr(each, n)[inside] for n in BucketValues.__slots__))
+            for name, each in values.items()
         }
-        found.append(_Read(kept, cut, gaps))
+        found.append(_ValuesOfPart(kept, cut, gaps))
     return found
 
 
@@ -207,7 +212,7 @@ def _rows(
     root: Root,
     slug: str,
     subjects: Sequence[Subject],
-    part: Part,
+    part: LevelRange,
     start_ms: int,
     columns: list[str],
 ) -> Iterable[pa.Table]:
@@ -224,7 +229,7 @@ def _rows(
     wanted = [*columns, *names]
     rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, wanted, shared)
     for subject in subjects:
-        yield key_rows.of_key(rows, subject.key_columns)
+        yield key_rows.rows_of_key(rows, subject.key_columns)
 
 
 def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str]:
@@ -237,12 +242,12 @@ def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str
     return found
 
 
-def _live(slug: str, subject: Subject, measures: Sequence[str], from_ms: int) -> _Read:
+def _live(slug: str, subject: Subject, measures: Sequence[str], from_ms: int) -> _ValuesOfPart:
     """The ticks of the live window from `from_ms` on."""
     table = subject.table
-    found, stored = live_rows.since(slug, table, subject.key_columns, from_ms)
+    found, stored = live_rows.rows_since(slug, table, subject.key_columns, from_ms)
     buckets = Buckets.of_ticks(found)
-    return _Read(buckets, _values(stored, table, measures, buckets), tuple(_gaps(found, 0)))
+    return _ValuesOfPart(buckets, _values(stored, table, measures, buckets), tuple(_gaps(found, 0)))
 
 
 def _gaps(ticks: pa.Table, bucket_ms: int) -> Iterable[Gap]:

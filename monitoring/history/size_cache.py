@@ -1,4 +1,4 @@
-"""A cache in memory with a limit in bytes; what was not used for longest goes first."""
+"""A cache in memory with a limit in bytes, which drops the least recently used values."""
 
 from __future__ import annotations
 

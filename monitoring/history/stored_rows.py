@@ -7,18 +7,18 @@ import pyarrow.parquet as pq
 
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
-from monitoring.history.root import Place, Root
+from monitoring.history.root import Root, SpanFolder
 from monitoring.history.table_specs import schema_of
 
 
 def files_of(
-    root: Root, place: Place, table: str, *, newest_first: bool = False
+    root: Root, span_folder: SpanFolder, table: str, *, newest_first: bool = False
 ) -> Iterator[pa.Table]:
     """The rows of each file of a table, oldest file first."""
-    schema = schema_of(table, is_raw=place.level is RAW)
-    files = sorted(manifest.load(root, place).of(table), key=lambda file: file.max_at_ms)
+    schema = schema_of(table, is_raw=span_folder.level is RAW)
+    files = sorted(manifest.load(root, span_folder).of(table), key=lambda file: file.max_at_ms)
     for file in reversed(files) if newest_first else files:
-        path = root.path(*place.folder, file.name)
+        path = root.path(*span_folder.folder, file.name)
         yield read_file(root, path, schema)
 
 

@@ -47,8 +47,8 @@ class KeyNames:
     def columns(self, table: Table, keys: Longs) -> dict[str, pa.Array]:
         """The key columns of a table."""
         found = {}
-        for place, name in reversed([*enumerate(table.keys)]):
-            part = partition_rows.number_of(keys) if place else keys
+        for position, name in reversed([*enumerate(table.keys)]):
+            part = partition_rows.number_of(keys) if position else keys
             codes = self._codes_of_key(name)
             found[name] = pa.array(part, pa.int32()) if codes is None else codes.to_column(part)
             keys = keys >> partition_rows.NUMBER_BITS
@@ -137,16 +137,16 @@ class TickEncoder:
         names, last = self._names, self._last
         read = group_rows.GroupTable(tick.groups, names.groups, names.topics)
 
-        def whole(rows: TickRows, before: TickRows) -> TickRows:
-            return rows if tick.groups_complete else group_rows.with_unread(rows, before)
+        def complete(rows: TickRows, before: TickRows) -> TickRows:
+            return rows if tick.groups_complete else group_rows.add_unread_groups(rows, before)
 
         partitions_before, topics_before = last[GROUP_PARTITIONS.name], last[GROUP_TOPICS.name]
         groups_before = last[GROUPS.name]
         partitions = group_rows.group_partition_rows(read, partitions_before, step)
-        yield whole(partitions, partitions_before)
-        yield whole(group_rows.group_topic_rows(read, partitions), topics_before)
+        yield complete(partitions, partitions_before)
+        yield complete(group_rows.group_topic_rows(read, partitions), topics_before)
         groups = group_rows.group_rows(read, partitions, names.states, groups_before)
-        yield whole(groups, groups_before)
+        yield complete(groups, groups_before)
 
     def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:
         """Set the last rows from the stored rows of an hour: of each table, file by file in order.
@@ -202,20 +202,20 @@ def changed_rows(
     is_rated: bool,
     is_complete: bool,
 ) -> pa.Table:
-    """The rows that differ from `last`, those of keys that are gone, and, if `is_complete`, all."""
+    """The rows that differ from `last`, those of keys that ended, and, if `is_complete`, all."""
     before = last.rows_of(rows.keys)
     changed = _changed(rows, last, before, is_rated)
     chosen = np.flatnonzero(changed | is_complete)
-    gone = np.flatnonzero((rows.rows_of(last.keys) < 0) & (last.state > 0))
+    ended = np.flatnonzero((rows.rows_of(last.keys) < 0) & (last.state > 0))
     written = _columns(rows, last, names, chosen, before[chosen], ~changed[chosen])
-    if len(gone):
-        written = pa.concat_tables([written, _gone(last, names, gone)])
+    if len(ended):
+        written = pa.concat_tables([written, _ended_rows(last, names, ended)])
     times = pa.array(np.full(len(written), at_ms, dtype=np.int64))
     return written.append_column("at_ms", times).select(rows.table.raw_schema.names)
 
 
 def _changed(rows: TickRows, last: TickRows, before: Longs, is_rated: bool) -> Flags:
-    """Whether a missing row would say something else (see table_specs.py)."""
+    """For each row whether it must be stored: a missing row means no change (table_specs.py)."""
     known = rows.state & ~1
     changed: Flags = (before < 0) | (rows.state != last.state_of(before))
     changed |= (rows.rated & known) != (known if is_rated else 0)
@@ -248,11 +248,11 @@ def _columns(
     return pa.table(columns, schema=_without_time(table.raw_schema))
 
 
-def _gone(last: TickRows, names: KeyNames, gone: Longs) -> pa.Table:
+def _ended_rows(last: TickRows, names: KeyNames, ended: Longs) -> pa.Table:
     """Rows for keys that do not exist any more."""
     none = np.zeros(len(last.keys), dtype=np.int64)
     unknown = Values.unknown(len(last.keys))
-    ended = TickRows(
+    ended_rows = TickRows(
         table=last.table,
         keys=last.keys,
         facts=last.facts,
@@ -261,7 +261,7 @@ def _gone(last: TickRows, names: KeyNames, gone: Longs) -> pa.Table:
         amounts=dict.fromkeys(last.table.counters, none),
         rated=none,
     )
-    return _columns(ended, last, names, gone, gone, np.zeros(len(gone), dtype=bool))
+    return _columns(ended_rows, last, names, ended, ended, np.zeros(len(ended), dtype=bool))
 
 
 def _without_time(schema: pa.Schema) -> pa.Schema:

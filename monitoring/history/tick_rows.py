@@ -50,9 +50,9 @@ class Codes:
 
     def to_column(self, codes: Longs) -> pa.Array:
         """The names of codes as a dictionary column; null for −1."""
-        used, places = np.unique(codes, return_inverse=True)
+        used, indices_of_used = np.unique(codes, return_inverse=True)
         names = [self.names[code] if code >= 0 else None for code in used.tolist()]
-        indices = pa.array(places.astype(np.int32), mask=codes < 0)
+        indices = pa.array(indices_of_used.astype(np.int32), mask=codes < 0)
         return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 

@@ -11,30 +11,32 @@ import pyarrow.fs as pafs
 
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
-from monitoring.history.root import Place, Root
+from monitoring.history.root import Root, SpanFolder
 
 _GRACE_MS = 15 * 60_000
 
 
 def delete_unlisted(root: Root, slug: str, now_ms: int) -> int:
-    """Delete files that no manifest lists and that are older than the grace time; how many."""
-    places = [place for level in LEVELS for place in manifest.places(root, slug, level)]
-    return sum(_delete_unlisted(root, place, now_ms) for place in places)
+    """Delete unlisted files that are older than the grace time; returns their number."""
+    span_folders = [
+        span_folder for level in LEVELS for span_folder in manifest.span_folders(root, slug, level)
+    ]
+    return sum(_delete_unlisted(root, span_folder, now_ms) for span_folder in span_folders)
 
 
-def _delete_unlisted(root: Root, place: Place, now_ms: int) -> int:
-    named = {file.name for file in manifest.load(root, place).files}
+def _delete_unlisted(root: Root, span_folder: SpanFolder, now_ms: int) -> int:
+    listed_names = {file.name for file in manifest.load(root, span_folder).files}
     deleted = newest_manifest_ms = 0
-    entries = root.entries(*place.folder)
+    entries = root.entries(*span_folder.folder)
     for entry in entries:
         if manifest.numbers([entry.base_name]):
             newest_manifest_ms = max(newest_manifest_ms, _modified_ms(entry))
-            named.add(entry.base_name)
+            listed_names.add(entry.base_name)
     for entry in entries:
-        if entry.base_name in named:
+        if entry.base_name in listed_names:
             continue
         if now_ms - max(newest_manifest_ms, _modified_ms(entry)) > _GRACE_MS:
-            root.delete_file(*place.folder, entry.base_name)
+            root.delete_file(*span_folder.folder, entry.base_name)
             deleted += 1
     return deleted
 

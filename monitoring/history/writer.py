@@ -18,13 +18,13 @@ from monitoring import redis_client, redis_keys
 from monitoring.history import manifest, stored_rows
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place, Root
+from monitoring.history.root import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS
 from monitoring.history.tick_encoder import TickEncoder
 from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone
-_TICKS_AT_ONCE, _TICKS_A_FILE = 20, 120
+_TICKS_PER_READ, _TICKS_PER_FILE = 20, 120
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
 # The encoder of each cluster, used under the lock of services.py.
@@ -32,12 +32,15 @@ _encoders: dict[str, TickEncoder] = {}
 
 
 def flush(root: Root, slug: str) -> int:
-    """Append the ticks that are not in the history yet; how many. Raises StoreDown or OSError."""
+    """Append the ticks that are not in the history yet; returns their number.
+
+    Raises StoreDown or OSError.
+    """
     after_ms = flushed_until_ms(root, slug)
     start, flushed = str(max(after_ms - _OVERLAP_MS, 0)), 0
     while True:
         with redis_client.guarded() as client:
-            found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
+            found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_PER_READ)
         entries = redis_client.stream_entries(found)
         if not entries:
             return flushed
@@ -48,29 +51,32 @@ def flush(root: Root, slug: str) -> int:
 
 def flushed_until_ms(root: Root, slug: str) -> int:
     """The time of the newest tick in the cluster's history; −1 = none."""
-    for place in reversed(manifest.places(root, slug, RAW)):
-        newest = manifest.load(root, place).max_at_ms()
+    for span_folder in reversed(manifest.span_folders(root, slug, RAW)):
+        newest = manifest.load(root, span_folder).max_at_ms()
         if newest >= 0:
             return newest
     return -1
 
 
 def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
-    """Write `ticks` (in order) as one file per hour and table, with the manifest; how many.
+    """Write `ticks` (in order) as one file per hour and table, with the manifest; returns
+    their number.
 
     Raises OSError.
     """
     encoder = _encoder(root, slug)
     written = 0
     try:
-        for span, of_span in groupby(ticks, key=lambda tick: RAW.span_of(tick.at_ms)):
-            place = Place(slug, RAW, span)
-            for tables, count in _tables(encoder, of_span):
-                files = [write_file(root, place, name, table) for name, table in tables.items()]
-                before = manifest.load(root, place)
+        for span, ticks_of_span in groupby(ticks, key=lambda tick: RAW.span_of(tick.at_ms)):
+            span_folder = SpanFolder(slug, RAW, span)
+            for tables, count in _tables(encoder, ticks_of_span):
+                files = [
+                    write_file(root, span_folder, name, table) for name, table in tables.items()
+                ]
+                before = manifest.load(root, span_folder)
                 names = {file.name for file in files}
                 kept = [file for file in before.files if file.name not in names]
-                manifest.replace(root, place, before, kept + files)
+                manifest.replace(root, span_folder, before, kept + files)
                 written += count
     except BaseException:
         _encoders.pop(slug, None)  # it may know ticks that are not in the manifest
@@ -87,11 +93,11 @@ def _tables(
     for count, tick in enumerate(ticks, start=1):
         for name, rows in encoder.encode(tick).items():
             parts.setdefault(name, []).append(rows)
-        if count % _TICKS_A_FILE == 0:
-            yield _joined(parts), _TICKS_A_FILE
+        if count % _TICKS_PER_FILE == 0:
+            yield _joined(parts), _TICKS_PER_FILE
             parts = {}
     if parts:
-        yield _joined(parts), count % _TICKS_A_FILE
+        yield _joined(parts), count % _TICKS_PER_FILE
 
 
 def _joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
@@ -118,14 +124,19 @@ def _ranks(column: pa.Array) -> np.ndarray:
 
 
 def write_file(
-    root: Root, place: Place, table: str, rows: pa.Table, mark: str = "", source_ticks: int = 0
+    root: Root,
+    span_folder: SpanFolder,
+    table: str,
+    rows: pa.Table,
+    mark: str = "",
+    source_ticks: int = 0,
 ) -> HistoryFile:
     """Write a Parquet file. The caller adds it to the manifest."""
     data = parquet(rows)
     times = rows["at_ms"].to_numpy()
     first, last = int(times.min()), int(times.max())
     name = f"{table}-{mark}{first}-{last}.parquet"
-    root.write(memoryview(data), *place.folder, name)
+    root.write(memoryview(data), *span_folder.folder, name)
     return HistoryFile(
         name=name,
         table=table,
@@ -155,8 +166,8 @@ def _encoder(root: Root, slug: str) -> TickEncoder:
 
 def _last_sample_ms(root: Root, slug: str) -> int:
     """The time of the newest tick that is no gap; −1 = none."""
-    for place in reversed(manifest.places(root, slug, RAW)):
-        for ticks in stored_rows.files_of(root, place, TICKS, newest_first=True):
+    for span_folder in reversed(manifest.span_folders(root, slug, RAW)):
+        for ticks in stored_rows.files_of(root, span_folder, TICKS, newest_first=True):
             times: list[int] = ticks.filter(pc.field("status") == "ok")["at_ms"].to_pylist()
             if times:
                 return max(times)
@@ -166,7 +177,7 @@ def _last_sample_ms(root: Root, slug: str) -> int:
 def _restored(root: Root, slug: str, last_at_ms: int) -> TickEncoder:
     encoder = TickEncoder()
     if last_at_ms >= 0:
-        place = Place(slug, RAW, RAW.span_of(last_at_ms))
-        stored = {name: stored_rows.files_of(root, place, name) for name in TABLES}
+        span_folder = SpanFolder(slug, RAW, RAW.span_of(last_at_ms))
+        stored = {name: stored_rows.files_of(root, span_folder, name) for name in TABLES}
         encoder.restore(stored, last_at_ms)
     return encoder

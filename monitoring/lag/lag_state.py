@@ -55,8 +55,8 @@ def lag_states(
     `at_ms` has their times. UNKNOWN (−1) = no commit, or the end is not known.
     """
     commit, end, now_ms = committed[-1], ends[-1], int(at_ms[-1])
-    seen = (committed >= 0) & (ends >= 0)
-    first = seen.argmax(axis=0)
+    is_observed = (committed >= 0) & (ends >= 0)
+    first = is_observed.argmax(axis=0)
     columns = np.arange(committed.shape[1])
     observed_ms = now_ms - at_ms[first]
     first_lag = lag_between(committed[first, columns], ends[first, columns])

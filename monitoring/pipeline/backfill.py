@@ -12,8 +12,11 @@ from monitoring.pipeline.models import PipelineState
 def start(cluster: Cluster, from_ms: int, to_ms: int) -> None:
     """Compute `[from_ms, to_ms)` again. Raises ValueError with a code: `running` if a back-fill
     runs, `no_ticks` if no raw ticks of the range are kept."""
-    places = manifest.places(current(), cluster.slug, RAW)
-    if not any(from_ms < place.end_ms and place.start_ms < to_ms for place in places):
+    span_folders = manifest.span_folders(current(), cluster.slug, RAW)
+    if not any(
+        from_ms < span_folder.end_ms and span_folder.start_ms < to_ms
+        for span_folder in span_folders
+    ):
         raise ValueError("no_ticks")
     PipelineState.objects.get_or_create(cluster=cluster)
     started = PipelineState.objects.filter(cluster=cluster, backfill_next_ms=None).update(

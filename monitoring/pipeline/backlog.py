@@ -9,7 +9,7 @@ from monitoring.pipeline.models import PipelineState
 
 LATE_HOURS = 3  # an hour that ended so long ago should have been computed
 _FREE_SHARE_MIN, _FREE_BYTES_MIN = 0.03, 2**30
-_SEEN_MS = HOUR_MS  # an older state says nothing of now
+_STATE_AGE_MAX_MS = HOUR_MS  # older states are ignored: the worker may not run any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Backlog:
 
 
 def current(now_ms: int) -> Backlog:
-    """The backlog of all clusters. A back-fill is none."""
-    states = list(PipelineState.objects.filter(seen_ms__gte=now_ms - _SEEN_MS))
+    """The backlog of all clusters. Jobs of a back-fill are not counted."""
+    states = list(PipelineState.objects.filter(seen_ms__gte=now_ms - _STATE_AGE_MAX_MS))
     ends = [row.oldest_waiting_ms + HOUR_MS for row in states if row.oldest_waiting_ms is not None]
     oldest_ms = min(ends, default=None)
     return Backlog(
@@ -36,7 +36,7 @@ def current(now_ms: int) -> Backlog:
 
 
 def _is_full(free: int | None, total: int | None) -> bool:
-    """Almost: a write fails soon."""
+    """Whether the next writes are likely to fail."""
     if free is None or not total:
         return False
     return free < _FREE_BYTES_MIN and free < _FREE_SHARE_MIN * total

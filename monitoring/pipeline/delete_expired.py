@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 
 from monitoring.history.levels import LEVELS, RAW
 from monitoring.history.manifest import Files
-from monitoring.history.root import Place, Root, cluster_folder
+from monitoring.history.root import Root, SpanFolder, cluster_folder
 from monitoring.pipeline import workspace
 from monitoring.pipeline.retention import kept_from_ms
 
@@ -22,29 +22,37 @@ UNFINISHED_FACTOR = 3
 _JOB_MS = 60 * 60_000  # longer than a job may take
 
 
-def expired(places: Collection[Place], rolled_up: Collection[int], now_ms: int) -> list[Place]:
-    """The places that are not kept any more. `rolled_up`: raw hours that the levels have."""
+def expired(
+    span_folders: Collection[SpanFolder], rolled_up: Collection[int], now_ms: int
+) -> list[SpanFolder]:
+    """The spans that are older than the retention.
+
+    `rolled_up`: the raw hours that coarser levels have.
+    """
     kept_ms = {level: kept_from_ms(level, now_ms) for level in LEVELS}
     unfinished_ms = now_ms - UNFINISHED_FACTOR * (now_ms - kept_ms[RAW])
-    newest_raw_ms = max((place.start_ms for place in places if place.level is RAW), default=-1)
+    newest_raw_ms = max(
+        (span_folder.start_ms for span_folder in span_folders if span_folder.level is RAW),
+        default=-1,
+    )
     found = []
-    for place in places:
-        limit_ms = kept_ms[place.level]
-        if place.level is RAW and place.start_ms not in rolled_up:
+    for span_folder in span_folders:
+        limit_ms = kept_ms[span_folder.level]
+        if span_folder.level is RAW and span_folder.start_ms not in rolled_up:
             limit_ms = unfinished_ms
-        is_newest_raw = place.level is RAW and place.start_ms == newest_raw_ms
-        if place.end_ms <= limit_ms and not is_newest_raw:
-            found.append(place)
+        is_newest_raw = span_folder.level is RAW and span_folder.start_ms == newest_raw_ms
+        if span_folder.end_ms <= limit_ms and not is_newest_raw:
+            found.append(span_folder)
     return found
 
 
 def delete_expired(
     root: Root, listed: Files, rolled_up: Collection[int], now_ms: int
-) -> list[Place]:
-    """Delete what `expired` says; the places."""
+) -> list[SpanFolder]:
+    """Delete the expired spans; returns them."""
     found = expired(list(listed), rolled_up, now_ms)
-    for place in found:
-        root.delete_folder(*place.folder)
+    for span_folder in found:
+        root.delete_folder(*span_folder.folder)
     return found
 
 

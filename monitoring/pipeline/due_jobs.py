@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 
 FLUSHED_MS, LATE_MS = 2 * 60_000, 10 * 60_000
 
@@ -56,13 +56,13 @@ class RollUpJob:
 class MergeJob:
     """Merge the files of `[start_ms, end_ms)` of a level into one for each table."""
 
-    place: Place
+    span_folder: SpanFolder
     start_ms: int
     end_ms: int
 
     @property
     def kind(self) -> str:
-        return f"merge_{self.place.level.name}"
+        return f"merge_{self.span_folder.level.name}"
 
 
 Job = RollUpJob | MergeJob
@@ -137,32 +137,40 @@ def rolled_up_hours(counts: TickCounts) -> set[int]:
 
 
 def merges(
-    files: Mapping[Place, Sequence[HistoryFile]], waiting: Sequence[RollUpJob], now_ms: int
+    files: Mapping[SpanFolder, Sequence[HistoryFile]], waiting: Sequence[RollUpJob], now_ms: int
 ) -> list[MergeJob]:
     """The merges that are due: a raw hour when it is rolled up and later ticks are there, a day of
     minutes or of hours, a month of hours, a year of days, when it is over and nothing of it waits.
 
     A chart of 90 days opens the files of all its days: a month of hours is one file in the end.
     """
-    newest_raw_ms = max((place.start_ms for place in files if place.level is RAW), default=-1)
+    newest_raw_ms = max(
+        (span_folder.start_ms for span_folder in files if span_folder.level is RAW), default=-1
+    )
     jobs = []
-    for place, listed in files.items():
-        for start_ms, end_ms in _portions(place, listed, now_ms):
-            if end_ms + LATE_MS > now_ms or (place.level is RAW and start_ms >= newest_raw_ms):
+    for span_folder, listed in files.items():
+        for start_ms, end_ms in _portions(span_folder, listed, now_ms):
+            if end_ms + LATE_MS > now_ms or (
+                span_folder.level is RAW and start_ms >= newest_raw_ms
+            ):
                 continue
             if any(job.start_ms < end_ms and job.end_ms > start_ms for job in waiting):
                 continue
-            jobs.append(MergeJob(place, start_ms, end_ms))
+            jobs.append(MergeJob(span_folder, start_ms, end_ms))
     return sorted(jobs, key=lambda job: job.start_ms)
 
 
-def _portions(place: Place, files: Sequence[HistoryFile], now_ms: int) -> list[tuple[int, int]]:
+def _portions(
+    span_folder: SpanFolder, files: Sequence[HistoryFile], now_ms: int
+) -> list[tuple[int, int]]:
     """The ranges of a span in which a table has more than one file."""
-    is_day = place.level is HOUR and place.end_ms + LATE_MS > now_ms
-    length_ms = DAY_MS if is_day else place.end_ms - place.start_ms
+    is_day = span_folder.level is HOUR and span_folder.end_ms + LATE_MS > now_ms
+    length_ms = DAY_MS if is_day else span_folder.end_ms - span_folder.start_ms
     count: dict[tuple[str, int], int] = {}
     for file in files:
-        portion = place.start_ms + bucket_start(file.min_at_ms - place.start_ms, length_ms)
+        portion = span_folder.start_ms + bucket_start(
+            file.min_at_ms - span_folder.start_ms, length_ms
+        )
         if file.max_at_ms < portion + length_ms:
             count[file.table, portion] = count.get((file.table, portion), 0) + 1
     starts = {portion for (_, portion), number in count.items() if number > 1}

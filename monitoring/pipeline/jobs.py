@@ -11,10 +11,10 @@ import pyarrow as pa
 from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 from monitoring.history.table_specs import LEVEL_TICKS, TABLES, TICKS
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
-from monitoring.pipeline.workspace import Finished, Workspace
+from monitoring.pipeline.workspace import FinishedFile, Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,13 +23,13 @@ _SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
 
 
 @dataclass
-class Done:
-    """What a job wrote."""
+class Written:
+    """The number of rows and bytes that a job wrote."""
 
     rows: int = 0
     bytes: int = 0
 
-    def add(self, files: Iterable[Finished]) -> None:
+    def add(self, files: Iterable[FinishedFile]) -> None:
         for finished in files:
             self.rows += finished.file.rows
             self.bytes += finished.file.bytes
@@ -39,27 +39,29 @@ class WrongRows(Exception):
     """Spark wrote another number of rows than it was given to merge."""
 
 
-def run(spark: SparkSession, space: Workspace, job: Job) -> Done:
+def run(spark: SparkSession, space: Workspace, job: Job) -> Written:
     """Do a job.
 
     Raises Spark's errors, OSError, WrongRows, and FileExistsError if another worker did the same.
     """
-    done = Done()
+    written = Written()
     if isinstance(job, MergeJob):
-        done.add(_merge(spark, space, job))
-        return done
+        written.add(_merge(spark, space, job))
+        return written
     for level in job.levels:
-        done.add(_roll_up(spark, space, job, level))
-    return done
+        written.add(_roll_up(spark, space, job, level))
+    return written
 
 
-def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level) -> list[Finished]:
+def _roll_up(
+    spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
+) -> list[FinishedFile]:
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
     from monitoring.spark.transforms.buckets import buckets_of
 
     root, slug, source = space.root, space.slug, _SOURCE[level]
-    place = Place(slug, level, level.span_of(job.start_ms))
-    before = manifest.load(root, place)
+    span_folder = SpanFolder(slug, level, level.span_of(job.start_ms))
+    before = manifest.load(root, span_folder)
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
     buckets = buckets_of(ticks, is_raw=source is RAW)
@@ -87,28 +89,28 @@ def _roll_up(spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
         ticks_of_file = own_ticks.file.source_ticks
         finished = space.spark_file(f"{level.name}-{table}", table, portion, ticks_of_file)
         added += [finished] if finished else []
-    _replace(space, place, before, job, added)
+    _replace(space, span_folder, before, job, added)
     return added
 
 
 def _replace(
     space: Workspace,
-    place: Place,
+    span_folder: SpanFolder,
     before: manifest.Manifest,
     job: RollUpJob,
-    added: list[Finished],
+    added: list[FinishedFile],
 ) -> None:
     """Publish the files in place of what the span has of the job's time, also in merged files."""
-    old = reader.ticks(space.root, space.slug, place.level, job.start_ms, job.end_ms)
+    old = reader.ticks(space.root, space.slug, span_folder.level, job.start_ms, job.end_ms)
     ticks = sum(old["samples"].to_pylist()) + sum(old["gaps"].to_pylist())
     replaced, rest = [], []
     for file in before.files:
         if file.max_at_ms >= job.start_ms and file.min_at_ms < job.end_ms:
             replaced.append(file)
             if file.min_at_ms < job.start_ms or file.max_at_ms >= job.end_ms:
-                kept = space.without(place, file, job.start_ms, job.end_ms, ticks)
+                kept = space.copy_without(span_folder, file, job.start_ms, job.end_ms, ticks)
                 rest += [kept] if kept else []
-    space.publish(place, before, replaced, [*added, *rest])
+    space.publish(span_folder, before, replaced, [*added, *rest])
 
 
 def _keep_repeated_until_ms(space: Workspace, job: RollUpJob, level: Level) -> int:
@@ -138,13 +140,13 @@ def coarser_ticks(ticks: pa.Table, source: Level, bucket_ms: int) -> pa.Table:
     return pa.Table.from_pylist(list(found.values()), schema=LEVEL_TICKS)
 
 
-def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finished]:
+def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[FinishedFile]:
     from monitoring.spark.jobs.roll_up import merge
 
-    root, place = space.root, job.place
-    before = manifest.load(root, place)
+    root, span_folder = space.root, job.span_folder
+    before = manifest.load(root, span_folder)
     removed: list[HistoryFile] = []
-    added: list[Finished] = []
+    added: list[FinishedFile] = []
     for table in (TICKS, *TABLES):
         files = [
             file
@@ -154,15 +156,15 @@ def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finishe
         if len(files) < 2:
             continue
         name = f"merge-{table}"
-        locations = [root.location(*place.folder, file.name) for file in files]
+        locations = [root.location(*span_folder.folder, file.name) for file in files]
         rows = sum(file.rows for file in files)
-        merge(spark, table, place.level is RAW, locations, rows, space.output(name))
+        merge(spark, table, span_folder.level is RAW, locations, rows, space.output(name))
         ticks = sum(file.source_ticks for file in files)
-        portion = RAW.span_of(job.start_ms) if place.level is not DAY else place.span
+        portion = RAW.span_of(job.start_ms) if span_folder.level is not DAY else span_folder.span
         finished = space.spark_file(name, table, portion, ticks)
         if finished is None or finished.file.rows != rows:
-            raise WrongRows(f"{table} of {place.folder}")
+            raise WrongRows(f"{table} of {span_folder.folder}")
         removed += files
         added.append(finished)
-    space.publish(place, before, removed, added)
+    space.publish(span_folder, before, removed, added)
     return added

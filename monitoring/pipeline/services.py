@@ -43,7 +43,9 @@ log = logging.getLogger(__name__)
 
 
 def run_next(cluster: Cluster) -> bool:
-    """Do the next job of a cluster, if one is due; whether more wait. Raises StoreDown.
+    """Do the next job of a cluster, if one is due; returns whether more wait.
+
+    Raises StoreDown.
 
     A job that fails is stored as a failed run and tried again later; the others go on.
     """
@@ -53,8 +55,8 @@ def run_next(cluster: Cluster) -> bool:
             return False
         with _renewed(key, holder):
             root = current()
-            _note_lost_worker(cluster)
-            due = _due(root, cluster)
+            _mark_lost_runs(cluster)
+            due = _due_jobs(root, cluster)
             is_answered = _run(root, cluster, due[0]) if due else True
             _store_state(root, cluster)
             return is_answered and len(due) > 1
@@ -84,7 +86,7 @@ def _roll_ups(root: Root, listed: Files, at_ms: int) -> list[RollUpJob]:
     return due_jobs.roll_ups(read_tick_counts(root, listed), kept, at_ms)
 
 
-def _note_lost_worker(cluster: Cluster) -> None:
+def _mark_lost_runs(cluster: Cluster) -> None:
     """Runs that are still running are those of a worker that ended: this one has the lock."""
     running = PipelineRun.objects.filter(cluster=cluster, state=RunState.RUNNING)
     lost = {"error": dumps(Reason("worker_lost"))}
@@ -92,7 +94,7 @@ def _note_lost_worker(cluster: Cluster) -> None:
     running.update(state=RunState.WAITING, **lost)
 
 
-def _due(root: Root, cluster: Cluster) -> list[Job]:
+def _due_jobs(root: Root, cluster: Cluster) -> list[Job]:
     """The jobs that may start now: what waits, then a back-fill, then merges."""
     at_ms = now_ms()
     listed = manifest.files_of_cluster(root, cluster.slug)
@@ -118,7 +120,7 @@ def _retried_later(cluster: Cluster, now: datetime) -> set[tuple[str, int]]:
 
 
 def _backfill_jobs(root: Root, listed: Files, cluster: Cluster, at_ms: int) -> list[RollUpJob]:
-    """What is left of the back-fill: hours that have raw ticks, and days behind their hours."""
+    """What is left of the back-fill: hours that have raw ticks, and days after their hours."""
     row = PipelineState.objects.filter(cluster=cluster).first()
     if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
         return []
@@ -127,20 +129,20 @@ def _backfill_jobs(root: Root, listed: Files, cluster: Cluster, at_ms: int) -> l
     left = [
         job
         for job in due_jobs.backfill(found, *range_ms, at_ms)
-        if _position(job) >= row.backfill_next_ms
+        if _backfill_position(job) >= row.backfill_next_ms
     ]
     if not left:
         _advance_backfill(cluster, row.backfill_next_ms, None)
     return left
 
 
-def _position(job: RollUpJob) -> int:
-    """Where a job is in a back-fill: a day is behind its last hour."""
+def _backfill_position(job: RollUpJob) -> int:
+    """The time by which a back-fill is ordered: a day comes after its last hour."""
     return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
 
 
 def _advance_backfill(cluster: Cluster, at_ms: int, next_ms: int | None) -> None:
-    """Go on behind `at_ms`, unless the back-fill was stopped or another one was started."""
+    """Go on after `at_ms`, unless the back-fill was stopped or another one was started."""
     rows = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__lte=at_ms)
     rows.filter(backfill_to_ms__gt=at_ms).update(backfill_next_ms=next_ms)
 
@@ -157,22 +159,22 @@ def _run(root: Root, cluster: Cluster, job: Job) -> bool:
     row.save(update_fields=["attempt"])
     started_s = time.monotonic()
     try:
-        done = _with_spark(root, cluster.slug, job)
+        written = _with_spark(root, cluster.slug, job)
     except Exception as error:
         row.state, row.error = _failure(error)
         log.warning("pipeline of %s, %s at %d: %s", cluster.slug, job.kind, job.start_ms, error)
     else:
-        row.state, row.rows, row.bytes, row.attempt = RunState.DONE, done.rows, done.bytes, 0
+        row.state, row.rows, row.bytes, row.attempt = RunState.DONE, written.rows, written.bytes, 0
     row.seconds = time.monotonic() - started_s
     row.save()
     if row.state == RunState.WAITING:
         return False
     if not isinstance(job, MergeJob):
-        _advance_backfill(cluster, _position(job), _position(job) + 1)
+        _advance_backfill(cluster, _backfill_position(job), _backfill_position(job) + 1)
     return True
 
 
-def _with_spark(root: Root, slug: str, job: Job) -> jobs.Done:
+def _with_spark(root: Root, slug: str, job: Job) -> jobs.Written:
     from monitoring.spark.config import from_settings
     from monitoring.spark.session import open_session
 

@@ -20,7 +20,7 @@ _COST_MS = 7 * DAY_MS  # the bytes a day are those of the last days
 def store(
     root: Root, cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int
 ) -> PipelineState:
-    """Store what the levels have; the row."""
+    """Store what the levels have; returns the stored row."""
     free, total = disk(root)
     hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
     values = {
@@ -38,7 +38,12 @@ def store(
 def level_figures(listed: Files, level: Level) -> dict[str, Any]:
     """The figures of a level; null where nothing is known. `last_ms`: the end of its newest
     bucket."""
-    files = [file for place, of in listed.items() if place.level is level for file in of]
+    files = [
+        file
+        for span_folder, of_span in listed.items()
+        if span_folder.level is level
+        for file in of_span
+    ]
     newest_ms = max((file.max_at_ms for file in files if file.table == TICKS), default=None)
     return {
         "last_ms": None if newest_ms is None else newest_ms + level.bucket_ms,

@@ -29,11 +29,15 @@ from monitoring.pipeline.due_jobs import TickCounts
 def read_tick_counts(root: Root, listed: Files) -> TickCounts:
     """The counts since the first day with raw ticks or minutes; older hours stay as they are."""
     raw: Counter[int] = Counter()
-    for place, of_place in listed.items():
-        if place.level is RAW:
-            raw[place.start_ms] += sum(file.rows for file in of_place if file.table == TICKS)
+    for span_folder, of_span in listed.items():
+        if span_folder.level is RAW:
+            raw[span_folder.start_ms] += sum(file.rows for file in of_span if file.table == TICKS)
     raw = +raw
-    starts = [place.start_ms for place, of in listed.items() if place.level is MINUTE and of]
+    starts = [
+        span_folder.start_ms
+        for span_folder, of_span in listed.items()
+        if span_folder.level is MINUTE and of_span
+    ]
     first_ms = bucket_start(min([*raw, *starts], default=0), DAY_MS)
     return TickCounts(
         raw,
@@ -47,29 +51,29 @@ def _ticks(root: Root, listed: Files, level: Level, first_ms: int) -> dict[int, 
     """Hour (of the day level: day) → ticks."""
     unit_ms = max(level.bucket_ms, HOUR_MS)
     found: Counter[int] = Counter()
-    for place, of_place in listed.items():
-        if place.level is level and place.end_ms > first_ms:
-            for file in of_place:
+    for span_folder, of_span in listed.items():
+        if span_folder.level is level and span_folder.end_ms > first_ms:
+            for file in of_span:
                 if file.table == TICKS and file.max_at_ms >= first_ms:
-                    path = root.path(*place.folder, file.name)
+                    path = root.path(*span_folder.folder, file.name)
                     found.update(_ticks_of(root, path, unit_ms))
     return dict(found)
 
 
 # A file of these levels is written once under its name, so its figures stay.
-_known: dict[tuple[str, int], dict[int, int]] = {}
-_KNOWN_MAX = 50_000
+_counts_of_files: dict[tuple[str, int], dict[int, int]] = {}
+_FILES_MAX = 50_000
 
 
 def _ticks_of(root: Root, path: str, unit_ms: int) -> dict[int, int]:
-    known = _known.get((path, unit_ms))
-    if known is not None:
-        return known
+    counted = _counts_of_files.get((path, unit_ms))
+    if counted is not None:
+        return counted
     rows = read_file(root, path, LEVEL_TICKS)
     counts = pc.add(rows["samples"], rows["gaps"]).to_pylist()
     found: Counter[int] = Counter()
     for at_ms, ticks in zip(rows["at_ms"].to_pylist(), counts, strict=True):
         found[bucket_start(at_ms, unit_ms)] += ticks
-    if len(_known) >= _KNOWN_MAX:
-        _known.clear()
-    return _known.setdefault((path, unit_ms), dict(found))
+    if len(_counts_of_files) >= _FILES_MAX:
+        _counts_of_files.clear()
+    return _counts_of_files.setdefault((path, unit_ms), dict(found))

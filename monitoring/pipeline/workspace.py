@@ -22,14 +22,14 @@ import pyarrow.parquet as pq
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile, Manifest
-from monitoring.history.root import Place, Root, cluster_folder
+from monitoring.history.root import Root, SpanFolder, cluster_folder
 from monitoring.history.table_specs import schema_of
 
 JOBS = "_jobs"
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedFile:
     """A complete file of a job: its path in the root, and its manifest entry."""
 
     path: tuple[str, ...]
@@ -52,7 +52,9 @@ class Workspace:
         """The location of a folder for Spark; it must not exist."""
         return self.root.location(*self.folder, name)
 
-    def spark_file(self, name: str, table: str, portion: str, source_ticks: int) -> Finished | None:
+    def spark_file(
+        self, name: str, table: str, portion: str, source_ticks: int
+    ) -> FinishedFile | None:
         """The one file that Spark wrote to `output(name)`; None if it has no rows."""
         folder = (*self.folder, name)
         entries = self.root.entries(*folder)
@@ -61,7 +63,7 @@ class Workspace:
             raise ValueError(f"Spark wrote {len(names)} files for {name}, not 1")
         return self._finished((*folder, names[0]), table, portion, source_ticks)
 
-    def ticks_file(self, rows: pa.Table, table: str, portion: str) -> Finished | None:
+    def ticks_file(self, rows: pa.Table, table: str, portion: str) -> FinishedFile | None:
         """A small table as a file."""
         path = (*self.folder, f"{table}-{uuid.uuid4().hex}.parquet")
         sink = pa.BufferOutputStream()
@@ -70,13 +72,13 @@ class Workspace:
         ticks = pc.sum(pc.add(rows["samples"], rows["gaps"])).as_py() or 0
         return self._finished(path, table, portion, ticks)
 
-    def without(
-        self, place: Place, file: HistoryFile, from_ms: int, to_ms: int, ticks: int
-    ) -> Finished | None:
+    def copy_without(
+        self, span_folder: SpanFolder, file: HistoryFile, from_ms: int, to_ms: int, ticks: int
+    ) -> FinishedFile | None:
         """A copy of a merged file without the rows in `[from_ms, to_ms)`, which are of `ticks`
         ticks."""
         path = (*self.folder, f"{file.table}-{uuid.uuid4().hex}.parquet")
-        schema = schema_of(file.table, is_raw=place.level is RAW)
+        schema = schema_of(file.table, is_raw=span_folder.level is RAW)
         plain = pa.schema(
             [(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in schema]
         )
@@ -84,7 +86,7 @@ class Workspace:
         filesystem = self.root.filesystem
         filesystem.create_dir(self.root.path(*self.folder))
         with (
-            filesystem.open_input_file(self.root.path(*place.folder, file.name)) as source,
+            filesystem.open_input_file(self.root.path(*span_folder.folder, file.name)) as source,
             filesystem.open_output_stream(self.root.path(*path)) as target,
             pq.ParquetWriter(target, plain, compression="zstd") as writer,
         ):
@@ -92,31 +94,31 @@ class Workspace:
                 kept = pa.table(batch).select(plain.names).filter(outside).cast(plain)
                 if len(kept):
                     writer.write_table(kept)
-        return self._finished(path, file.table, place.span, file.source_ticks - ticks)
+        return self._finished(path, file.table, span_folder.span, file.source_ticks - ticks)
 
     def publish(
         self,
-        place: Place,
+        span_folder: SpanFolder,
         before: Manifest,
         removed: Sequence[HistoryFile],
-        added: Sequence[Finished],
+        added: Sequence[FinishedFile],
     ) -> None:
         """Move the files to the span, then replace its manifest `before` once.
 
         Raises FileExistsError if another worker has replaced `before` already.
         """
         for finished in added:
-            self.root.move(finished.path, (*place.folder, finished.file.name))
+            self.root.move(finished.path, (*span_folder.folder, finished.file.name))
         if added:
-            self.root.sync_folder(*place.folder)
+            self.root.sync_folder(*span_folder.folder)
         names = {file.name for file in removed}
         kept = [file for file in before.files if file.name not in names]
-        manifest.replace(self.root, place, before, kept + [each.file for each in added])
-        self.root.sync_folder(*place.folder)
+        manifest.replace(self.root, span_folder, before, kept + [each.file for each in added])
+        self.root.sync_folder(*span_folder.folder)
 
     def _finished(
         self, path: tuple[str, ...], table: str, portion: str, source_ticks: int
-    ) -> Finished | None:
+    ) -> FinishedFile | None:
         location = self.root.path(*path)
         with self.root.filesystem.open_input_file(location) as stored:
             found = pq.ParquetFile(stored).metadata
@@ -133,7 +135,7 @@ class Workspace:
             bytes=size,
             source_ticks=source_ticks,
         )
-        return Finished(path, file)
+        return FinishedFile(path, file)
 
 
 def _times(found: pq.FileMetaData) -> tuple[int, int] | None:

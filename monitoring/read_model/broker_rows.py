@@ -10,9 +10,9 @@ from monitoring.read_model.tick_columns import TickColumns
 
 def broker_rows(columns: TickColumns, is_shown: np.ndarray) -> list[BrokerRow]:
     """One row per broker, by id; leaders and replicas are counted of the shown partitions."""
-    p = columns.partitions
-    leader_counts = _count_by_id(p.leader[is_shown])
-    replicas, rows = p.replicas()
+    partitions = columns.partitions
+    leader_counts = _count_by_id(partitions.leader[is_shown])
+    replicas, rows = partitions.replicas()
     replica_counts = _count_by_id(replicas[is_shown[rows]])
     return [
         _row(

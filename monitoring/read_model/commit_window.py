@@ -20,8 +20,8 @@ _PARTITION_BITS = 21
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """What the rows are: their group, topic and partition."""
+class GroupTableRows:
+    """The group, topic and partition of each row of a tick's group table."""
 
     groups: GroupColumns
     pair: np.ndarray
@@ -30,14 +30,14 @@ class Rows:
     partition: np.ndarray
 
     @classmethod
-    def of(cls, groups: GroupColumns) -> "Rows":
+    def of(cls, groups: GroupColumns) -> "GroupTableRows":
         counts = np.diff(groups.starts)
         pair = np.empty(len(groups.order), dtype=np.int64)
         pair[groups.order] = np.repeat(np.arange(len(counts)), counts)
         partition = pc.fill_null(groups.table["partition"], 0).to_numpy().astype(np.int64)
         return cls(groups, pair, groups.group[pair], groups.topic[pair], partition)
 
-    def equal(self, other: "Rows") -> bool:
+    def has_same_rows(self, other: "GroupTableRows") -> bool:
         return (
             self.groups.groups is other.groups.groups
             and self.groups.topics is other.groups.topics
@@ -46,7 +46,7 @@ class Rows:
             and np.array_equal(self.partition, other.partition)
         )
 
-    def rows_in(self, other: "Rows") -> tuple[np.ndarray, np.ndarray]:
+    def rows_in(self, other: "GroupTableRows") -> tuple[np.ndarray, np.ndarray]:
         """For each row its number in `other`, and whether it is there."""
         group = np.append(other.groups.groups.codes_in(self.groups.groups), -1)[other.group]
         topic = np.append(other.groups.topics.codes_in(self.groups.topics), -1)[other.topic]
@@ -63,9 +63,9 @@ class _Observation:
     committed: np.ndarray
     end: np.ndarray
 
-    def take(self, rows: np.ndarray, is_there: np.ndarray) -> "_Observation":
+    def take(self, rows: np.ndarray, exists: np.ndarray) -> "_Observation":
         committed, end = (
-            np.where(is_there, values[rows], lag_state.UNKNOWN)
+            np.where(exists, values[rows], lag_state.UNKNOWN)
             if len(values)
             else np.full(len(rows), -1)
             for values in (self.committed, self.end)
@@ -77,28 +77,28 @@ class _Observation:
 class CommitWindow:
     """The observations, the newest last; it is replaced with each tick."""
 
-    rows: Rows
+    rows: GroupTableRows
     observations: tuple[_Observation, ...]
 
     @classmethod
     def of(
         cls, groups: GroupColumns, at_ms: int, previous: "CommitWindow | None" = None
     ) -> "CommitWindow":
-        rows = Rows.of(groups)
+        rows = GroupTableRows.of(groups)
         # Copies: a view would keep the whole tick in memory.
         committed, end = (
             np.array(pc.fill_null(groups.table[name], lag_state.UNKNOWN), dtype=np.int64)
             for name in ("committed_offset", "log_end_offset")
         )
         newest = _Observation(at_ms, committed, end)
-        earlier = previous.kept(at_ms) if previous else ()
-        if previous is not None and earlier and not rows.equal(previous.rows):
-            places, is_there = rows.rows_in(previous.rows)
-            earlier = tuple(each.take(places, is_there) for each in earlier)
+        earlier = previous.recent_observations(at_ms) if previous else ()
+        if previous is not None and earlier and not rows.has_same_rows(previous.rows):
+            row_numbers, exists = rows.rows_in(previous.rows)
+            earlier = tuple(each.take(row_numbers, exists) for each in earlier)
         return cls(rows, (*earlier, newest))
 
-    def kept(self, at_ms: int) -> tuple[_Observation, ...]:
-        """The observations that stay when one of `at_ms` follows."""
+    def recent_observations(self, at_ms: int) -> tuple[_Observation, ...]:
+        """The observations that the window after this one has, which is of `at_ms`."""
         oldest_ms = at_ms - lag_state.OBSERVED_MS_MAX
         recent = [each for each in self.observations if oldest_ms <= each.at_ms < at_ms]
         if len(recent) > 1 and recent[-1].at_ms - recent[-2].at_ms < STEP_MS:

@@ -16,7 +16,7 @@ from monitoring.read_model.columns import Names, names
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
 
-_FACTS = ("state", "protocol_type", "coordinator", "members", "reported_at_ms")
+_GROUP_COLUMNS = ("state", "protocol_type", "coordinator", "members", "reported_at_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LagSums:
 
     @classmethod
     def of_rows(cls, table: pa.Table, is_partition: np.ndarray) -> "LagSums":
-        """One entry per row of a tick's group table; `is_partition`: the rows with a topic."""
+        """One entry for each row of a tick's group table; `is_partition`: the rows with a topic."""
         committed, is_committed = _integers(table["committed_offset"])
         end, has_end = _integers(table["log_end_offset"])
         known = has_lag(is_committed, has_end)
@@ -53,7 +53,7 @@ class LagSums:
             end_unknown=is_committed & ~has_end & is_partition,
         )
 
-    def by(self, codes: np.ndarray, n: int, mask: np.ndarray | None = None) -> "LagSums":
+    def sums_by(self, codes: np.ndarray, n: int, mask: np.ndarray | None = None) -> "LagSums":
         """The sums per code, of all entries or of those that `mask` selects."""
         selection = slice(None) if mask is None else mask
         codes = codes[selection]
@@ -78,7 +78,7 @@ class LagSums:
             ahead_by=int(self.ahead_by[code]),
         )
 
-    def lists(self) -> dict[str, list[int | None]]:
+    def value_lists(self) -> dict[str, list[int | None]]:
         """The values for the rows of pages (row_types.py), by column name."""
         lags = zip(self.lag.tolist(), self.known.tolist(), strict=True)
         columns: dict[str, list[int | None]] = {
@@ -119,12 +119,12 @@ class GroupColumns:
             table=table,
             groups=Names.of(group_names, previous.groups if previous else None),
             topics=Names.of(topic_names, previous.topics if previous else None),
-            facts=_first_of_each(table, group[firsts], firsts, len(group_names)),
+            facts=_first_row_of_each_group(table, group[firsts], firsts, len(group_names)),
             order=order,
             starts=np.append(starts, len(keys)),
             group=group[firsts],
             topic=topic[firsts],
-            sums=LagSums.of_rows(table, topic >= 0).by(pair, len(starts)),
+            sums=LagSums.of_rows(table, topic >= 0).sums_by(pair, len(starts)),
         )
 
     def pairs_of_group(self, code: int) -> np.ndarray:
@@ -137,12 +137,14 @@ class GroupColumns:
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
-def _first_of_each(table: pa.Table, group: np.ndarray, rows: np.ndarray, n: int) -> pa.Table:
+def _first_row_of_each_group(
+    table: pa.Table, group: np.ndarray, rows: np.ndarray, n: int
+) -> pa.Table:
     """For each group the facts in its first row; null if it has no row."""
     first = np.full(n, -1, dtype=np.int64)
     codes, indices = np.unique(group, return_index=True)
     first[codes] = rows[indices]
-    return table.select(list(_FACTS)).take(pa.array(first, mask=first < 0))
+    return table.select(list(_GROUP_COLUMNS)).take(pa.array(first, mask=first < 0))
 
 
 def _integers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:

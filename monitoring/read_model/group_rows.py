@@ -30,7 +30,7 @@ class GroupRows:
     @cached_property
     def sums(self) -> LagSums:
         groups = self.columns.groups
-        return groups.sums.by(groups.group, len(groups.groups.all), self.masks.pairs)
+        return groups.sums.sums_by(groups.group, len(groups.groups.all), self.masks.pairs)
 
     @cached_property
     def _topic_counts(self) -> np.ndarray:
@@ -43,7 +43,7 @@ class GroupRows:
         groups = self.columns.groups
         columns = {
             **groups.facts.take(pa.array(codes)).to_pydict(),
-            **self.sums.take(codes).lists(),
+            **self.sums.take(codes).value_lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
             "topics": self._topic_counts[codes].tolist(),
             **self._state_columns(codes),
@@ -61,7 +61,7 @@ class GroupRows:
         return {
             "lag_state": [row[0][0] if row else LagState.UNKNOWN for row in lag_states],
             "lag_states": lag_states,
-            "unread": list(map(integer, self._unread[codes])),
+            "uncommitted_records": list(map(integer, self._uncommitted_records[codes])),
             "consumed_rate": list(map(number, rates["consumed"])),
             "produced_rate": list(map(number, rates["produced"])),
         }
@@ -86,7 +86,7 @@ class GroupRows:
         }
 
     @cached_property
-    def _unread(self) -> np.ndarray:
+    def _uncommitted_records(self) -> np.ndarray:
         """Per group: the records in partitions without a commit; NaN if one is unknown."""
         commits = self.columns.commits
         wanted = ~commits.is_committed & (commits.rows.topic >= 0) & self.masks.rows
@@ -99,7 +99,7 @@ class GroupRows:
         codes = groups.group[pairs]
         columns = {
             **groups.facts.take(pa.array(codes)).to_pydict(),
-            **groups.sums.take(pairs).lists(),
+            **groups.sums.take(pairs).value_lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
             "lag_state": [LagState(code) for code in self._pair_states[pairs].tolist()],
         }

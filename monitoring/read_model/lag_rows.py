@@ -1,4 +1,4 @@
-"""The partitions of a group as rows, made when they are read: a page shows few of many. Pure."""
+"""The partitions of a group as rows, built when they are read: a page shows few of many. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import overload
@@ -13,11 +13,11 @@ from monitoring.read_model.columns import integer, number
 from monitoring.read_model.row_types import LagRow
 from monitoring.read_model.tick_columns import TickColumns
 
-_AT_ONCE = 1000
+_BATCH_ROWS = 1000  # built together when all are read
 
 
 class LagRows(Sequence[LagRow]):
-    """These rows of the tick's group table."""
+    """Rows of the tick's group table, by their indexes `rows`."""
 
     def __init__(self, columns: TickColumns, rows: np.ndarray) -> None:
         self._columns = columns
@@ -33,34 +33,36 @@ class LagRows(Sequence[LagRow]):
 
     def __getitem__(self, index: int | slice) -> LagRow | list[LagRow]:
         if isinstance(index, int):
-            return self._made(self._rows[[index]])[0]
-        return self._made(self._rows[index])
+            return self._build(self._rows[[index]])[0]
+        return self._build(self._rows[index])
 
     def __iter__(self) -> Iterator[LagRow]:
-        for start in range(0, len(self), _AT_ONCE):
-            yield from self[start : start + _AT_ONCE]
+        for start in range(0, len(self), _BATCH_ROWS):
+            yield from self[start : start + _BATCH_ROWS]
 
-    def _made(self, rows: np.ndarray) -> list[LagRow]:
+    def _build(self, rows: np.ndarray) -> list[LagRow]:
         table = with_lag(self._columns.groups.table.take(pa.array(rows)))
         stored = [name for name in LagRow.__slots__ if name in table.column_names]
         commits = self._columns.commits
-        unread = np.where(commits.is_committed[rows], np.nan, self._columns.records(rows))
+        uncommitted_records = np.where(
+            commits.is_committed[rows], np.nan, self._columns.records(rows)
+        )
         columns = {
             **table.select(stored).to_pydict(),
             "lag_state": [LagState(code) for code in commits.lag_states[rows].tolist()],
-            "unread": list(map(integer, unread)),
+            "uncommitted_records": list(map(integer, uncommitted_records)),
             "consumed_rate": list(map(number, commits.rates["consumed"][rows])),
             "produced_rate": list(map(number, commits.rates["produced"][rows])),
         }
         return list(map(LagRow, *(columns[name] for name in LagRow.__slots__)))
 
     def behind(self) -> "LagRows":
-        """Those that are not caught up."""
+        """The rows that are not caught up."""
         is_behind = self._columns.commits.lag_states[self._rows] != LagState.CAUGHT_UP
         return LagRows(self._columns, self._rows[is_behind])
 
     def sorted_by(self, key: str, is_descending: bool) -> "LagRows":
-        """In another order; equal rows stay as they are, and unknown values come last."""
+        """The rows in another order; unknown values come last."""
         values = self._sort_values(key)
         unknown = np.isnan(values)
         order = np.lexsort((-values if is_descending else values, unknown))

@@ -25,7 +25,7 @@ class Match(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundNames:
     """The codes of the first names, and the number of all that match."""
 
     codes: np.ndarray
@@ -45,7 +45,7 @@ def match_of(name: str, text: str) -> Match | None:
 
 def find(
     names: Names, shown: np.ndarray, in_trouble: np.ndarray, text: str, count_max: int
-) -> Found:
+) -> FoundNames:
     """The names with a true value in `shown` that contain the text."""
     codes = np.flatnonzero(shown & _mask(pc.match_substring, names.values, text))
     values = names.values.take(pa.array(codes))
@@ -58,7 +58,7 @@ def find(
     ):
         match[_mask(pc.match_substring_regex, values, regex)] = kind
     order = np.lexsort((names.rank[codes], ~in_trouble[codes], match))
-    return Found(codes[order[:count_max]], len(codes))
+    return FoundNames(codes[order[:count_max]], len(codes))
 
 
 def _mask(match: object, values: pa.Array, pattern: str) -> np.ndarray:

@@ -36,12 +36,12 @@ class PartialSum:
         return self.value is not None and (self.missing > 0 or self.has_unseen_parts)
 
     @property
-    def whole(self) -> int | None:
+    def as_integer(self) -> int | None:
         """The value as an integer, for storage; None if it is unknown."""
         return None if self.value is None else int(self.value)
 
     @property
-    def complete(self) -> float | None:
+    def value_if_complete(self) -> float | None:
         """The value, if no part is missing."""
         return None if self.is_partial else self.value
 
@@ -50,12 +50,12 @@ class PartialSum:
         """A text about the missing parts; empty if there are none."""
         sentences = []
         if self.missing:
-            sentences.append(self._missing() % {"n": self.missing, "of": self.total})
+            sentences.append(self._missing_sentence() % {"n": self.missing, "of": self.total})
         if self.has_unseen_parts:
             sentences.append(_("Groups of coordinators that do not answer are not included."))
         return " ".join(sentences)
 
-    def _missing(self) -> str:
+    def _missing_sentence(self) -> str:
         if self.unit == "replicas":
             return ngettext(
                 "%(n)d of %(of)d replicas is not known.",

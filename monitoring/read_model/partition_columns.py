@@ -109,9 +109,9 @@ class PartitionColumns:
     def records(self, topic: np.ndarray, partition: np.ndarray) -> Floats:
         """End offset − start offset of these partitions; NaN = unknown."""
         keys = (self.topic << _PARTITION_BITS) + self.partition
-        rows, is_there = find(keys, (topic << _PARTITION_BITS) + partition)
+        rows, exists = find(keys, (topic << _PARTITION_BITS) + partition)
         counts = (self.end - self.start)[rows] if len(keys) else np.full(len(topic), np.nan)
-        return np.where(is_there, counts, np.nan)
+        return np.where(exists, counts, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,34 +133,40 @@ class TopicColumns:
     has_newer_records: np.ndarray  # of one of the partitions
 
     @classmethod
-    def of(cls, p: PartitionColumns, growth: dict[str, Floats]) -> "TopicColumns":
-        n = len(p.topics.all)
+    def of(cls, partitions: PartitionColumns, growth: dict[str, Floats]) -> "TopicColumns":
+        n = len(partitions.topics.all)
         replication = np.zeros(n, dtype=np.int64)
-        np.maximum.at(replication, p.topic, p.replica_count)
+        np.maximum.at(replication, partitions.topic, partitions.replica_count)
         last_record_ms = np.full(n, np.nan)
-        np.fmax.at(last_record_ms, p.topic, p.last_record_ms)
+        np.fmax.at(last_record_ms, partitions.topic, partitions.last_record_ms)
         return cls(
-            names=p.topics.all,
-            partitions=counts(np.ones(len(p.topic), bool), p.topic, n),
+            names=partitions.topics.all,
+            partitions=counts(np.ones(len(partitions.topic), bool), partitions.topic, n),
             replication=replication,
-            offsets=Sums.by_code(p.end - p.start, p.topic, n),
-            size=Sums.by_code(p.size, p.topic, n),
-            disk=_disk(p, n),
-            messages_rate=Sums.by_code(growth["end"], p.topic, n),
-            bytes_in_rate=Sums.by_code(growth["bytes_in"], p.topic, n),
-            bytes_out_rate=Sums.by_code(growth["bytes_out"], p.topic, n),
-            under_replicated=counts(p.isr_count < p.replica_count, p.topic, n),
-            offline=counts(p.leader < 0, p.topic, n),
+            offsets=Sums.by_code(partitions.end - partitions.start, partitions.topic, n),
+            size=Sums.by_code(partitions.size, partitions.topic, n),
+            disk=_disk(partitions, n),
+            messages_rate=Sums.by_code(growth["end"], partitions.topic, n),
+            bytes_in_rate=Sums.by_code(growth["bytes_in"], partitions.topic, n),
+            bytes_out_rate=Sums.by_code(growth["bytes_out"], partitions.topic, n),
+            under_replicated=counts(
+                partitions.isr_count < partitions.replica_count, partitions.topic, n
+            ),
+            offline=counts(partitions.leader < 0, partitions.topic, n),
             last_record_ms=last_record_ms,
-            has_newer_records=counts(p.has_newer_records, p.topic, n) > 0,
+            has_newer_records=counts(partitions.has_newer_records, partitions.topic, n) > 0,
         )
 
 
-def _disk(p: PartitionColumns, n: int) -> Sums:
+def _disk(partitions: PartitionColumns, n: int) -> Sums:
     """The size of all replicas, with replicas as parts of the sums."""
-    size = Sums.by_code(p.replicas_size, p.topic, n).values
-    total = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64)
-    known = np.bincount(p.topic, weights=p.replicas_known, minlength=n).astype(np.int64)
+    size = Sums.by_code(partitions.replicas_size, partitions.topic, n).values
+    total = np.bincount(partitions.topic, weights=partitions.replica_count, minlength=n).astype(
+        np.int64
+    )
+    known = np.bincount(partitions.topic, weights=partitions.replicas_known, minlength=n).astype(
+        np.int64
+    )
     return Sums(size, np.maximum(total - known, 0), total, "replicas")
 
 

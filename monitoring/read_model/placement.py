@@ -24,16 +24,16 @@ class Placement:
     leader_skew: Floats
 
     @classmethod
-    def of(cls, p: PartitionColumns, brokers: int) -> "Placement":
-        n = len(p.topics.all)
-        replicas, rows = p.replicas()
-        topic, count = _per_broker(p.topic[rows], replicas)
-        is_led = p.leader >= 0
-        led_topic, led = _per_broker(p.topic[is_led], p.leader[is_led])
+    def of(cls, partitions: PartitionColumns, brokers: int) -> "Placement":
+        n = len(partitions.topics.all)
+        replicas, rows = partitions.replicas()
+        topic, count = _per_broker(partitions.topic[rows], replicas)
+        is_led = partitions.leader >= 0
+        led_topic, led = _per_broker(partitions.topic[is_led], partitions.leader[is_led])
         holders = np.bincount(topic, minlength=n).astype(float)
         holders[holders == 0] = np.nan
         share = np.ceil(np.bincount(topic, weights=count, minlength=n) / holders)
-        led_share = np.ceil(np.bincount(p.topic, minlength=n) / holders)
+        led_share = np.ceil(np.bincount(partitions.topic, minlength=n) / holders)
         return cls(
             spread=np.minimum(1.0, holders / brokers) if brokers else holders * np.nan,
             skew=np.bincount(topic[count > share[topic]], minlength=n) / holders,

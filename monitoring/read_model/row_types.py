@@ -168,7 +168,7 @@ class TopicRow:
 
     @property
     def spread(self) -> float | None:
-        """A ratio, as are skew and leader skew (placement.py)."""
+        """The share of the cluster's brokers that have a replica of the topic (placement.py)."""
         return number(self._details.placement.spread[self._code])
 
     @property
@@ -224,8 +224,8 @@ class PartitionRow:
 class GroupRow:
     """One group. `lag` is the sum of the known lags, None if none is known; `not_committed` and
     `end_unknown` count partitions that are not included, `ahead` those that count as 0 since their
-    commits are beyond their ends, by `ahead_by` offsets in total. `unread` = the records in the
-    partitions without a commit, None if that is unknown for one of them.
+    commits are beyond their ends, by `ahead_by` offsets in total. `uncommitted_records`
+    = the records in the partitions without a commit, None if that is unknown for one of them.
 
     `lag_state` is the state of its worst partition, `lag_states` counts its partitions by
     state, the worst first (monitoring/lag/lag_state.py). Rates are per second, of the last
@@ -247,7 +247,7 @@ class GroupRow:
     ahead_by: int
     not_committed: int
     end_unknown: int
-    unread: int | None
+    uncommitted_records: int | None
     lag_state: LagState
     lag_states: tuple[tuple[LagState, int], ...]
     consumed_rate: float | None
@@ -300,7 +300,8 @@ class TopicOfGroupRow:
 class LagRow:
     """A partition that a group reads; `lag_note` explains a missing or negative lag.
 
-    `unread` = the records in it if it was never committed. `lag_state` and rates as in GroupRow.
+    `uncommitted_records` = the records in it if it was never committed. `lag_state` and
+    rates as in GroupRow.
     """
 
     group: str
@@ -313,7 +314,7 @@ class LagRow:
     member_id: str | None
     client_id: str | None
     member_host: str | None
-    unread: int | None
+    uncommitted_records: int | None
     lag_state: LagState
     consumed_rate: float | None
     produced_rate: float | None

@@ -364,7 +364,7 @@ class Snapshot:
     def _lag(self) -> PartialSum:
         """The total lag of all groups."""
         sums = self._group_rows.sums
-        total = sums.by(np.zeros(len(sums.lag), dtype=np.int64), 1)
+        total = sums.sums_by(np.zeros(len(sums.lag), dtype=np.int64), 1)
         return replace(total[0], has_unseen_parts=not self.tick.groups_complete)
 
 

@@ -48,7 +48,7 @@ def committed_batches(data: memoryview, aborted: Sequence[AbortedTransaction]) -
             yield Batch(header, content)
 
 
-def cut(data: memoryview, end: int) -> tuple[memoryview, int | None]:
+def batches_before(data: memoryview, end: int) -> tuple[memoryview, int | None]:
     """The complete batches in `data` that begin before the offset `end`, and the offset after them.
 
     The offset is None if there are none. Raises ValueError as `committed_batches`.

@@ -52,7 +52,7 @@ class ExpressionInvalid(Exception):
 
 
 class _Path(NamedTuple):
-    """A variable with what is at the end of `steps`; with `member`, whether that is there."""
+    """A variable: the value at the end of `steps` or, with `member`, whether it has this member."""
 
     variable: str
     steps: tuple[str, ...]
@@ -60,21 +60,21 @@ class _Path(NamedTuple):
 
 
 class Expression:
-    """See the module."""
+    """A compiled expression; `accepts` evaluates it for a record."""
 
     def __init__(self, source: str) -> None:
         """Raises ExpressionInvalid."""
         try:
-            self._whole = cel.compile(source)
+            self._original = cel.compile(source)
         except ValueError as error:
-            raise ExpressionInvalid(_described(str(error))) from error
+            raise ExpressionInvalid(_error_text(str(error))) from error
         self.texts = _required_texts(source)
-        self._execute = self._whole.execute
-        self._variables: Callable[[RecordRow], dict[str, Any]] = _whole
+        self._execute = self._original.execute
+        self._variables: Callable[[RecordRow], dict[str, Any]] = _record_variables
         rewriting = _Rewriting()
         with contextlib.suppress(ValueError):
             self._execute = cel.compile(rewriting.rewritten(source)).execute
-            self._variables = _at_paths(rewriting.paths)
+            self._variables = _variables_at_paths(rewriting.paths)
 
     def accepts(self, row: RecordRow) -> bool:
         """Whether the expression is true. Raises one of EVALUATION_ERRORS if it fails on this
@@ -84,7 +84,7 @@ class Expression:
     def failure(self, row: RecordRow) -> str:
         """Why `accepts` fails on a record, in the names that the expression has."""
         try:
-            self._whole.execute(_whole(row))
+            self._original.execute(_record_variables(row))
         except KeyError as error:
             return f"no field {error}"
         except EVALUATION_ERRORS as error:
@@ -92,7 +92,7 @@ class Expression:
         return ""
 
 
-def _described(message: str) -> str:
+def _error_text(message: str) -> str:
     """The first error of the library's message with its column, without the grammar's terms."""
     error = _ERROR.search(message)
     if error is None:
@@ -140,12 +140,17 @@ class _Rewriting:
         return self._variables[token[0]]
 
 
-def _at_paths(fields: Mapping[str, Sequence[_Path]]) -> Callable[[RecordRow], dict[str, Any]]:
-    """What gives the variables of a rewritten expression; a record may have nothing for some."""
+def _variables_at_paths(
+    fields: Mapping[str, Sequence[_Path]],
+) -> Callable[[RecordRow], dict[str, Any]]:
+    """A function from a record to the variables of a rewritten expression.
+
+    A variable is missing if the record has nothing at its path.
+    """
     fields_read = [(_FIELDS[name], paths) for name, paths in fields.items()]
 
     def variables(row: RecordRow) -> dict[str, Any]:
-        given = {}
+        values = {}
         for read, paths in fields_read:
             field = read(row)
             for variable, steps, member in paths:
@@ -156,15 +161,15 @@ def _at_paths(fields: Mapping[str, Sequence[_Path]]) -> Callable[[RecordRow], di
                 except (KeyError, TypeError):  # no such member, or no object
                     continue
                 if member is None:
-                    given[variable] = found
+                    values[variable] = found
                 elif isinstance(found, dict):
-                    given[variable] = member in found
-        return given
+                    values[variable] = member in found
+        return values
 
     return variables
 
 
-def _whole(row: RecordRow) -> dict[str, Any]:
+def _record_variables(row: RecordRow) -> dict[str, Any]:
     return {"record": {name: read(row) for name, read in _FIELDS.items()}}
 
 
@@ -202,7 +207,7 @@ def _conjuncts(source: str) -> list[str]:
     return [*parts, source[start:]]
 
 
-def _parsed(data: bytes | None) -> Any:
+def _json_or_text(data: bytes | None) -> Any:
     """JSON where it is JSON, else the text; null = None."""
     if data and data[0] in _JSON_STARTS:
         try:
@@ -222,8 +227,8 @@ _FIELDS: dict[str, Callable[[RecordRow], Any]] = {
     "partition": lambda row: row.partition,
     "offset": lambda row: row.offset,
     "timestampMs": lambda row: row.timestamp_ms,
-    "key": lambda row: _parsed(row.key),
-    "value": lambda row: _parsed(row.value),
+    "key": lambda row: _json_or_text(row.key),
+    "value": lambda row: _json_or_text(row.value),
     "keyAsText": lambda row: _text(row.key),
     "valueAsText": lambda row: _text(row.value),
     "headers": lambda row: {name: _text(value) for name, value in row.headers},

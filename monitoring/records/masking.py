@@ -84,7 +84,7 @@ def _mask_value(value: bytes, path: Sequence[str], is_protobuf: bool) -> bytes:
     if not path:
         return MASK_BYTES
     try:
-        tree = json.loads(value, parse_float=_exact)
+        tree = json.loads(value, parse_float=_exact_float)
         if not isinstance(tree, dict | list):
             return MASK_BYTES
         return json.dumps(_masked(tree, path, is_protobuf), ensure_ascii=False).encode()
@@ -93,7 +93,7 @@ def _mask_value(value: bytes, path: Sequence[str], is_protobuf: bool) -> bytes:
         return MASK_BYTES
 
 
-def _exact(literal: str) -> float:
+def _exact_float(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number) or Decimal(repr(number)) != Decimal(literal):
         raise ValueError("the number has more digits than a float holds")
@@ -121,9 +121,9 @@ def _members(node: dict[str, Any], name: str, is_protobuf: bool) -> list[str]:
     """The members of this name; for Protobuf, `user_id` and `userId` are one name."""
     if not is_protobuf:
         return [name] if name in node else []
-    wanted = _without_case(name)
-    return [each for each in node if _without_case(each) == wanted]
+    wanted = _normalized_name(name)
+    return [each for each in node if _normalized_name(each) == wanted]
 
 
-def _without_case(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return name.replace("_", "").lower()

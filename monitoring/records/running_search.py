@@ -1,8 +1,8 @@
 """Starts a search in a process of its own, and receives its events.
 
-A search may scan in two processes while there are two cores for each that runs (scan_pool.py); it
-is told when that changes. So no search waits for another one, and two processes of one scan only
-where cores are free.
+A search may scan in two processes while the machine has two cores for each running search
+(scan_pool.py). When searches start or end, a message to each search says whether this holds. So no
+search waits for another one.
 """
 
 import contextlib
@@ -60,7 +60,7 @@ class RunningSearch:
         self._is_stopped = False
         with _running_lock:
             _running.add(self)
-            _share_cores()
+            _announce_cores()
 
     def events(self) -> Iterator[Event]:
         """Matches and progress until the search ends; the last event has `SearchProgress.end`.
@@ -83,7 +83,7 @@ class RunningSearch:
             self._is_stopped = True
         with _running_lock:
             _running.discard(self)
-            _share_cores()
+            _announce_cores()
         self._process.kill()
         self._process.wait()
         self._connection.close()
@@ -112,13 +112,13 @@ class RunningSearch:
     def _end_and_explain(self) -> Reason:
         self._process.kill()  # no effect if it has ended
         code = self._process.wait()
-        how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        ending = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         if not self._is_stopped:
-            logger.warning("a search ended its process: %s", how)
-        return Reason("decoder_died", how=how)
+            logger.warning("a search ended its process: %s", ending)
+        return Reason("decoder_died", how=ending)
 
 
-def _share_cores() -> None:
+def _announce_cores() -> None:
     """Tell each search whether it may use a second core."""
     may_use_two = 2 * len(_running) <= len(os.sched_getaffinity(0))
     for search in _running:

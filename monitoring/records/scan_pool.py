@@ -32,7 +32,7 @@ class ScanPool:
 
     def __init__(self, scanner: WindowScanner, *, with_helpers: bool = False) -> None:
         self.may_use_two = False  # set by another thread
-        self._own = scanner
+        self._in_thread = scanner
         self._first: _Scanner = _Helper(scanner) if with_helpers else scanner
         self._resting: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
         self.size = 1 + len(self._resting)
@@ -45,18 +45,18 @@ class ScanPool:
         if self.may_use_two and self._resting:
             self._free.put_nowait(self._resting.pop())
         scanner = await self._free.get()
-        given_back: _Scanner | None = scanner
+        returned: _Scanner | None = scanner
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
         except Unreadable:  # a thread replaces the first helper that dies, nothing a second one
-            given_back = None if self._first is self._own else self._own
-            self._first = self._own
+            returned = None if self._first is self._in_thread else self._in_thread
+            self._first = self._in_thread
             raise
         finally:
-            if given_back is not None:
-                is_used = given_back is self._first or self.may_use_two
-                (self._free.put_nowait if is_used else self._resting.append)(given_back)
+            if returned is not None:
+                is_used = returned is self._first or self.may_use_two
+                (self._free.put_nowait if is_used else self._resting.append)(returned)
 
     def close(self) -> None:
         """Do not wait for scans."""

@@ -1,8 +1,8 @@
 """A search over the records of a topic: reads, filters, and reports matches and progress.
 
-It runs in a process of its own (search_process.py). Lanes take windows of offsets in turn, one more
-than there are scanners (scan_pool.py): one fetches while the others' records are scanned. Matches
-are sent in the order of the fetches.
+It runs in a process of its own (search_process.py). Several tasks take windows of offsets in
+turn, one more than there are scanners (scan_pool.py): one fetches while the others' records are
+scanned. Matches are sent in the order of the fetches.
 
 A search with `follows` goes on with the records that are written after it began, until a limit.
 One with `is_export` never leaves out a match: the next one continues at `SearchProgress.positions`.
@@ -38,8 +38,8 @@ from monitoring.schema_registry_settings import RegistrySettings
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
-_FOLLOW_S = 0.5  # between two looks for new records
-_FOLLOWED_ROWS_MAX = 100  # of one look; a browser cannot show more
+_FOLLOW_S = 0.5  # between two reads of new records
+_FOLLOWED_ROWS_MAX = 100  # of one read; a browser cannot show more
 
 # Why a search ended.
 COMPLETE, LIMIT, TIME, BYTES = "complete", "limit", "time", "bytes"
@@ -133,7 +133,7 @@ class Search:
                 channel.close()
         all_read = self._progress.offsets >= self._progress.offsets_total
         is_cut = self._is_full and not (all_read and self._sent_all)
-        self._report(self._end() or (LIMIT if is_cut else COMPLETE))
+        self._report(self._end_reason() or (LIMIT if is_cut else COMPLETE))
 
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
@@ -147,11 +147,11 @@ class Search:
         return SearchWindows(spans, newest_first, self._window_bytes)
 
     async def _read_windows(self) -> None:
-        await asyncio.gather(*(self._lane() for _ in range(1 + self.pool.size)))
+        await asyncio.gather(*(self._read_next_windows() for _ in range(1 + self.pool.size)))
 
     async def _follow(self) -> None:
         """Search new records until a limit; a cluster that does not answer is asked again."""
-        while not self._end():
+        while not self._end_reason():
             await asyncio.sleep(_FOLLOW_S)
             self._rows_left = _FOLLOWED_ROWS_MAX
             try:
@@ -170,9 +170,9 @@ class Search:
     async def _new_spans(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
         metadata = await self._find_leaders()
-        reads = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
-        rows = reads.metadata.spans.get(self._request.topic, range(0))
-        ends = reads.log_end[rows.start : rows.stop].tolist()
+        answers = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
+        rows = answers.metadata.spans.get(self._request.topic, range(0))
+        ends = answers.log_end[rows.start : rows.stop].tolist()
         positions = self._progress.positions
         return {
             number: range(positions.get(number, 0), end)
@@ -180,22 +180,22 @@ class Search:
             if number in positions or self._request.follows_new_partitions
         }
 
-    async def _lane(self) -> None:
-        while not self._end():
+    async def _read_next_windows(self) -> None:
+        while not self._end_reason():
             if self._is_full and self._request.is_export:
                 return
             window = self._windows.take(finish_round=self._is_full)
             if window is None:
                 if self._is_full or not self._windows.offsets_left:
                     return
-                await asyncio.sleep(0.001)  # another lane has the last window
+                await asyncio.sleep(0.001)  # another task has the last window
                 continue
             try:
-                await self._read(window)
+                await self._read_window(window)
             except (GatewayError, *scan.DAMAGED) as error:
-                self._drop(window, error)
+                self._drop_window(window, error)
 
-    def _drop(self, window: Window, error: Exception) -> None:
+    def _drop_window(self, window: Window, error: Exception) -> None:
         self._windows.drop(window)
         why: str = Reason("does_not_parse", why=str(error))
         if isinstance(error, GatewayError):
@@ -203,7 +203,7 @@ class Search:
         unread = {**self._progress.unread, window.partition: why}
         self._progress = replace(self._progress, unread=unread)
 
-    async def _read(self, window: Window) -> None:
+    async def _read_window(self, window: Window) -> None:
         """Read a window by as many Fetches as it takes."""
         address = self._leaders.get(window.partition)
         if address is None:
@@ -212,7 +212,7 @@ class Search:
         at = window.first
         while at < window.end:
             fetched = await self._fetch(address, window.partition, at)
-            records, after = batches.cut(fetched.records, window.end)
+            records, after = batches.batches_before(fetched.records, window.end)
             if after is None:  # the last stable offset, or compaction left no more records
                 break
             pieces.append(fetched._replace(records=records))
@@ -220,7 +220,7 @@ class Search:
         size_bytes = sum(len(piece.records) for piece in pieces)
         is_open = self._request.follows and at < window.end  # of a transaction that goes on
         self._windows.finish(window, size_bytes)
-        await self._scan(window, pieces, at if is_open else window.end)
+        await self._scan_window(window, pieces, at if is_open else window.end)
 
     async def _fetch(
         self, address: tuple[str, int], partition: int, offset: int
@@ -240,27 +240,29 @@ class Search:
             raise GatewayError(Reason("kafka_error", error=fetched.error))
         return fetched
 
-    async def _scan(
+    async def _scan_window(
         self, window: Window, pieces: list[fetch.FetchedRecords], position: int
     ) -> None:
-        """Scan a window; what it has is taken in the order of the fetches, whoever is first."""
+        """Scan a window; its matches are added in the order of the fetches, not of the scans."""
         before, self._newest = self._newest, asyncio.Event()
         taken = self._newest
         try:
-            scanned = await self.pool.scan(window, pieces) if self._takes_more else None
+            scanned = await self.pool.scan(window, pieces) if self._wants_more else None
         finally:
             await before.wait()
             taken.set()  # whoever waits for it goes on after this function
-        if scanned is not None and self._takes_more:
-            self._take(window, scanned, sum(len(each.records) for each in pieces), position)
+        if scanned is not None and self._wants_more:
+            self._add_matches(window, scanned, sum(len(each.records) for each in pieces), position)
 
     @property
-    def _takes_more(self) -> bool:
-        return not (self._end() or (self._request.is_export and self._is_full))
+    def _wants_more(self) -> bool:
+        return not (self._end_reason() or (self._request.is_export and self._is_full))
 
-    def _take(self, window: Window, scanned: Scanned, size_bytes: int, position: int) -> None:
+    def _add_matches(
+        self, window: Window, scanned: Scanned, size_bytes: int, position: int
+    ) -> None:
         found = scanned.rows
-        rows = self._within_limit(found)
+        rows = self._limited(found)
         self._sent_all &= len(rows) == len(found)
         if self._request.is_export and len(rows) < len(found):
             position = rows[-1].offset + 1
@@ -285,8 +287,8 @@ class Search:
         if rows or time.monotonic() - self._reported_s > _PROGRESS_S:
             self._report()
 
-    def _within_limit(self, found: list[RecordRow]) -> list[RecordRow]:
-        """Those of a window's matches that are sent, in the order of the search."""
+    def _limited(self, found: list[RecordRow]) -> list[RecordRow]:
+        """The matches of a window that are sent, in the order of the search."""
         request = self._request
         if request.follows:
             rows = found[max(0, len(found) - self._rows_left) :]
@@ -310,7 +312,7 @@ class Search:
         enough = self._progress.matched >= self._request.matches_max
         return enough or self._matched_bytes > self._request.matched_bytes_max
 
-    def _end(self) -> str:
+    def _end_reason(self) -> str:
         request, progress = self._request, self._progress
         if time.monotonic() - self._started_s > request.seconds_max:
             return TIME

@@ -27,7 +27,7 @@ class Window:
 
 
 class SearchWindows:
-    """The windows that are left."""
+    """The windows that are not read yet."""
 
     def __init__(
         self, spans: Mapping[int, range], newest_first: bool, window_bytes: int = WINDOW_BYTES
@@ -46,7 +46,7 @@ class SearchWindows:
         return sum(map(len, self._left.values()))
 
     def take(self, *, finish_round: bool = False) -> Window | None:
-        """The next window; its partition has no other one meanwhile. None: no partition is free.
+        """The next window; None if each partition has a window that is not finished.
 
         With `finish_round` only partitions that had fewer windows than others.
         """

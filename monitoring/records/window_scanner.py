@@ -85,7 +85,7 @@ class WindowScanner:
 
     def _decoded(self, row: RecordRow) -> RecordRow:
         assert self._decoder is not None
-        row = self._decoder.decoded(row)
+        row = self._decoder.decode(row)
         notes = (row.key_schema, row.value_schema)
         problem = next((note.problem for note in notes if note and note.problem), "")
         if problem:

@@ -15,7 +15,7 @@ Chart = dict[str, Any]
 _POINTS_MAX = 2000  # a longer series is a bug
 
 
-def of_throughput_and_lag(
+def throughput_and_lag_charts(
     tables: Mapping[str, pa.Table], figures: Mapping[str, Any]
 ) -> dict[str, Chart]:
     """Charts by name: messages, bytes, lag."""

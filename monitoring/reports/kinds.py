@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitoring.redis_client import StoreDown
-from monitoring.reports.charts import Chart, of_throughput_and_lag
+from monitoring.reports.charts import Chart, throughput_and_lag_charts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,12 +56,12 @@ def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
 def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
-    from monitoring.reports.report_input import parts_of
+    from monitoring.reports.report_input import report_parts
     from monitoring.spark.jobs.throughput_and_lag import Request, run
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
     _store_newest_samples(report)
-    parts = parts_of(report.cluster.slug, from_ms, to_ms)
+    parts = report_parts(report.cluster.slug, from_ms, to_ms)
     return run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
 
 
@@ -81,6 +81,6 @@ KINDS = {
     THROUGHPUT_AND_LAG: ReportKind(
         stages=("samples", "topics", "topic_series", "groups", "group_series"),
         compute=_throughput_and_lag,
-        charts=of_throughput_and_lag,
+        charts=throughput_and_lag_charts,
     )
 }

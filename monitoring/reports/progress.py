@@ -27,7 +27,7 @@ class ReportProgress:
         self._stage = 0
         self.percent = 0
 
-    def enter(self, stage: int) -> int:
+    def start_stage(self, stage: int) -> int:
         """Stage number `stage` (from 0) begins."""
         self._stage = stage
         return self._raise_to(stage / self._stages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitoring.history import reader
-from monitoring.history.level_choice import Part as Covered
+from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import level_for
 from monitoring.history.root import Root, current
@@ -15,22 +15,23 @@ from monitoring.spark.transforms.buckets import buckets_of
 _TABLES = (TOPICS.name, GROUPS.name, GROUP_TOPICS.name)
 
 
-def parts_of(slug: str, from_ms: int, to_ms: int) -> list[Part]:
+def report_parts(slug: str, from_ms: int, to_ms: int) -> list[Part]:
     """The parts of the range, oldest first. Raises OSError if the history is not available."""
     root, coarsest = current(), level_for(bucket_ms_for(from_ms, to_ms))
     return [
-        _part(root, slug, covered) for covered in reader.parts(root, slug, from_ms, to_ms, coarsest)
+        _part(root, slug, level_range)
+        for level_range in reader.parts(root, slug, from_ms, to_ms, coarsest)
     ]
 
 
-def _part(root: Root, slug: str, covered: Covered) -> Part:
-    level, to_ms = covered.level, covered.to_ms
-    start_ms = covered.from_ms - covered.from_ms % level.portion_ms
+def _part(root: Root, slug: str, level_range: LevelRange) -> Part:
+    level, to_ms = level_range.level, level_range.to_ms
+    start_ms = level_range.from_ms - level_range.from_ms % level.portion_ms
     ticks = reader.ticks(root, slug, level, start_ms, to_ms)
     range_ms = start_ms, to_ms
     return Part(
         is_raw=level is RAW,
-        from_ms=covered.from_ms,
+        from_ms=level_range.from_ms,
         to_ms=to_ms,
         buckets=buckets_of(ticks, is_raw=level is RAW),
         files={name: reader.locations(root, slug, level, name, *range_ms) for name in _TABLES},

@@ -114,9 +114,9 @@ def remove(report_id: uuid.UUID) -> None:
     shutil.rmtree(root() / str(report_id), ignore_errors=True)
 
 
-def names() -> list[uuid.UUID]:
+def stored_ids() -> list[uuid.UUID]:
     """The ids of the reports that have a folder."""
-    return [name for path in _entries() if (name := _report_id(path.name))]
+    return [found for path in _entries() if (found := _report_id(path.name))]
 
 
 def remove_temporary_folders(made_before_s: float) -> None:

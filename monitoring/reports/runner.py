@@ -72,10 +72,10 @@ class Attempt:
             self.cancelled.set()
             raise Cancelled
 
-    def enter(self, stage: int) -> None:
+    def start_stage(self, stage: int) -> None:
         """Stage number `stage` begins."""
         self.spark_is_busy.clear()
-        self.write(stage=self._kind.stages[stage], progress=self.progress.enter(stage))
+        self.write(stage=self._kind.stages[stage], progress=self.progress.start_stage(stage))
 
     def on_spark_progress(
         self,
@@ -195,7 +195,7 @@ def _compute_now(attempt: Attempt) -> Outcome:
         spark.registerProgressHandler(attempt.on_spark_progress)  # type: ignore[arg-type]
         try:
             with attempt.monitored(spark, tag):
-                return KINDS[report.kind].compute(spark, report, attempt.enter)
+                return KINDS[report.kind].compute(spark, report, attempt.start_stage)
         except PySparkException as error:
             if attempt.cancelled.is_set():
                 raise Cancelled from None

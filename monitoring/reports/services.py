@@ -67,7 +67,7 @@ def start(
     return report
 
 
-def of_cluster(cluster: Cluster, scope: Scope) -> list[Report]:
+def reports_of_cluster(cluster: Cluster, scope: Scope) -> list[Report]:
     """The reports of a cluster that contain only data within the scope, newest first."""
     rows = Report.objects.filter(cluster=cluster).select_related("created_by")
     return [report for report in rows[:KEPT_MAX] if scope.contains(report.scope)]
@@ -107,7 +107,7 @@ def delete(report: Report) -> None:
 
 def delete_orphans() -> None:
     """Delete results without a report (their cluster was removed), and old temporary folders."""
-    stored = result_files.names()  # before the query: a folder is never older than its row
+    stored = result_files.stored_ids()  # before the query: a folder is never older than its row
     kept = set(Report.objects.filter(pk__in=stored).values_list("pk", flat=True)) if stored else ()
     for report_id in stored:
         if report_id not in kept:

@@ -79,8 +79,8 @@ class Reading:
     apis: Mapping[str, ApiCounters]
 
 
-def reading(samples: Iterable[Sample], at_ms: int) -> Reading:
-    """Without APIs if the samples are not those of a broker."""
+def parse_reading(samples: Iterable[Sample], at_ms: int) -> Reading:
+    """The reading of a broker's samples; it has no APIs if they are of something else."""
     apis: dict[str, ApiCounters] = {}
     started_at_ms = None
     has_errors = False
@@ -92,14 +92,16 @@ def reading(samples: Iterable[Sample], at_ms: int) -> Reading:
         if name == _START:
             started_at_ms = round(value * 1000)
         elif name.startswith(_REQUESTS) and (api := labels.get("request")):
-            _take(apis.setdefault(api, ApiCounters()), name.removeprefix(_REQUESTS), labels, value)
+            _add_sample(
+                apis.setdefault(api, ApiCounters()), name.removeprefix(_REQUESTS), labels, value
+            )
     for counters in apis.values():
         if has_errors:
             counters.errors = counters.errors or 0.0
     return Reading(at_ms, started_at_ms, apis)
 
 
-def _take(counters: ApiCounters, name: str, labels: Mapping[str, str], value: float) -> None:
+def _add_sample(counters: ApiCounters, name: str, labels: Mapping[str, str], value: float) -> None:
     """Kafka's counters of requests are by version, those of errors by code."""
     if name == "requests_total":
         counters.requests = (counters.requests or 0.0) + value
@@ -108,10 +110,10 @@ def _take(counters: ApiCounters, name: str, labels: Mapping[str, str], value: fl
     for key, prefix in (*PARTS.items(), ("", _BYTES)):
         if name.startswith(prefix):
             values = counters.times_ms[key] if key else counters.size_bytes
-            _take_value(values, name.removeprefix(prefix), labels, value)
+            _add_value(values, name.removeprefix(prefix), labels, value)
 
 
-def _take_value(values: Distribution, suffix: str, labels: Mapping[str, str], value: float) -> None:
+def _add_value(values: Distribution, suffix: str, labels: Mapping[str, str], value: float) -> None:
     if suffix in ("_count", "_count_total"):
         values.count = value
     elif suffix == "_sum":

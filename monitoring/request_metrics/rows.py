@@ -54,8 +54,8 @@ class Figures:
         return None if self.from_ms is None else (self.at_ms - self.from_ms) / 1000
 
 
-def figures(now: Reading, before: Reading | None) -> Figures:
-    """Of the time between the readings; without `before`, since the broker's start."""
+def figures_between(now: Reading, before: Reading | None) -> Figures:
+    """The figures of the time between the readings; without `before`, since the broker's start."""
     if before is not None and (before.at_ms >= now.at_ms or _is_restarted(before, now)):
         before = None
     from_ms = now.started_at_ms if before is None else before.at_ms
@@ -81,8 +81,8 @@ def _is_restarted(before: Reading, now: Reading) -> bool:
 def _between(before: ApiCounters, now: ApiCounters) -> ApiCounters:
     """What was counted between two readings."""
     return ApiCounters(
-        _added(before.count, now.count),
-        _added(before.errors, now.errors),
+        _increase(before.count, now.count),
+        _increase(before.errors, now.errors),
         _values_between(before.size_bytes, now.size_bytes),
         {part: _values_between(before.times_ms[part], now.times_ms[part]) for part in PARTS},
     )
@@ -94,12 +94,12 @@ def _values_between(before: Distribution, now: Distribution) -> Distribution:
         bound: max(counted - before.buckets.get(bound, 0.0), 0.0)
         for bound, counted in now.buckets.items()
     }
-    total = _added(before.total, now.total)
-    return Distribution(_added(before.count, now.count), total, None, buckets, now.quantiles)
+    total = _increase(before.total, now.total)
+    return Distribution(_increase(before.count, now.count), total, None, buckets, now.quantiles)
 
 
-def _added(before: float | None, now: float | None) -> float | None:
-    """None also if `before` does not have it."""
+def _increase(before: float | None, now: float | None) -> float | None:
+    """What a counter increased by; None if one of its values is not known."""
     return None if before is None or now is None else max(now - before, 0.0)
 
 

@@ -6,9 +6,9 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.request_metrics import stored_readings
-from monitoring.request_metrics.counters import PREFIXES, reading
-from monitoring.request_metrics.rows import Figures, figures
-from monitoring.request_metrics.stored_readings import FRESH_MS, Stored
+from monitoring.request_metrics.counters import PREFIXES, parse_reading
+from monitoring.request_metrics.rows import Figures, figures_between
+from monitoring.request_metrics.stored_readings import FRESH_MS, StoredReadings
 from monitoring.request_metrics.text_format import InvalidFormat, Sample, samples
 
 
@@ -17,11 +17,13 @@ def read(gateway: Gateway, slug: str, broker_id: int, *, since_start: bool = Fal
     that is asked for. Raises GatewayError."""
     stored = _readings(gateway, slug, broker_id)
     at_ms, newest = stored[0]
-    before = None if since_start else stored_readings.before(stored)
-    return figures(reading(newest, at_ms), before and reading(before[1], before[0]))
+    before = None if since_start else stored_readings.reading_to_compare(stored)
+    return figures_between(
+        parse_reading(newest, at_ms), before and parse_reading(before[1], before[0])
+    )
 
 
-def _readings(gateway: Gateway, slug: str, broker_id: int) -> Stored:
+def _readings(gateway: Gateway, slug: str, broker_id: int) -> StoredReadings:
     """The newest reading and those before. Without Redis there are none before."""
     try:
         stored = stored_readings.load(slug, broker_id, now_ms())
@@ -30,7 +32,7 @@ def _readings(gateway: Gateway, slug: str, broker_id: int) -> Stored:
     if stored and now_ms() - stored[0][0] < FRESH_MS:
         return stored
     newest = _samples(broker_id, gateway.broker_metrics.text(broker_id))
-    stored = stored_readings.with_newest(stored, now_ms(), newest)
+    stored = stored_readings.add_newest(stored, now_ms(), newest)
     try:
         stored_readings.save(slug, broker_id, stored)
     except StoreDown:
@@ -43,6 +45,6 @@ def _samples(broker_id: int, text: str) -> list[Sample]:
         found = list(samples(text, PREFIXES))
     except InvalidFormat as error:
         raise Refused(Reason("metrics_format", id=broker_id, why=str(error))) from error
-    if not reading(found, 0).apis:
+    if not parse_reading(found, 0).apis:
         raise Refused(Reason("metrics_without_requests", id=broker_id))
     return found

@@ -16,10 +16,10 @@ FRESH_MS = 2_000
 APART_MS = 5_000
 _READINGS_MAX = 3  # the newest, and two to compare with
 
-Stored = list[tuple[int, list[Sample]]]  # times and samples, the newest first
+StoredReadings = list[tuple[int, list[Sample]]]  # times and samples, the newest first
 
 
-def load(slug: str, broker_id: int, now_ms: int) -> Stored:
+def load(slug: str, broker_id: int, now_ms: int) -> StoredReadings:
     """Those of the last two minutes. Raises StoreDown."""
     with redis_client.quick() as client:
         found = client.hget(redis_keys.request_readings(slug), str(broker_id))
@@ -32,7 +32,7 @@ def load(slug: str, broker_id: int, now_ms: int) -> Stored:
     ]
 
 
-def save(slug: str, broker_id: int, stored: Stored) -> None:
+def save(slug: str, broker_id: int, stored: StoredReadings) -> None:
     """Raises StoreDown."""
     packed = zlib.compress(json.dumps(stored).encode(), level=1)
     key = redis_keys.request_readings(slug)
@@ -43,13 +43,13 @@ def save(slug: str, broker_id: int, stored: Stored) -> None:
         pipe.execute()
 
 
-def with_newest(stored: Stored, at_ms: int, samples: list[Sample]) -> Stored:
+def add_newest(stored: StoredReadings, at_ms: int, samples: list[Sample]) -> StoredReadings:
     """The readings to store after a new one."""
     if len(stored) > 1 and stored[0][0] - stored[1][0] < APART_MS:
         stored = stored[1:]
     return [(at_ms, samples), *stored][:_READINGS_MAX]
 
 
-def before(stored: Stored) -> tuple[int, list[Sample]] | None:
+def reading_to_compare(stored: StoredReadings) -> tuple[int, list[Sample]] | None:
     """The reading with which the newest one is compared; None if there is none yet."""
     return next((each for each in stored if stored[0][0] - each[0] >= APART_MS), None)

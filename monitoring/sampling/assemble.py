@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.limits import LAG_MAX, printable
 from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
-from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.lag.formula import has_lag, lag_between
 from monitoring.reasons import Reason, several
 from monitoring.sampling.group_join import JoinedGroups, join_groups
@@ -25,111 +25,40 @@ _STATS = (
 )  # fmt: skip
 
 
-def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: ClusterReads) -> Tick:
-    """Make a tick from `reads`. What could not be read is null and listed in `reason`.
+def assemble(
+    cluster: str, tick: int, interval_ms: int, took_ms: int, answers: ClusterAnswers
+) -> Tick:
+    """Make a tick from `answers`. What could not be read is null and listed in `reason`.
 
     Invalid values are null and listed in `invalid`.
     """
-    rows = join_groups(reads.metadata, reads.coordinators)
-    groups = _groups(cluster, tick, reads, rows)
-    reads.invalid.add_all(rows.invalid)
+    rows = join_groups(answers.metadata, answers.coordinators)
+    groups = _groups(cluster, tick, answers, rows)
+    answers.invalid.add_all(rows.invalid)
     return Tick(
         cluster=cluster,
         tick=tick,
-        at_ms=reads.at_ms,
+        at_ms=answers.at_ms,
         interval_ms=interval_ms,
-        reason=several(sorted(set(reads.failures))[:_REASONS_MAX]),
-        invalid=[*reads.invalid.messages()],
+        reason=several(sorted(set(answers.failures))[:_REASONS_MAX]),
+        invalid=[*answers.invalid.messages()],
         took_ms=took_ms,
-        controller_id=reads.metadata.controller_id,
-        cluster_id=reads.metadata.cluster_id,
-        groups_complete=reads.groups_complete and not rows.left_out_count,
-        brokers=_brokers(reads),
-        partitions=_partitions(cluster, tick, reads),
+        controller_id=answers.metadata.controller_id,
+        cluster_id=answers.metadata.cluster_id,
+        groups_complete=answers.groups_complete and not rows.left_out_count,
+        brokers=_brokers(answers),
+        partitions=_partitions(cluster, tick, answers),
         groups=groups,
     )
 
 
-def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
-    """The registered brokers, and unregistered brokers that are assigned a replica."""
-    rows = []
-    for broker in reads.metadata.brokers:
-        stats = reads.broker_stats.get(broker.id)
-        row = {
-            "id": broker.id,
-            "host": broker.host,
-            "port": broker.port,
-            "rack": broker.rack,
-            "up": broker.id in reads.answered,
-            "source": "none" if stats is None else "brokerd",
-            "size_bytes": reads.broker_size_bytes.get(broker.id),
-        }
-        row |= {name: (stats or {}).get(name) for name in _STATS}
-        rows.append(row | _disks(reads, broker.id))
-    registered = {broker.id for broker in reads.metadata.brokers}
-    assigned = set(np.unique(reads.metadata.replicas.values).tolist())
-    for missing in sorted(assigned - registered):
-        row = {"id": missing, "host": None, "port": None, "rack": None, "up": False}
-        row["size_bytes"] = None
-        row |= {"source": "none"} | dict.fromkeys(_STATS)
-        rows.append(row | _disks(reads, missing))
-    return sorted(rows, key=lambda row: row["id"])
-
-
-def _disks(reads: ClusterReads, broker: int) -> dict[str, Any]:
-    """The log directories of a broker, and the sums over them."""
-    found = reads.log_dirs.get(broker, [])
-    return {
-        "disk_total_bytes": _sum([each.total_bytes for each in found]),
-        "disk_free_bytes": _sum([each.free_bytes for each in found]),
-        "log_dirs": [asdict(each) for each in found],
-    }
-
-
-def _sum(values: list[int | None]) -> int | None:
-    """Known if each value is, and there is one."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
-
-
-def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
-    metadata = reads.metadata
-    count = metadata.row_count
-    columns = _tick_columns(cluster, tick, reads.at_ms, count) | {
-        "topic": dictionary(metadata.topic_of_row(), metadata.topics),
-        "topic_id": _topic_id_column(metadata),
-        "partition": metadata.partition_of_row(),
-        "leader": metadata.leaders,
-        "replicas": _list_array(metadata.replicas),
-        "isr": _list_array(metadata.isr),
-        "log_start_offset": nullable(reads.log_start),
-        "log_end_offset": nullable(reads.log_end),
-        "size_bytes": nullable(reads.size_bytes),
-        "replicas_size_bytes": nullable(reads.replicas_size_bytes),
-        "replicas_reported": reads.replicas_reported.astype(np.int32),
-        "bytes_in": nullable(reads.counters.bytes_in),
-        "bytes_out": nullable(reads.counters.bytes_out),
-        "messages_in": nullable(reads.counters.messages_in),
-        "last_record_ms": nullable(reads.last_record_ms),
-        "has_newer_records": reads.has_newer_records,
-    }
-    return pa.table(columns, schema=PARTITIONS)
-
-
-def _topic_id_column(metadata: Metadata) -> pa.DictionaryArray:
-    """Null for topics without an id."""
-    topic = metadata.topic_of_row()
-    has_id = np.array([bool(topic_id) for topic_id in metadata.topic_ids], dtype=bool)
-    return dictionary(np.where(has_id[topic], topic, -1), metadata.topic_ids)
-
-
-def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) -> pa.Table:
+def _groups(cluster: str, tick: int, answers: ClusterAnswers, rows: JoinedGroups) -> pa.Table:
     ends = _end_offsets(
-        rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end
+        rows.topic_index, rows.partition, rows.topics, answers.metadata, answers.log_end
     )
     _drop_far_commits(rows, ends)
     members = rows.members
-    columns = _tick_columns(cluster, tick, reads.at_ms, len(rows.group_index)) | {
+    columns = _tick_columns(cluster, tick, answers.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
         "state": _per_group(rows.group_index, [group.state for group in rows.groups]),
         "protocol_type": _per_group(
@@ -147,16 +76,6 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: JoinedGroups) ->
         "reported_at_ms": pa.nulls(len(rows.group_index), pa.int64()),
     }
     return pa.table(columns, schema=GROUPS)
-
-
-def _drop_far_commits(rows: JoinedGroups, ends: Longs) -> None:
-    """Clients can commit any offset. If it is too far from the end, the end is unknown."""
-    is_known = has_lag(rows.committed >= 0, ends >= 0)
-    far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
-    for number in np.unique(rows.group_index[far]).tolist():
-        name = printable(rows.groups[number].group)
-        rows.invalid.add(Reason("group_far_commits", group=name))
-    ends[far] = -1
 
 
 def _end_offsets(
@@ -177,6 +96,106 @@ def _end_offsets(
     return ends
 
 
+def _drop_far_commits(rows: JoinedGroups, ends: Longs) -> None:
+    """Clients can commit any offset. If it is too far from the end, the end is unknown."""
+    is_known = has_lag(rows.committed >= 0, ends >= 0)
+    far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
+    for number in np.unique(rows.group_index[far]).tolist():
+        name = printable(rows.groups[number].group)
+        rows.invalid.add(Reason("group_far_commits", group=name))
+    ends[far] = -1
+
+
+def _per_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
+    return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
+
+
+def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Array:
+    known = np.array([-1 if count is None else count for count in counts], dtype=np.int32)
+    return nullable(known[group_index])
+
+
+def _strings(indices: np.ndarray, values: list[str]) -> pa.Array:
+    return dictionary(indices, values).cast(pa.string())
+
+
+def _brokers(answers: ClusterAnswers) -> list[dict[str, Any]]:
+    """The registered brokers, and unregistered brokers that are assigned a replica."""
+    rows = []
+    for broker in answers.metadata.brokers:
+        stats = answers.broker_stats.get(broker.id)
+        row = {
+            "id": broker.id,
+            "host": broker.host,
+            "port": broker.port,
+            "rack": broker.rack,
+            "up": broker.id in answers.answering_brokers,
+            "source": "none" if stats is None else "brokerd",
+            "size_bytes": answers.broker_size_bytes.get(broker.id),
+        }
+        row |= {name: (stats or {}).get(name) for name in _STATS}
+        rows.append(row | _disks(answers, broker.id))
+    registered = {broker.id for broker in answers.metadata.brokers}
+    assigned = set(np.unique(answers.metadata.replicas.values).tolist())
+    for missing in sorted(assigned - registered):
+        row = {"id": missing, "host": None, "port": None, "rack": None, "up": False}
+        row["size_bytes"] = None
+        row |= {"source": "none"} | dict.fromkeys(_STATS)
+        rows.append(row | _disks(answers, missing))
+    return sorted(rows, key=lambda row: row["id"])
+
+
+def _disks(answers: ClusterAnswers, broker: int) -> dict[str, Any]:
+    """The log directories of a broker, and the sums over them."""
+    found = answers.log_dirs.get(broker, [])
+    return {
+        "disk_total_bytes": _sum([each.total_bytes for each in found]),
+        "disk_free_bytes": _sum([each.free_bytes for each in found]),
+        "log_dirs": [asdict(each) for each in found],
+    }
+
+
+def _sum(values: list[int | None]) -> int | None:
+    """Known if each value is, and there is one."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _partitions(cluster: str, tick: int, answers: ClusterAnswers) -> pa.Table:
+    metadata = answers.metadata
+    count = metadata.row_count
+    columns = _tick_columns(cluster, tick, answers.at_ms, count) | {
+        "topic": dictionary(metadata.topic_of_row(), metadata.topics),
+        "topic_id": _topic_id_column(metadata),
+        "partition": metadata.partition_of_row(),
+        "leader": metadata.leaders,
+        "replicas": _list_array(metadata.replicas),
+        "isr": _list_array(metadata.isr),
+        "log_start_offset": nullable(answers.log_start),
+        "log_end_offset": nullable(answers.log_end),
+        "size_bytes": nullable(answers.size_bytes),
+        "replicas_size_bytes": nullable(answers.replicas_size_bytes),
+        "replicas_reported": answers.replicas_reported.astype(np.int32),
+        "bytes_in": nullable(answers.counters.bytes_in),
+        "bytes_out": nullable(answers.counters.bytes_out),
+        "messages_in": nullable(answers.counters.messages_in),
+        "last_record_ms": nullable(answers.last_record_ms),
+        "has_newer_records": answers.has_newer_records,
+    }
+    return pa.table(columns, schema=PARTITIONS)
+
+
+def _topic_id_column(metadata: Metadata) -> pa.DictionaryArray:
+    """Null for topics without an id."""
+    topic = metadata.topic_of_row()
+    has_id = np.array([bool(topic_id) for topic_id in metadata.topic_ids], dtype=bool)
+    return dictionary(np.where(has_id[topic], topic, -1), metadata.topic_ids)
+
+
+def _list_array(lists: BrokerIdLists) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(lists.offsets), pa.array(lists.values))
+
+
 def _tick_columns(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
     return {
         "cluster": dictionary(np.zeros(count, dtype=np.int32), [cluster]),
@@ -185,29 +204,12 @@ def _tick_columns(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, 
     }
 
 
-def nullable(values: np.ndarray) -> pa.Array:
-    """An Arrow array in which negative values, which mean unknown, are null."""
-    return pa.array(values, mask=values < 0)
-
-
 def dictionary(indices: np.ndarray, values: Any) -> pa.DictionaryArray:
     """`values[index]` for each index; null for −1."""
     keys = pa.array(indices, type=pa.int32(), mask=np.asarray(indices) < 0)
     return pa.DictionaryArray.from_arrays(keys, pa.array(values, type=pa.string()))
 
 
-def _per_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
-    return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
-
-
-def _strings(indices: np.ndarray, values: list[str]) -> pa.Array:
-    return dictionary(indices, values).cast(pa.string())
-
-
-def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Array:
-    known = np.array([-1 if count is None else count for count in counts], dtype=np.int32)
-    return nullable(known[group_index])
-
-
-def _list_array(lists: BrokerIdLists) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(lists.offsets), pa.array(lists.values))
+def nullable(values: np.ndarray) -> pa.Array:
+    """An Arrow array in which negative values, which mean unknown, are null."""
+    return pa.array(values, mask=values < 0)

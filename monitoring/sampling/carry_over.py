@@ -40,38 +40,6 @@ def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tic
     )
 
 
-def _has_room(current: pa.Table, silent: pa.Table) -> bool:
-    """Whether both fit into one tick; rows of several silent coordinators add up."""
-    rows, size_bytes = len(current) + len(silent), current.nbytes + silent.nbytes
-    return rows <= limits.GROUP_ROWS_MAX and size_bytes <= limits.GROUP_TABLE_BYTES_MAX
-
-
-def _is_leaderless(tick: Tick) -> bool:
-    return bool(pc.any(pc.less(tick.partitions["leader"], 0)).as_py())
-
-
-def _problem_starts(tick: Tick, previous: Tick | None) -> dict[str, int]:
-    problems = {"leaderless": _is_leaderless(tick), "zookeeper": tick.zookeeper_up is False}
-    began = previous.since if previous else {}
-    return {name: began.get(name, tick.at_ms) for name, exists in problems.items() if exists}
-
-
-def _brokers(tick: Tick, previous: Tick | None) -> list[dict[str, Any]]:
-    earlier = {row["id"]: row for row in previous.brokers} if previous else {}
-    return [
-        row if row["up"] else _broker_down(row, earlier.get(row["id"], {}), tick.at_ms)
-        for row in tick.brokers
-    ]
-
-
-def _broker_down(row: dict[str, Any], earlier: dict[str, Any], at_ms: int) -> dict[str, Any]:
-    address = {
-        name: earlier.get(name) if row.get("host") is None else row.get(name)
-        for name in ("host", "port", "rack")
-    }
-    return row | address | {"down_since_ms": earlier.get("down_since_ms") or at_ms}
-
-
 def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Table | None:
     """The previous rows of groups whose coordinator did not answer; None = there are none."""
     names = previous.groups["group"].cast(pa.string())
@@ -108,6 +76,15 @@ def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
     return rows
 
 
+def _offsets_leaders(tick: Tick) -> dict[int, int]:
+    """Partition of OFFSETS_TOPIC → its leader, which is the coordinator of the groups in it."""
+    rows = tick.partitions.filter(
+        pc.equal(tick.partitions["topic"].cast(pa.string()), OFFSETS_TOPIC)
+    )
+    partitions, leaders = rows["partition"].to_pylist(), rows["leader"].to_pylist()
+    return dict(zip(partitions, leaders, strict=True))
+
+
 def _is_silent(
     row: dict[str, Any], tick: Tick, previous_ms: int, leaders: dict[int, int], answered: set[int]
 ) -> bool:
@@ -120,15 +97,6 @@ def _is_silent(
     return current not in answered or is_moving
 
 
-def _offsets_leaders(tick: Tick) -> dict[int, int]:
-    """Partition of OFFSETS_TOPIC → its leader, which is the coordinator of the groups in it."""
-    rows = tick.partitions.filter(
-        pc.equal(tick.partitions["topic"].cast(pa.string()), OFFSETS_TOPIC)
-    )
-    partitions, leaders = rows["partition"].to_pylist(), rows["leader"].to_pylist()
-    return dict(zip(partitions, leaders, strict=True))
-
-
 def partition_for(group: str, count: int) -> int:
     """The partition of OFFSETS_TOPIC for a group: Java's hash of its name, as in Kafka."""
     units, value = group.encode("utf-16-be", "surrogatepass"), 0
@@ -137,3 +105,35 @@ def partition_for(group: str, count: int) -> int:
     if value & 0x80000000:
         value = (1 << 32) - value if value != 0x80000000 else 0
     return value % count
+
+
+def _has_room(current: pa.Table, silent: pa.Table) -> bool:
+    """Whether both fit into one tick; rows of several silent coordinators add up."""
+    rows, size_bytes = len(current) + len(silent), current.nbytes + silent.nbytes
+    return rows <= limits.GROUP_ROWS_MAX and size_bytes <= limits.GROUP_TABLE_BYTES_MAX
+
+
+def _brokers(tick: Tick, previous: Tick | None) -> list[dict[str, Any]]:
+    earlier = {row["id"]: row for row in previous.brokers} if previous else {}
+    return [
+        row if row["up"] else _broker_down(row, earlier.get(row["id"], {}), tick.at_ms)
+        for row in tick.brokers
+    ]
+
+
+def _broker_down(row: dict[str, Any], earlier: dict[str, Any], at_ms: int) -> dict[str, Any]:
+    address = {
+        name: earlier.get(name) if row.get("host") is None else row.get(name)
+        for name in ("host", "port", "rack")
+    }
+    return row | address | {"down_since_ms": earlier.get("down_since_ms") or at_ms}
+
+
+def _problem_starts(tick: Tick, previous: Tick | None) -> dict[str, int]:
+    problems = {"leaderless": _is_leaderless(tick), "zookeeper": tick.zookeeper_up is False}
+    began = previous.since if previous else {}
+    return {name: began.get(name, tick.at_ms) for name, exists in problems.items() if exists}
+
+
+def _is_leaderless(tick: Tick) -> bool:
+    return bool(pc.any(pc.less(tick.partitions["leader"], 0)).as_py())

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
-from monitoring.gateway.broker_stats import CounterSource
+from monitoring.gateway.broker_stats import BrokerStatsReader
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError, OverLimit
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.reader import ClusterReader
-from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
@@ -49,7 +49,7 @@ class SamplingResult:
     """The result of one pass: what was read, or the reason of the failure."""
 
     slug: str
-    reads: ClusterReads | None
+    answers: ClusterAnswers | None
     reason: str
     took_ms: int
     zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
@@ -70,17 +70,17 @@ class ClusterReaders:
         If the cluster fails, the result has the reason; nothing is raised.
         """
         step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
-        started_ms, reads, reason = now_ms(), None, ""
+        started_ms, answers, reason = now_ms(), None, ""
         zookeeper_check = asyncio.ensure_future(
             _zookeeper_up(target, interval_ms / 1000 * _TOTAL_SHARE)
         )
         try:
             async with asyncio.timeout(interval_ms / 1000 * _TOTAL_SHARE) as limit:
                 reader = await self._reader(target)
-                passed = await reader.read(step_s)
+                read_answers = await reader.read(step_s)
                 left_s = (limit.when() or 0) - asyncio.get_running_loop().time()
-                await _read_last_records(reader, passed, previous, min(step_s, left_s / 2))
-                reads = passed
+                await _read_last_records(reader, read_answers, previous, min(step_s, left_s / 2))
+                answers = read_answers
         except TimeoutError:
             reason = Reason("longer_than_tick")
         except OverLimit as error:
@@ -88,7 +88,17 @@ class ClusterReaders:
         except GatewayError as error:
             reason = Reason("cluster_silent", why=error.message)
         took_ms = now_ms() - started_ms
-        return SamplingResult(target.slug, reads, reason, took_ms, await zookeeper_check)
+        return SamplingResult(target.slug, answers, reason, took_ms, await zookeeper_check)
+
+    async def _reader(self, target: SamplingTarget) -> ClusterReader:
+        current = self._readers.get(target.slug)
+        if current is not None and current[0] == target:
+            return current[1]
+        reader = ClusterReader(target.settings, BrokerStatsReader(target.admin), now_ms)
+        self._readers[target.slug] = (target, reader)
+        if current is not None:
+            await current[1].close()
+        return reader
 
     async def close_others(self, slugs: Iterable[str]) -> list[str]:
         """Close the readers of other clusters; returns their slugs."""
@@ -103,26 +113,6 @@ class ClusterReaders:
         """The number of rows of all ticks in `last_ticks`."""
         return sum(len(tick.partitions) + len(tick.groups) for tick in self.last_ticks.values())
 
-    async def _reader(self, target: SamplingTarget) -> ClusterReader:
-        current = self._readers.get(target.slug)
-        if current is not None and current[0] == target:
-            return current[1]
-        reader = ClusterReader(target.settings, CounterSource(target.admin), now_ms)
-        self._readers[target.slug] = (target, reader)
-        if current is not None:
-            await current[1].close()
-        return reader
-
-
-async def _read_last_records(
-    reader: ClusterReader, reads: ClusterReads, previous: Tick | None, timeout_s: float
-) -> None:
-    known = LastRecords.of(previous, reads)
-    rows = known.rows_to_read()
-    if len(rows):
-        known.add(await reader.read_last_records(reads, rows, timeout_s))
-    reads.last_record_ms, reads.has_newer_records = known.times_ms, known.has_newer
-
 
 async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None:
     """Whether any server of the ensemble is up."""
@@ -133,3 +123,13 @@ async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None
         return any(server.up for server in await asyncio.wait_for(states, timeout_s))
     except TimeoutError:
         return False
+
+
+async def _read_last_records(
+    reader: ClusterReader, answers: ClusterAnswers, previous: Tick | None, timeout_s: float
+) -> None:
+    known = LastRecords.of(previous, answers)
+    rows = known.rows_to_read()
+    if len(rows):
+        known.add(await reader.read_last_records(answers, rows, timeout_s))
+    answers.last_record_ms, answers.has_newer_records = known.times_ms, known.has_newer

@@ -16,7 +16,7 @@ from monitoring.ticks.tick_stream import LIVE_MS
 
 _NEWEST_MS = 150_000  # older samples are in the history, which is flushed each minute
 _HALVINGS_MAX = 20
-_PROBE = "aerie:relief"
+_PROBE_KEY = "aerie:relief"
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def _halve_largest(client: redis.Redis, streams: list[bytes]) -> None:
 def _accepts_writes() -> bool:
     try:
         with redis_client.guarded() as client:
-            client.set(_PROBE, 1, px=1)
+            client.set(_PROBE_KEY, 1, px=1)
     except redis_client.StoreFull:
         return False
     return True

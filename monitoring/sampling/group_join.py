@@ -8,15 +8,15 @@ neither has one row without topic. The join sorts packed keys:
 group_validation.py validates the input and limits its size.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
-from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.sampling.group_validation import GroupFacts, validated_groups
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24
@@ -38,6 +38,63 @@ class JoinedGroups:
     member_index: Ints  # −1 = no member
     invalid: InvalidParts
     left_out_count: int  # groups that did not fit into the table
+
+
+def join_groups(metadata: Metadata, coordinators: Sequence[CoordinatorAnswers]) -> JoinedGroups:
+    """Join commits and assignments of all listed groups."""
+    facts = {group.group: group for group in _group_facts(coordinators)}
+    invalid = InvalidParts()
+    validated = validated_groups(metadata, coordinators, facts, invalid)
+    groups = [facts[name] for name in sorted(validated)]
+    topics = _TopicIndex(metadata.topics)
+    committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
+    for number, group in enumerate(groups):
+        for commits in validated[group.group].commits:
+            committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
+        for member in validated[group.group].members:
+            for name, partitions in member.assigned:
+                owner = np.full(len(partitions), len(members), dtype=np.int64)
+                assigned.add(number, topics[name], partitions, owner)
+            members.append(member)
+    left_out_count = len(facts) - len(groups)
+    return _join(groups, topics.names, members, committed, assigned, invalid, left_out_count)
+
+
+def _group_facts(coordinators: Sequence[CoordinatorAnswers]) -> Iterable[GroupFacts]:
+    """Each listed group once; while a group moves, two coordinators may list it."""
+    listed_names: set[str] = set()
+    for coordinator in coordinators:
+        described_groups = {
+            group.group: group for group in coordinator.described if group.error == 0
+        }
+        for group in coordinator.listed:
+            if group.group in listed_names:
+                continue
+            listed_names.add(group.group)
+            described = described_groups.get(group.group)
+            empty = group.state in ("Empty", "Dead")
+            yield GroupFacts(
+                group=group.group,
+                state=described.state if described else group.state,
+                protocol_type=group.protocol_type,
+                coordinator=coordinator.broker_id,
+                member_count=len(described.members) if described else (0 if empty else None),
+            )
+
+
+class _TopicIndex:
+    """Topic → index: the cluster's topics, then topics that occur only in commits."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = list(names)
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+
+    def __getitem__(self, name: str) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return number
 
 
 class _PackedKeys:
@@ -67,62 +124,6 @@ class _PackedKeys:
 
 def _pack(group: int, topic: int) -> int:
     return (group << (_TOPIC_BITS + _PARTITION_BITS)) | (topic << _PARTITION_BITS)
-
-
-def join_groups(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> JoinedGroups:
-    """Join commits and assignments of all listed groups."""
-    reads = list(coordinators)
-    facts = {group.group: group for group in _group_facts(reads)}
-    invalid = InvalidParts()
-    validated = validated_groups(metadata, reads, facts, invalid)
-    groups = [facts[name] for name in sorted(validated)]
-    topics = _TopicIndex(metadata.topics)
-    committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
-    for number, group in enumerate(groups):
-        for commits in validated[group.group].commits:
-            committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
-        for member in validated[group.group].members:
-            for name, partitions in member.assigned:
-                owner = np.full(len(partitions), len(members), dtype=np.int64)
-                assigned.add(number, topics[name], partitions, owner)
-            members.append(member)
-    left_out_count = len(facts) - len(groups)
-    return _join(groups, topics.names, members, committed, assigned, invalid, left_out_count)
-
-
-class _TopicIndex:
-    """Topic → index: the cluster's topics, then topics that occur only in commits."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = list(names)
-        self._numbers = {name: number for number, name in enumerate(self.names)}
-
-    def __getitem__(self, name: str) -> int:
-        number = self._numbers.get(name)
-        if number is None:
-            number = self._numbers[name] = len(self.names)
-            self.names.append(name)
-        return number
-
-
-def _group_facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
-    """Each listed group once; while a group moves, two coordinators may list it."""
-    seen: set[str] = set()
-    for read in reads:
-        described_groups = {group.group: group for group in read.described if group.error == 0}
-        for group in read.listed:
-            if group.group in seen:
-                continue
-            seen.add(group.group)
-            described = described_groups.get(group.group)
-            empty = group.state in ("Empty", "Dead")
-            yield GroupFacts(
-                group=group.group,
-                state=described.state if described else group.state,
-                protocol_type=group.protocol_type,
-                coordinator=read.broker_id,
-                member_count=len(described.members) if described else (0 if empty else None),
-            )
 
 
 def _join(

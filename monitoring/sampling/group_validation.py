@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.commits import TopicCommits
 from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.limits import InvalidParts, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
-from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
@@ -66,28 +66,28 @@ class ValidatedGroup:
 
 def validated_groups(
     metadata: Metadata,
-    reads: Iterable[CoordinatorRead],
+    coordinators: Iterable[CoordinatorAnswers],
     facts: Mapping[str, GroupFacts],
     invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
     """The groups of `facts` whose rows fit into the table."""
     groups = {name: ValidatedGroup() for name in facts}
     check = _PartitionCheck(metadata.spans, invalid)
-    for read in reads:
-        for commits in read.commits:
+    for coordinator in coordinators:
+        for commits in coordinator.commits:
             name = commits.group
             if name in groups and commits.error == 0:
                 group = groups[name]
                 group.commits += check.commits(name, group, commits.topics)
-        for described in read.described:
+        for described in coordinator.described:
             name = described.group
             if name in groups:
                 group = groups[name]
                 group.members += [check.member(name, group, member) for member in described.members]
-    return _that_fit(groups, facts, metadata.spans, invalid)
+    return _fitting_groups(groups, facts, metadata.spans, invalid)
 
 
-def _that_fit(
+def _fitting_groups(
     groups: dict[str, ValidatedGroup],
     facts: Mapping[str, GroupFacts],
     spans: Mapping[str, range],
@@ -118,7 +118,8 @@ class _PartitionCheck:
         self, name: str, group: ValidatedGroup, topics: Iterable[TopicCommits]
     ) -> list[TopicCommits]:
         selected = [
-            (topic, self._valid(name, group, topic.topic, topic.partitions)) for topic in topics
+            (topic, self._valid_selection(name, group, topic.topic, topic.partitions))
+            for topic in topics
         ]
         return [
             TopicCommits(topic.topic, topic.partitions[selection], topic.offsets[selection])
@@ -129,12 +130,12 @@ class _PartitionCheck:
     def member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
         assigned = []
         for topic, partitions in member.assigned:
-            selection = self._valid(name, group, topic, partitions)
+            selection = self._valid_selection(name, group, topic, partitions)
             if selection is not None:
                 assigned.append((topic, partitions[selection]))
         return replace(member, assigned=tuple(assigned))
 
-    def _valid(
+    def _valid_selection(
         self, name: str, group: ValidatedGroup, topic: str, partitions: Ints
     ) -> _Selection | None:
         """Selects the valid ones of `partitions`; None = none."""

@@ -1,8 +1,8 @@
-"""The times of the last records: which are read in a tick, and what stays as it was. Pure.
+"""The times of the last records: which are read in a tick, which are as in the previous tick. Pure.
 
-A time is read again only if the end offset changed since the tick before, so an idle cluster costs
-nothing. At most READ_MAX partitions are read in a tick, those with the oldest times first; the
-others keep their time, and `has_newer` says that it is not of their last record any more.
+A time is read again only if the end offset changed since the previous tick, so that an idle cluster
+costs nothing. At most READ_MAX partitions are read in a tick, those with the oldest times first.
+For the others `has_newer` is true: there are records after the one whose time is known.
 docs/decisions/0011-last-records.md has the reasons.
 """
 
@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.last_records import NO_RECORD
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
-from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.ticks.tick import Tick
 
 READ_MAX = 1000
@@ -33,12 +33,12 @@ class LastRecords:
     _is_readable: Flags  # there are records, and a leader to ask
 
     @classmethod
-    def of(cls, previous: Tick | None, reads: ClusterReads) -> "LastRecords":
-        """What is known from the tick before, with the offsets of this one."""
-        if previous is not None and previous.cluster_id != reads.metadata.cluster_id:
+    def of(cls, previous: Tick | None, answers: ClusterAnswers) -> "LastRecords":
+        """What is known from the previous tick, with the offsets of this one."""
+        if previous is not None and previous.cluster_id != answers.metadata.cluster_id:
             previous = None  # another cluster has this address now
-        times_ms, last_end, has_newer = _carried(previous, reads.metadata)
-        start, end = reads.log_start, reads.log_end
+        times_ms, last_end, has_newer = _previous_values(previous, answers.metadata)
+        start, end = answers.log_start, answers.log_end
         went_back = (end >= 0) & (end < last_end)
         times_ms[went_back] = UNKNOWN  # created again, or cut
         is_empty = (end >= 0) & (end == np.maximum(start, 0))
@@ -63,8 +63,8 @@ class LastRecords:
         self.has_newer &= ~(is_read | is_none)
 
 
-def _carried(previous: Tick | None, metadata: Metadata) -> tuple[Longs, Longs, Flags]:
-    """Times, end offsets and `has_newer` of the tick before, by row of the metadata."""
+def _previous_values(previous: Tick | None, metadata: Metadata) -> tuple[Longs, Longs, Flags]:
+    """Times, end offsets and `has_newer` of the previous tick, by row of the metadata."""
     count = metadata.row_count
     times_ms = np.full(count, UNKNOWN, dtype=np.int64)
     ends, has_newer = times_ms.copy(), np.ones(count, dtype=bool)
@@ -80,7 +80,7 @@ def _carried(previous: Tick | None, metadata: Metadata) -> tuple[Longs, Longs, F
 
 
 def _rows_of(table: pa.Table, metadata: Metadata) -> tuple[Longs, Flags]:
-    """For each row of the tick before: its row now, and whether it still exists."""
+    """For each row of the previous tick: its row now, and whether it still exists."""
     (code, topics), (id_code, topic_ids) = _codes(table, "topic"), _codes(table, "topic_id")
     partition = table["partition"].to_numpy().astype(np.int64)
     if (
@@ -96,7 +96,7 @@ def _rows_of(table: pa.Table, metadata: Metadata) -> tuple[Longs, Flags]:
     count = np.array([len(span) for span in spans], dtype=np.int64)[code]
     current_ids = dict(zip(metadata.topics, metadata.topic_ids, strict=True))
     number_of = {topic_id: number for number, topic_id in enumerate(ids)}
-    # The number of each topic's id among those of the tick before: −1 = unknown, −2 = it is new.
+    # The number of each topic's id among those of the previous tick: −1 = unknown, −2 = it is new.
     current = np.array([_number(current_ids.get(n, ""), number_of) for n in names])[code]
     is_same = (id_code < 0) | (current == -1) | (id_code == current)
     return start + partition, is_same & (partition < count)

@@ -56,20 +56,23 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
     return tick
 
 
-def _free_redis_memory() -> None:
-    """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
-    try:
-        delete_old_samples()
-    except redis_client.StoreDown as error:
-        log.warning("no old samples were deleted: %s", error)
+def _previous_tick(slug: str, tick_number: int) -> Tick | None:
+    """The last ok tick: of this process, or from Redis if another process made it.
+
+    After a long gap Redis no longer has one; then the last one of this process is used.
+    """
+    last = readers.last_ticks.get(slug)
+    if last is not None and last.tick == tick_number - 1:
+        return last
+    return tick_stream.last_ok_tick(slug, may_block=True) or last
 
 
 def _make_tick(
     result: SamplingResult, tick_number: int, interval_ms: int, previous: Tick | None
 ) -> Tick:
-    if result.reads is not None:
-        tick = assemble(result.slug, tick_number, interval_ms, result.took_ms, result.reads)
-        coordinators = {read.broker_id for read in result.reads.coordinators}
+    if result.answers is not None:
+        tick = assemble(result.slug, tick_number, interval_ms, result.took_ms, result.answers)
+        coordinators = {each.broker_id for each in result.answers.coordinators}
         tick = replace(tick, zookeeper_up=result.zookeeper_up)
         return carry_over(tick, previous, coordinators)
     return Tick(
@@ -84,15 +87,12 @@ def _make_tick(
     )
 
 
-def _previous_tick(slug: str, tick_number: int) -> Tick | None:
-    """The last ok tick: of this process, or from Redis if another process made it.
-
-    After a long gap Redis no longer has one; then the last one of this process is used.
-    """
-    last = readers.last_ticks.get(slug)
-    if last is not None and last.tick == tick_number - 1:
-        return last
-    return tick_stream.last_ok_tick(slug, may_block=True) or last
+def _free_redis_memory() -> None:
+    """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
+    try:
+        delete_old_samples()
+    except redis_client.StoreDown as error:
+        log.warning("no old samples were deleted: %s", error)
 
 
 def notify(channel_group: str, kind: str, tick: Tick) -> None:

@@ -40,7 +40,7 @@ def sample(tick_number: int) -> None:
         delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
-            pool.submit(_sample_alone, cluster, target, tick_number, interval_ms)
+            pool.submit(_sample_one, cluster, target, tick_number, interval_ms)
     if removed:
         # A cluster that was too large to be sampled has no rows, so `_memory` does not notice.
         process_memory.release()
@@ -59,10 +59,10 @@ def _target(cluster: Cluster, tick_number: int) -> SamplingTarget | None:
         return None
 
 
-def _sample_alone(
+def _sample_one(
     cluster: Cluster, target: SamplingTarget, tick_number: int, interval_ms: int
 ) -> None:
-    """Sample one cluster; an exception does not affect the others."""
+    """Sample one cluster; an exception does not affect the other clusters."""
     try:
         tick = sample_cluster(target, tick_number, interval_ms)
         if tick is not None and tick.ok:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from monitoring.schema_registry import avro_logical
-from monitoring.schema_registry.avro_compiler import Members, compiled, is_text
+from monitoring.schema_registry.avro_compiler import Members, compile_schema, is_text
 from monitoring.schema_registry.budget import VALUE_COST, Budget, DataInvalid
 from monitoring.schema_registry.floats import plain, plain_32
 from monitoring.schema_registry.wire_format import read_zigzag
@@ -44,8 +44,8 @@ class AvroSchema:
     """A compiled schema."""
 
     def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
-        """`references` as in avro_compiler.compiled. Raises SchemaInvalid."""
-        self._read, tree = compiled(_Reading(), text, references)
+        """`references` as in avro_compiler.compile_schema. Raises SchemaInvalid."""
+        self._read, tree = compile_schema(_ReaderParts(), text, references)
         name = tree.get("name") if isinstance(tree, dict) else None
         self.title = name if is_text(name) else ""
 
@@ -170,7 +170,7 @@ def _map(item: Read) -> Read:
     return read
 
 
-class _Reading:
+class _ReaderParts:
     """The parts of a schema as readers (avro_compiler.Parts)."""
 
     primitives = _PRIMITIVES

@@ -37,11 +37,14 @@ class Parts(Protocol[T]):
         ...
 
 
-def compiled(
+def compile_schema(
     parts: Parts[T], text: str, references: Sequence[tuple[str, str]] = ()
 ) -> tuple[T, Any]:
-    """What a schema becomes, and its JSON. `references`: names and texts of the schemas whose types
-    it names, each after those that it names itself. Raises SchemaInvalid."""
+    """What `parts` makes of a schema, and the JSON of the schema.
+
+    `references`: names and texts of the schemas whose types it names, each after those that it
+    names itself. Raises SchemaInvalid.
+    """
     compiler = _Compiler(parts)
     for _name, each in references:
         compiler.compile(_parsed(each), "", 0)

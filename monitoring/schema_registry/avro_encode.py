@@ -13,10 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from monitoring.schema_registry import avro_logical_encode
-from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compiled
+from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compile_schema
 from monitoring.schema_registry.budget import DATA_BYTES_MAX
+from monitoring.schema_registry.does_not_fit import (
+    Exhausted,
+    Spending,
+    ValueDoesNotFit,
+    one_of,
+    utf8,
+)
 from monitoring.schema_registry.floats import packed
-from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit, one_of, utf8
 from monitoring.schema_registry.wire_format import zigzag
 
 
@@ -47,11 +53,11 @@ class Writer:
 
 class AvroEncoder:
     def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
-        """`references` as in avro_compiler.compiled. Raises SchemaInvalid."""
-        self._writer, _tree = compiled(_Writing(), text, references)
+        """`references` as in avro_compiler.compile_schema. Raises SchemaInvalid."""
+        self._writer, _tree = compile_schema(_WriterParts(), text, references)
 
     def encode(self, value: Any) -> bytes:
-        """Raises Unfit."""
+        """Raises ValueDoesNotFit."""
         output = Output()
         self._writer.write(output, value)
         return bytes(output.data)
@@ -59,13 +65,13 @@ class AvroEncoder:
 
 def _boolean(output: Output, value: Any) -> None:
     if not isinstance(value, bool):
-        raise Unfit("boolean")
+        raise ValueDoesNotFit("boolean")
     output.data.append(value)
 
 
 def _null(output: Output, value: Any) -> None:
     if value is not None:
-        raise Unfit("null")
+        raise ValueDoesNotFit("null")
 
 
 def _integer(kind: str, bits: int) -> Callable[[Output, Any], None]:
@@ -73,7 +79,7 @@ def _integer(kind: str, bits: int) -> Callable[[Output, Any], None]:
 
     def write(output: Output, value: Any) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
-            raise Unfit(f"{kind}, a whole number of {bits} bits")
+            raise ValueDoesNotFit(f"{kind}, a whole number of {bits} bits")
         output.data += zigzag(value)
 
     return write
@@ -92,7 +98,7 @@ def _as_bytes(value: Any, label: str) -> bytes:
             return value.encode("latin-1")
     except UnicodeEncodeError:
         pass
-    raise Unfit(label)
+    raise ValueDoesNotFit(label)
 
 
 def _bytes(output: Output, value: Any) -> None:
@@ -115,7 +121,7 @@ _PRIMITIVES = {
 }  # fmt: skip
 
 
-class _Writing:
+class _WriterParts:
     """The parts of a schema as writers (avro_compiler.Parts)."""
 
     primitives = _PRIMITIVES
@@ -131,7 +137,7 @@ class _Writing:
         def write(output: Output, value: Any) -> None:
             data = _as_bytes(value, label)
             if len(data) != size:
-                raise Unfit(label)
+                raise ValueDoesNotFit(label)
             output.data += data
 
         return _logical(Writer(name, label, write), avro_logical_encode.of_fixed(tree))
@@ -142,7 +148,7 @@ class _Writing:
 
         def write(output: Output, value: Any) -> None:
             if not isinstance(value, str) or value not in numbers:
-                raise Unfit(label)
+                raise ValueDoesNotFit(label)
             output.data += zigzag(numbers[value])
 
         return Writer(name, label, write)
@@ -154,7 +160,7 @@ class _Writing:
     def array(self, item: Writer) -> Writer:
         def write(output: Output, value: Any) -> None:
             if not isinstance(value, list):
-                raise Unfit("array")
+                raise ValueDoesNotFit("array")
             if value:
                 output.data += zigzag(len(value))
             for number, each in enumerate(value):
@@ -167,7 +173,7 @@ class _Writing:
     def map(self, item: Writer) -> Writer:
         def write(output: Output, value: Any) -> None:
             if not isinstance(value, dict):
-                raise Unfit("map")
+                raise ValueDoesNotFit("map")
             if value:
                 output.data += zigzag(len(value))
             for key, each in value.items():
@@ -183,7 +189,7 @@ class _Writing:
 
         def write(output: Output, value: Any) -> None:
             if not isinstance(value, dict):
-                raise Unfit(label)
+                raise ValueDoesNotFit(label)
             _record(members, output, value)
 
         return Writer(name, label, write)
@@ -196,14 +202,14 @@ def _record(members: Members[Writer], output: Output, value: dict[str, Any]) -> 
             if name in value:
                 writer.write(output, value[name])
             elif default is NO_DEFAULT:
-                raise Unfit(why=f"it is missing; expected {writer.label}")
+                raise ValueDoesNotFit(why=f"it is missing; expected {writer.label}")
             else:
-                was, output.is_default = output.is_default, True
+                was_default, output.is_default = output.is_default, True
                 writer.write(output, default)
-                output.is_default = was
+                output.is_default = was_default
     if unknown:
         with output.within(min(unknown)):
-            raise Unfit(why="the schema has no such field")
+            raise ValueDoesNotFit(why="the schema has no such field")
 
 
 def _union(branches: list[Writer], label: str, output: Output, value: Any) -> None:
@@ -217,7 +223,7 @@ def _union(branches: list[Writer], label: str, output: Output, value: Any) -> No
                 output.data += zigzag(number) + data
                 return
     found: list[tuple[int, bytes]] = []
-    errors: list[Unfit] = []
+    errors: list[ValueDoesNotFit] = []
     for number, branch in enumerate(branches):
         data, error = _tried(branch, output, value)
         if data is not None:
@@ -228,35 +234,37 @@ def _union(branches: list[Writer], label: str, output: Output, value: Any) -> No
         del found[1:]  # as Avro says: of the first branch, or the first that takes it
     if len(found) > 1:
         names = [branches[number].name for number, _data in found]
-        raise Unfit(f'the name of its branch, {{"{names[0]}": …}} or {{"{names[1]}": …}}')
+        raise ValueDoesNotFit(f'the name of its branch, {{"{names[0]}": …}} or {{"{names[1]}": …}}')
     if not found:
         raise _closest(errors, label)
     output.data += zigzag(found[0][0]) + found[0][1]
 
 
-def _tried(branch: Writer, output: Output, value: Any) -> tuple[bytes | None, Unfit | None]:
+def _tried(
+    branch: Writer, output: Output, value: Any
+) -> tuple[bytes | None, ValueDoesNotFit | None]:
     """The bytes of a value in a branch, or why it does not take it."""
-    kept, output.data = output.data, bytearray()
-    was = output.is_default
+    data_before, output.data = output.data, bytearray()
+    was_default = output.is_default
     try:
         with output.within(None):
             branch.write(output, value)
         return bytes(output.data), None
     except Exhausted:
         raise
-    except Unfit as error:
+    except ValueDoesNotFit as error:
         return None, error
     finally:
-        output.data, output.is_default = kept, was
+        output.data, output.is_default = data_before, was_default
 
 
-def _closest(errors: list[Unfit], label: str) -> Unfit:
+def _closest(errors: list[ValueDoesNotFit], label: str) -> ValueDoesNotFit:
     """The error of the only branch that came further than the value itself, or of all branches."""
     deep = [error for error in errors if error.path]
     others = [error for error in errors if error.expected != "null"]
     if len(deep) == 1 or len(others) == 1:
         return (deep or others)[0]
-    return Unfit(label)
+    return ValueDoesNotFit(label)
 
 
 def _logical(writer: Writer, convert: avro_logical_encode.Convert | None) -> Writer:

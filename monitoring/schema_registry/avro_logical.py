@@ -27,23 +27,23 @@ def of_primitive(tree: dict[str, Any], read: Read) -> Read:
     if not isinstance(logical, str):
         return read
     if logical == "decimal" and kind == "bytes":
-        return _with(read, _decimal(tree))
-    return _with(read, _CONVERTS.get((kind, logical)))
+        return _converted(read, _decimal(tree))
+    return _converted(read, _CONVERTS.get((kind, logical)))
 
 
 def of_fixed(tree: dict[str, Any], read: Read) -> Read:
     """The reader of a fixed type; its value is a text of one character a byte."""
     logical, size = tree.get("logicalType"), tree["size"]
     if logical == "decimal":
-        return _with(read, _decimal(tree))
+        return _converted(read, _decimal(tree))
     if logical == "duration" and size == 12:
-        return _with(read, _duration)
+        return _converted(read, _duration)
     if logical == "uuid" and size == 16:
-        return _with(read, lambda text: str(uuid.UUID(bytes=text.encode("latin-1"))))
+        return _converted(read, lambda text: str(uuid.UUID(bytes=text.encode("latin-1"))))
     return read
 
 
-def _with(read: Read, convert: Convert | None) -> Read:
+def _converted(read: Read, convert: Convert | None) -> Read:
     if convert is None:
         return read
     return lambda source: convert(read(source))

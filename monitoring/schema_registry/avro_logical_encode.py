@@ -13,8 +13,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.iso_time import epoch_seconds
-from monitoring.schema_registry.unfit import Unfit
 
 _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
 _MOMENT = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ]{_TIME}(Z|[+-]\d\d:?\d\d)?", re.ASCII)
@@ -25,7 +25,7 @@ _FIXED_BYTES_MAX = 1_000  # of a decimal, which is written with all of its bytes
 
 @dataclass(frozen=True, slots=True)
 class Convert:
-    """`to_plain` makes the value of the type below, and raises Unfit."""
+    """`to_plain` makes the value of the type below, and raises ValueDoesNotFit."""
 
     label: str
     to_plain: Callable[[Any], Any]
@@ -65,7 +65,7 @@ def _decimal(tree: dict[str, Any], size: int | None) -> Convert | None:
         number = int("".join(map(str, found)) or "0")
         number, lost = (number * 10**shift, 0) if shift >= 0 else divmod(number, 10**-shift)
         if lost or len(str(number)) > digits:
-            raise Unfit(label)
+            raise ValueDoesNotFit(label)
         return _two_complement(-number if sign else number, size, label)
 
     return Convert(label, to_plain)
@@ -74,32 +74,32 @@ def _decimal(tree: dict[str, Any], size: int | None) -> Convert | None:
 def _digits(value: Any, label: str) -> tuple[int, tuple[int, ...], int]:
     """Sign, digits and exponent of a finite number with few of them."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        raise Unfit(label)
+        raise ValueDoesNotFit(label)
     if isinstance(value, int) and abs(value) >= 10**_DIGITS_MAX:
-        raise Unfit(label)
+        raise ValueDoesNotFit(label)
     if isinstance(value, str) and (len(value) > _DIGITS_MAX or not value.isascii()):
-        raise Unfit(label)
+        raise ValueDoesNotFit(label)
     try:
         sign, digits, exponent = Decimal(value).as_tuple()
     except InvalidOperation as error:
-        raise Unfit(label) from error
+        raise ValueDoesNotFit(label) from error
     if isinstance(exponent, int) and abs(exponent) <= _DIGITS_MAX >= len(digits):
         return sign, digits, exponent
-    raise Unfit(label)
+    raise ValueDoesNotFit(label)
 
 
 def _two_complement(number: int, size: int | None, label: str) -> str:
     """Big-endian bytes, the fewest or `size`, as a text of one character a byte."""
     least = (number if number >= 0 else ~number).bit_length() // 8 + 1
     if size is not None and least > size:
-        raise Unfit(label)
+        raise ValueDoesNotFit(label)
     return number.to_bytes(size or least, "big", signed=True).decode("latin-1")
 
 
 def _duration(value: Any) -> str:
     parts = [value.get(name) for name in _DURATION] if isinstance(value, dict) else []
     if len(parts) != 3 or value.keys() - set(_DURATION) or not all(map(_is_uint32, parts)):
-        raise Unfit("a duration: months, days and millis, each from 0 to 4294967295")
+        raise ValueDoesNotFit("a duration: months, days and millis, each from 0 to 4294967295")
     return struct.pack("<III", *parts).decode("latin-1")
 
 
@@ -116,7 +116,7 @@ def _uuid(value: Any) -> uuid.UUID:
             return uuid.UUID(value)
     except ValueError:
         pass
-    raise Unfit("a UUID")
+    raise ValueDoesNotFit("a UUID")
 
 
 def _date(value: Any) -> Any:
@@ -124,7 +124,7 @@ def _date(value: Any) -> Any:
         is_text = isinstance(value, str)
         return (date.fromisoformat(value) - date(1970, 1, 1)).days if is_text else value
     except ValueError as error:
-        raise Unfit("a date such as 2026-01-31") from error
+        raise ValueDoesNotFit("a date such as 2026-01-31") from error
 
 
 def _time(digits: int) -> Convert:
@@ -135,7 +135,7 @@ def _time(digits: int) -> Convert:
             return value
         found = _TIME_ONLY.fullmatch(value)
         if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
-            raise Unfit(label)
+            raise ValueDoesNotFit(label)
         seconds = int(found[1]) * 3600 + int(found[2]) * 60 + int(found[3] or 0)
         return seconds * 10**digits + _fraction(found[4], digits, label)
 
@@ -151,11 +151,11 @@ def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
             return value
         found = _MOMENT.fullmatch(value)
         if found is None or bool(found[8]) is is_local:
-            raise Unfit(label)
+            raise ValueDoesNotFit(label)
         try:
             seconds = epoch_seconds([int(found[n] or 0) for n in range(1, 7)], found[8])
         except (ValueError, OverflowError) as error:
-            raise Unfit(label) from error
+            raise ValueDoesNotFit(label) from error
         return seconds * 10**digits + _fraction(found[7], digits, label)
 
     return Convert(label, to_plain)
@@ -165,7 +165,7 @@ def _fraction(text: str | None, digits: int, label: str) -> int:
     """The fraction of a second in units of the type; no digit may be lost."""
     padded = (text or "").ljust(9, "0")
     if padded[digits:].strip("0"):
-        raise Unfit(label)
+        raise ValueDoesNotFit(label)
     return int(padded[:digits])
 
 

@@ -17,7 +17,7 @@ from monitoring.schema_registry.connection import (
     Connection,
     RegistryError,
     fields_of,
-    is_whole,
+    is_integer,
     json_of,
     name_of,
     run,
@@ -94,7 +94,7 @@ class _SchemaReader:
             raise RegistryError(Reason("subject_missing", subject=subject))
         fields = fields_of(answer)
         number, version = fields.get("id"), fields.get("version")
-        if not is_whole(number) or not 0 < number < 1 << 31 or not is_whole(version):
+        if not is_integer(number) or not 0 < number < 1 << 31 or not is_integer(version):
             raise RegistryError(Reason("registry_format", why="a version has no id"))
         await self._add_references(number, fields, 0)
         text, references = text_of(fields, "schema"), tuple(self._references.items())
@@ -123,7 +123,7 @@ class _SchemaReader:
             subject, version = name_of(found[0], "subject"), found[0]["version"]
         except (RegistryError, LookupError, TypeError):
             return "", None
-        return subject, version if is_whole(version) else None
+        return subject, version if is_integer(version) else None
 
 
 def _too_many(schema_id: int) -> RegistryError:
@@ -135,7 +135,7 @@ def reference_of(fields: Any) -> Reference:
     """Raises RegistryError."""
     name, subject = name_of(fields, "name"), name_of(fields, "subject")
     version = fields.get("version")
-    if not is_whole(version):
+    if not is_integer(version):
         raise RegistryError(Reason("registry_format", why="a reference has no version"))
     return Reference(name, subject, version)
 

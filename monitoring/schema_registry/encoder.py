@@ -8,9 +8,9 @@ from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.budget import SchemaInvalid
 from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
 from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.json_schema_check import JsonSchema
 from monitoring.schema_registry.protobuf_encode import ProtobufEncoder
-from monitoring.schema_registry.unfit import Unfit
 
 
 class NotEncoded(Exception):
@@ -49,10 +49,12 @@ class SchemaEncoder:
                 self._encoder.check(value)
                 return self._header + text.encode()
             return self._header + bytes(self._encoder.encode(value))
-        except Unfit as error:
+        except ValueDoesNotFit as error:
             raise NotEncoded(error.reason) from error
         except SchemaInvalid as error:
             reason = Reason("schema_invalid", id=self.schema.id, why=str(error))
             raise NotEncoded(reason) from error
         except (RecursionError, UnicodeEncodeError) as error:
-            raise NotEncoded(Unfit("fewer levels, and only characters of UTF-8").reason) from error
+            raise NotEncoded(
+                ValueDoesNotFit("fewer levels, and only characters of UTF-8").reason
+            ) from error

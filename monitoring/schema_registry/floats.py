@@ -5,7 +5,7 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from monitoring.schema_registry.unfit import Unfit
+from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 
 _DIGITS = (6, 7, 8, 9)  # nine are enough for every 32-bit float
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -37,14 +37,14 @@ def plain_32(data: bytes) -> float | str:
 
 def packed(value: Any, code: str, kind: str) -> bytes:
     """A number, or a text that `plain` makes, in a format of `struct`. `kind`: what an error
-    expects. Raises Unfit."""
+    expects. Raises ValueDoesNotFit."""
     number = _NOT_FINITE.get(value) if isinstance(value, str) else value
     if not isinstance(number, int | float | Decimal) or isinstance(number, bool):
-        raise Unfit(kind)
+        raise ValueDoesNotFit(kind)
     try:
         data = struct.pack(code, float(number))
     except OverflowError as error:
-        raise Unfit(kind) from error
+        raise ValueDoesNotFit(kind) from error
     if isinstance(number, Decimal) and math.isinf(float(number)):
-        raise Unfit(kind)
+        raise ValueDoesNotFit(kind)
     return data

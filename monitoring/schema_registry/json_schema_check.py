@@ -17,8 +17,8 @@ from typing import Any, TypeGuard
 import re2
 
 from monitoring.schema_registry.budget import SchemaInvalid
+from monitoring.schema_registry.does_not_fit import Exhausted, Spending, ValueDoesNotFit
 from monitoring.schema_registry.exact_json import exact_json
-from monitoring.schema_registry.unfit import Exhausted, Spending, Unfit
 
 _SHOWN_CHARS_MAX = 200
 _CHARS_OF_VALUE = 50  # looking at so many costs as much as a value
@@ -36,7 +36,7 @@ class JsonSchema:
                 self._documents.setdefault(each["$id"], each)
 
     def check(self, value: Any) -> None:
-        """Raises Unfit, or SchemaInvalid if a part of the schema cannot be used."""
+        """Raises ValueDoesNotFit, or SchemaInvalid if a part of the schema cannot be used."""
         self._check(self._root, self._root, value, Spending())
 
     def _check(self, schema: Any, root: Any, value: Any, spending: Spending) -> None:
@@ -44,7 +44,7 @@ class JsonSchema:
         if schema is True:
             return
         if schema is False:
-            raise Unfit(why="the schema allows nothing here")
+            raise ValueDoesNotFit(why="the schema allows nothing here")
         if not isinstance(schema, dict):
             raise SchemaInvalid("a schema is neither an object nor true nor false")
         if "$ref" in schema:
@@ -72,13 +72,15 @@ class JsonSchema:
             found = found[part]
         return found, found_root
 
-    def _fits(self, schema: Any, root: Any, value: Any, spending: Spending) -> Unfit | None:
+    def _fits(
+        self, schema: Any, root: Any, value: Any, spending: Spending
+    ) -> ValueDoesNotFit | None:
         try:
             with spending.within(None):
                 self._check(schema, root, value, spending)
         except Exhausted:
             raise
-        except Unfit as error:
+        except ValueDoesNotFit as error:
             return error
         return None
 
@@ -88,7 +90,7 @@ class JsonSchema:
         for name in required:
             if name not in value:
                 with spending.within(name):
-                    raise Unfit(why="it is missing")
+                    raise ValueDoesNotFit(why="it is missing")
         _check_size(schema, len(value), "minProperties", "maxProperties", "members")
         members = _object_of(schema, "properties")
         patterns = _object_of(schema, "patternProperties")
@@ -102,7 +104,7 @@ class JsonSchema:
                 parts = [schema.get("additionalProperties", True)]
             with spending.within(name):
                 if parts == [False]:
-                    raise Unfit(why="the schema has no such member")
+                    raise ValueDoesNotFit(why="the schema has no such member")
                 for part in parts:
                     self._check(part, root, each, spending)
                 if "propertyNames" in schema:
@@ -122,7 +124,7 @@ class JsonSchema:
         if schema.get("uniqueItems") is True:
             texts = [_spent(_canonical(each), spending) for each in value]
             if len(set(texts)) < len(texts):
-                raise Unfit("items that are all different")
+                raise ValueDoesNotFit("items that are all different")
 
     def _combined(self, schema: Schema, root: Any, value: Any, spending: Spending) -> None:
         for part in _list(schema, "allOf"):
@@ -134,11 +136,11 @@ class JsonSchema:
             count = errors.count(None)
             if count == 0:
                 deep = [error for error in errors if error and error.path]
-                raise deep[0] if len(deep) == 1 else Unfit(why=_of_all(errors))
+                raise deep[0] if len(deep) == 1 else ValueDoesNotFit(why=_of_all(errors))
             if keyword == "oneOf" and count > 1:
-                raise Unfit(why="more than one part of “oneOf” allows it")
+                raise ValueDoesNotFit(why="more than one part of “oneOf” allows it")
         if "not" in schema and self._fits(schema["not"], root, value, spending) is None:
-            raise Unfit(why="“not” forbids it")
+            raise ValueDoesNotFit(why="“not” forbids it")
         if "if" in schema:
             fits = self._fits(schema["if"], root, value, spending) is None
             self._check(schema.get("then" if fits else "else", True), root, value, spending)
@@ -149,7 +151,7 @@ def _check_plain(schema: Schema, value: Any, spending: Spending) -> None:
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
         if not any(_is_type(value, name) for name in names):
-            raise Unfit(" or ".join(map(str, names))[:_SHOWN_CHARS_MAX])
+            raise ValueDoesNotFit(" or ".join(map(str, names))[:_SHOWN_CHARS_MAX])
     if "enum" in schema:
         _check_allowed(_list(schema, "enum"), value, spending)
     if "const" in schema:
@@ -160,7 +162,7 @@ def _check_plain(schema: Schema, value: Any, spending: Spending) -> None:
         _check_size(schema, len(value), "minLength", "maxLength", "characters")
         pattern = schema.get("pattern")
         if pattern is not None and not _matches(pattern, _spent(value, spending)):
-            raise Unfit(f"a text like {pattern[:_SHOWN_CHARS_MAX]}")
+            raise ValueDoesNotFit(f"a text like {pattern[:_SHOWN_CHARS_MAX]}")
 
 
 _COMPARISONS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
@@ -175,18 +177,18 @@ def _check_number(schema: Schema, value: int | Decimal) -> None:
     for keyword, text, fits in _COMPARISONS:
         limit = schema.get(keyword)
         if _is_number(limit) and not fits(value, limit):
-            raise Unfit(f"a number of {text} {limit}")
+            raise ValueDoesNotFit(f"a number of {text} {limit}")
     step = schema.get("multipleOf")
     if _is_number(step) and step > 0 and Fraction(value) % Fraction(step):
-        raise Unfit(f"a multiple of {step}")
+        raise ValueDoesNotFit(f"a multiple of {step}")
 
 
 def _check_size(schema: Schema, size: int, low: str, high: str, what: str) -> None:
     least, most = schema.get(low), schema.get(high)
     if _is_number(least) and size < least:
-        raise Unfit(f"at least {least} {what}")
+        raise ValueDoesNotFit(f"at least {least} {what}")
     if _is_number(most) and size > most:
-        raise Unfit(f"at most {most} {what}")
+        raise ValueDoesNotFit(f"at most {most} {what}")
 
 
 def _is_type(value: Any, name: Any) -> bool:
@@ -208,11 +210,11 @@ def _check_allowed(allowed: list[Any], value: Any, spending: Spending) -> None:
     texts = [_spent(_canonical(each), spending) for each in (value, *allowed)]
     if texts[0] not in texts[1:]:
         one_of = "one of " if len(allowed) > 1 else ""
-        raise Unfit(f"{one_of}{', '.join(texts[1:])[:_SHOWN_CHARS_MAX]}")
+        raise ValueDoesNotFit(f"{one_of}{', '.join(texts[1:])[:_SHOWN_CHARS_MAX]}")
 
 
 def _spent(text: str, spending: Spending) -> str:
-    """The text, the more costly the longer it is. Raises Unfit."""
+    """The text, the more costly the longer it is. Raises ValueDoesNotFit."""
     spending.spend(len(text) // _CHARS_OF_VALUE)
     return text
 
@@ -226,7 +228,7 @@ def _number_text(number: Decimal) -> int | str:
     return int(number) if number == int(number) else str(number.normalize())
 
 
-def _of_all(errors: Sequence[Unfit | None]) -> str:
+def _of_all(errors: Sequence[ValueDoesNotFit | None]) -> str:
     texts = dict.fromkeys(error.why for error in errors if error)
     return " or ".join(texts)[:_SHOWN_CHARS_MAX]
 

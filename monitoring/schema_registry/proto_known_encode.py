@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
+from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.iso_time import epoch_seconds
 from monitoring.schema_registry.proto_known import ANY, WRAPPERS
-from monitoring.schema_registry.unfit import Unfit
 
 VALUE = "google.protobuf.Value"
 _TIMESTAMP = re.compile(
@@ -15,9 +15,9 @@ _DURATION = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,9}))?s", re.ASCII)
 
 
 def fields_of(name: str, value: Any) -> Any:
-    """The value of a message of this type as an object with its fields. Raises Unfit."""
+    """The value of a message of this type as an object with its fields. Raises ValueDoesNotFit."""
     if name == ANY:
-        raise Unfit(why="google.protobuf.Any cannot be written yet")
+        raise ValueDoesNotFit(why="google.protobuf.Any cannot be written yet")
     if name in WRAPPERS:
         return {"value": value}
     if name == VALUE:
@@ -50,18 +50,18 @@ def _timestamp(text: str) -> dict[str, int]:
     expected = "a time such as 2026-01-31T10:00:00Z"
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
-        raise Unfit(expected)
+        raise ValueDoesNotFit(expected)
     try:
         seconds = epoch_seconds([int(found[n]) for n in range(1, 7)], found[8])
     except (ValueError, OverflowError) as error:
-        raise Unfit(expected) from error
+        raise ValueDoesNotFit(expected) from error
     return {"seconds": seconds, "nanos": int((found[7] or "").ljust(9, "0"))}
 
 
 def _duration(text: str) -> dict[str, int]:
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise Unfit("a duration such as 1.5s")
+        raise ValueDoesNotFit("a duration such as 1.5s")
     sign = -1 if found[1] else 1
     nanos = int((found[3] or "").ljust(9, "0"))
     return {"seconds": sign * int(found[2]), "nanos": sign * nanos}

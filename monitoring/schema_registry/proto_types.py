@@ -97,16 +97,16 @@ class Types:
         self.messages: dict[str, Message] = {}
         self._enums: dict[str, Enum] = {}
         self._count = 0
-        every: list[Message] = []  # also those of which another one has the name
+        all_messages: list[Message] = []  # also those of which another one has the name
         for each in files:
-            self._add(each.package, each.messages, each.enums, 0, every)
-        for message in every:
+            self._add(each.package, each.messages, each.enums, 0, all_messages)
+        for message in all_messages:
             for member in message.fields:
                 self._resolve(member, message)
 
     def _add(
         self, scope: str, messages: list[Message], enums: list[Enum], depth: int,
-        every: list[Message],
+        all_messages: list[Message],
     ) -> None:  # fmt: skip
         if depth > DEPTH_MAX:
             raise SchemaInvalid(f"it is nested more than {DEPTH_MAX} times")
@@ -120,8 +120,8 @@ class Types:
                 raise SchemaInvalid(f"message {message.name[:100]!r} has two fields of one name")
             message.full_name = _joined(scope, message.name)
             self.messages[message.full_name] = message
-            every.append(message)
-            self._add(message.full_name, message.messages, message.enums, depth + 1, every)
+            all_messages.append(message)
+            self._add(message.full_name, message.messages, message.enums, depth + 1, all_messages)
 
     def _resolve(self, member: Field, message: Message) -> None:
         if member.type in SCALARS:

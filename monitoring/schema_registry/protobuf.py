@@ -107,15 +107,15 @@ class _MessageReader:
         )
         self._positions = {each.name: number for number, each in enumerate(message.fields)}
         self._entry_readers: dict[str, _MessageReader] = {}
-        self._present = proto_known.PRESENTATIONS.get(message.full_name)
+        self._presentation = proto_known.PRESENTATIONS.get(message.full_name)
 
     def value(self, source: _Source, at: int, end: int) -> Any:
         """A whole message. Raises DataInvalid."""
         fields: _Fields = {}
         self._read(source, at, end, fields, group=0)
-        return self._shown(source, fields)
+        return self._as_json(source, fields)
 
-    def _shown(self, source: _Source, fields: _Fields) -> Any:
+    def _as_json(self, source: _Source, fields: _Fields) -> Any:
         source.budget.spend(self._cost)
         for name, default in self._defaults:
             if name not in fields:
@@ -124,10 +124,10 @@ class _MessageReader:
         shown = {name: fields[name] for name in names}
         if self._message.full_name == proto_known.ANY:
             return self._any(source, shown)
-        if self._present is None:
+        if self._presentation is None:
             return shown
         try:
-            return self._present(shown)
+            return self._presentation(shown)
         except (KeyError, TypeError, ValueError):  # the schema has a type of its own of this name
             return shown
 
@@ -180,7 +180,7 @@ class _MessageReader:
             inner: _Fields = {}
             reader = source.schema.reader(field.message)
             at = reader._read(source, at, end, inner, group=field.number)
-            self._set(fields, field, reader._shown(source, inner))
+            self._set(fields, field, reader._as_json(source, inner))
             return at
         if wire_type != BYTES:
             value, at = _number(source, at, end, wire_type, field)

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from monitoring.schema_registry import proto_known_encode
+from monitoring.schema_registry.does_not_fit import Spending, ValueDoesNotFit, one_of, utf8
 from monitoring.schema_registry.floats import packed
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf import ProtobufSchema
-from monitoring.schema_registry.unfit import Spending, Unfit, one_of, utf8
-from monitoring.schema_registry.wire_format import varint, written_indexes
+from monitoring.schema_registry.wire_format import encode_indexes, varint
 
 _FIXED = {
     "fixed32": "<I", "sfixed32": "<i", "float": "<f", "fixed64": "<Q", "sfixed64": "<q",
@@ -40,30 +40,30 @@ class ProtobufEncoder:
         self._fields: dict[str, dict[str, Field]] = {}
 
     def encode(self, value: Any) -> bytes:
-        """The message behind its message indexes. Raises Unfit."""
+        """The message behind its message indexes. Raises ValueDoesNotFit."""
         data = self._message(self._root, value, Spending())
-        return written_indexes(self._indexes) + data
+        return encode_indexes(self._indexes) + data
 
     def _message(self, message: Message, value: Any, spending: Spending) -> bytes:
         fields = proto_known_encode.fields_of(message.full_name, value)
         if not isinstance(fields, dict):
-            raise Unfit(f"message {message.full_name}")
+            raise ValueDoesNotFit(f"message {message.full_name}")
         by_name = self._fields_of(message)
         data = bytearray()
         oneofs: set[str] = set()
-        seen: set[int] = set()
+        numbers_set: set[int] = set()
         for name, inner in fields.items():
             field = by_name.get(name)
             with spending.within(name):
                 if field is None:
-                    raise Unfit(why=f"{message.full_name} has no such field")
-                if field.number in seen:
-                    raise Unfit(why="the field is there twice")
-                seen.add(field.number)
+                    raise ValueDoesNotFit(why=f"{message.full_name} has no such field")
+                if field.number in numbers_set:
+                    raise ValueDoesNotFit(why="the field is there twice")
+                numbers_set.add(field.number)
                 if inner is None and not _takes_null(field):
                     continue
                 if field.oneof and field.oneof in oneofs:
-                    raise Unfit(why=f"another field of the oneof “{field.oneof}” is set")
+                    raise ValueDoesNotFit(why=f"another field of the oneof “{field.oneof}” is set")
                 oneofs.add(field.oneof)
                 data += self._field(field, inner, spending)
         return bytes(data)
@@ -85,7 +85,7 @@ class ProtobufEncoder:
             is_zero = not (data if field.wire_type == BYTES else data.strip(b"\0"))
             return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
-            raise Unfit("array")
+            raise ValueDoesNotFit("array")
         written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed
         for number, each in enumerate(value):
             with spending.within(number):
@@ -95,7 +95,7 @@ class ProtobufEncoder:
 
     def _map(self, field: Field, value: Any, spending: Spending) -> bytes:
         if not isinstance(value, dict):
-            raise Unfit("map")
+            raise ValueDoesNotFit("map")
         key_field, value_field = field.entry()
         written = bytearray()
         for key, each in value.items():
@@ -120,11 +120,11 @@ class ProtobufEncoder:
             return _base64(value)
         if kind == "bool":
             if not isinstance(value, bool):
-                raise Unfit("bool")
+                raise ValueDoesNotFit("bool")
             return bytes((value,))
         if kind in ("float", "double"):
             return packed(value, _FIXED[kind], kind)
-        return _whole(kind, value)
+        return _integer(kind, value)
 
 
 def _messages(
@@ -162,7 +162,7 @@ def _enum(enum: Enum, value: Any) -> int:
         return value
     if isinstance(value, str) and value in enum.numbers:
         return enum.numbers[value]
-    raise Unfit(one_of(list(enum.values.values())))
+    raise ValueDoesNotFit(one_of(list(enum.values.values())))
 
 
 def _base64(value: Any) -> bytes:
@@ -171,10 +171,10 @@ def _base64(value: Any) -> bytes:
             return base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
         pass
-    raise Unfit("bytes in base64")
+    raise ValueDoesNotFit("bytes in base64")
 
 
-def _whole(kind: str, value: Any) -> bytes:
+def _integer(kind: str, value: Any) -> bytes:
     bits = 64 if kind.endswith("64") else 32
     is_unsigned = kind.startswith(("u", "fixed"))
     low, high = (0, 1 << bits) if is_unsigned else (-(1 << bits - 1), 1 << bits - 1)
@@ -182,7 +182,7 @@ def _whole(kind: str, value: Any) -> bytes:
     if is_text and value.removeprefix("-").isdigit():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
-        raise Unfit(f"{kind}, a whole number of {bits} bits")
+        raise ValueDoesNotFit(f"{kind}, a whole number of {bits} bits")
     if kind in _FIXED:
         return struct.pack(_FIXED[kind], value)
     if kind.startswith("s"):

@@ -39,22 +39,22 @@ class RecordDecoder:
         self._lookup_seconds_left = LOOKUP_SECONDS_MAX
         self._failed_lookups = 0
 
-    def decoded(self, row: RecordRow) -> RecordRow:
+    def decode(self, row: RecordRow) -> RecordRow:
         """The record with key and value as JSON where they have a schema. Never raises."""
         key_id, value_id = schema_id(row.key), schema_id(row.value)
         if key_id is None and value_id is None:
             return row
         started_s = self._clock_s()
         if key_id is not None and row.key is not None:
-            data, note = self._part(key_id, row.key)
+            data, note = self._decode(key_id, row.key)
             row = row._replace(key=data, key_schema=note)
         if value_id is not None and row.value is not None:
-            data, note = self._part(value_id, row.value)
+            data, note = self._decode(value_id, row.value)
             row = row._replace(value=data, value_schema=note)
         self._seconds_left -= self._clock_s() - started_s
         return row
 
-    def _part(self, number: int, data: bytes) -> tuple[bytes, SchemaNote]:
+    def _decode(self, number: int, data: bytes) -> tuple[bytes, SchemaNote]:
         schema = self._schema(number)
         if isinstance(schema, Reason):
             return data, SchemaNote(number, problem=schema, size_bytes=len(data), raw=data)
@@ -71,7 +71,7 @@ class RecordDecoder:
     def _schema(self, number: int) -> CompiledSchema | Reason:
         if self._seconds_left <= 0 or self._bytes_left <= 0:
             return Reason("schema_budget")
-        found = self._cache.known(number)
+        found = self._cache.cached(number)
         if found is None:
             if self._failed_lookups >= FAILED_LOOKUPS_MAX:
                 return Reason("schema_lookups")

@@ -40,7 +40,7 @@ class SchemaCache:
         self._size_chars = 0
         self._lock = threading.Lock()
 
-    def known(self, schema_id: int) -> CompiledSchema | Reason | None:
+    def cached(self, schema_id: int) -> CompiledSchema | Reason | None:
         """The schema, or why it cannot be had, or None if the registry must be asked."""
         now_s = self._clock_s()
         with self._lock:
@@ -57,9 +57,9 @@ class SchemaCache:
 
     def get(self, schema_id: int) -> CompiledSchema | Reason:
         """The schema, or why it cannot be had; asks the registry if it is not known."""
-        known = self.known(schema_id)
-        if known is not None:
-            return known
+        cached = self.cached(schema_id)
+        if cached is not None:
+            return cached
         try:
             schema = CompiledSchema(self._read(self._settings, schema_id))
         except SchemaUnusable as error:

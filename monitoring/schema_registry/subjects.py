@@ -35,11 +35,11 @@ from monitoring.schema_registry.connection import (
     compatibility_path,
     config_path,
     fields_of,
-    is_whole,
+    is_integer,
     json_of,
     name_of,
-    of_registry,
     refusal,
+    registry_error,
     run,
     subject_path,
     text_of,
@@ -148,8 +148,8 @@ def read_subject(settings: RegistrySettings, name: str) -> Subject:
         if answer.status == 404:
             raise RegistryError(Reason("subject_missing", subject=name))
         versions = json_of(answer)
-        if not isinstance(versions, list) or not all(map(is_whole, versions)):
-            raise of_registry(Reason("registry_format", why="no list of versions"))
+        if not isinstance(versions, list) or not all(map(is_integer, versions)):
+            raise registry_error(Reason("registry_format", why="no list of versions"))
         own, default = [await _compatibility(connection, each) for each in (name, "")]
         return Subject(name, tuple(sorted(versions)[-_VERSIONS_MAX:]), own, default)
 
@@ -185,7 +185,7 @@ def find_version(settings: RegistrySettings, subject: str, schema: SchemaText) -
         if answer.status == 404:
             return None
         version = fields_of(_accepted(answer)).get("version")
-        return version if is_whole(version) else None
+        return version if is_integer(version) else None
 
     return run(settings, find)
 
@@ -241,7 +241,7 @@ def _accepted(answer: Answer) -> Answer:
 async def _listed(connection: Connection) -> list[Any]:
     listed = json_of(await connection.get("/subjects", _SUBJECTS_BYTES_MAX))
     if not isinstance(listed, list):
-        raise of_registry(Reason("registry_format", why="no list of subjects"))
+        raise registry_error(Reason("registry_format", why="no list of subjects"))
     return listed
 
 
@@ -271,7 +271,7 @@ async def _version(connection: Connection, subject: str, number: int | str) -> V
         raise RegistryError(Reason("version_missing", subject=subject, version=str(number)))
     fields = fields_of(answer)
     found, schema_id = fields.get("version"), fields.get("id")
-    if not is_whole(found) or not is_whole(schema_id):
+    if not is_integer(found) or not is_integer(schema_id):
         raise RegistryError(Reason("registry_format", why="a version has no id"))
     schema = SchemaText(text_of(fields, "schema"), type_of(fields), _references(fields))
     return Version(found, schema_id, schema)

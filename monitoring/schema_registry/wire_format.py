@@ -45,7 +45,7 @@ def header(number: int) -> bytes:
     return bytes((MAGIC,)) + number.to_bytes(4, "big")
 
 
-def written_indexes(indexes: Sequence[int]) -> bytes:
+def encode_indexes(indexes: Sequence[int]) -> bytes:
     """Message indexes as `message_indexes` reads them."""
     if list(indexes) == [0]:
         return b"\0"

@@ -67,7 +67,7 @@ def hours_used(count: int) -> int:
     return max(hours for hours in divisors if hours <= count)
 
 
-def of_hours(hours: Sequence[Hour], day_ms: int) -> dict[str, pa.Table]:
+def day_of_hours(hours: Sequence[Hour], day_ms: int) -> dict[str, pa.Table]:
     """A day that starts at `day_ms` and repeats these consecutive hours. Raises NotSteady."""
     parts: dict[str, list[pa.Table]] = {}
     for number in range(HOURS_A_DAY):
@@ -75,19 +75,19 @@ def of_hours(hours: Sequence[Hour], day_ms: int) -> dict[str, pa.Table]:
         by_ms = day_ms + number * HOUR_MS - hour.start_ms
         for name, rows in hour.tables.items():
             parts.setdefault(name, []).append(shifted(rows, by_ms))
-    return joined_ends({name: pa.concat_tables(tables) for name, tables in parts.items()})
+    return as_pattern({name: pa.concat_tables(tables) for name, tables in parts.items()})
 
 
 def shifted(rows: pa.Table, by_ms: int) -> pa.Table:
     """The rows at another time."""
-    moved = _with(rows, "at_ms", pc.add(rows["at_ms"], by_ms))
+    moved = _set_column(rows, "at_ms", pc.add(rows["at_ms"], by_ms))
     if "tick" in rows.column_names:
         ticks = pc.add(rows["tick"], pc.divide(pa.scalar(by_ms), rows["interval_ms"]))
-        moved = _with(moved, "tick", ticks)
+        moved = _set_column(moved, "tick", ticks)
     return moved
 
 
-def joined_ends(tables: Tables) -> dict[str, pa.Table]:
+def as_pattern(tables: Tables) -> dict[str, pa.Table]:
     """The day as a pattern: its first tick continues its last one, and offsets are null.
 
     Raises NotSteady.
@@ -117,19 +117,19 @@ def _joined_rows(table: Table, rows: pa.Table, first_ms: int) -> pa.Table:
     for before, after in befores.items():
         column = rows[before].combine_chunks()
         values = rows[after].combine_chunks().take(last)
-        rows = _with(rows, before, pc.replace_with_mask(column, mask, values))
+        rows = _set_column(rows, before, pc.replace_with_mask(column, mask, values))
     repeated = pc.and_(rows["repeated"].combine_chunks(), pc.invert(mask))
-    return _with(rows, "repeated", repeated)
+    return _set_column(rows, "repeated", repeated)
 
 
 def _without_offsets(table: Table, rows: pa.Table) -> pa.Table:
     for name in _UNKNOWN_FACTS:
         if name in table.facts:
-            rows = _with(rows, name, pa.nulls(len(rows), table.facts[name]))
+            rows = _set_column(rows, name, pa.nulls(len(rows), table.facts[name]))
     return rows
 
 
-def until(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
+def cut_day(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
     """The part of a day before `end_ms`; with its last tick everything disappears.
 
     The recorded history that follows begins with new keys, so those of the pattern must end.
@@ -147,7 +147,7 @@ def until(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
     encoder.restore({name: [rows] for name, rows in before.items()}, before_ms)
     empty = Tick(cluster="", tick=last["tick"], at_ms=last_ms, interval_ms=last["interval_ms"])
     ended = encoder.encode(empty)
-    ended[CLUSTER.name] = _with(
+    ended[CLUSTER.name] = _set_column(
         ended[CLUSTER.name], "state", pa.array([0] * len(ended[CLUSTER.name]), pa.int32())
     )
     found = {
@@ -157,8 +157,8 @@ def until(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
     return found | {TICKS: kept[TICKS]}
 
 
-def _with(rows: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
-    place = rows.schema.get_field_index(name)
+def _set_column(rows: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
+    index = rows.schema.get_field_index(name)
     return rows.set_column(
-        place, rows.schema.field(name), values.cast(rows.schema.field(name).type)
+        index, rows.schema.field(name), values.cast(rows.schema.field(name).type)
     )

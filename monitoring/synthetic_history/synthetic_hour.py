@@ -48,7 +48,7 @@ def rows_a_day(sample: Tick, interval_ms: int) -> int:
 def _ticks(sample: Tick, start_ms: int, interval_ms: int) -> Iterator[Tick]:
     """The ticks of an hour, and the one before it."""
     rates = _rates(sample.partitions)
-    place = _places(sample)
+    partition_rows = _partition_rows(sample)
     for at_ms in range(start_ms - interval_ms, start_ms + HOUR_MS, interval_ms):
         seconds, share = _traffic((at_ms - start_ms) / HOUR_MS)
         ends = _FIRST_OFFSET + (rates * seconds).astype(np.int64)
@@ -62,14 +62,14 @@ def _ticks(sample: Tick, start_ms: int, interval_ms: int) -> Iterator[Tick]:
             groups_complete=True,
             brokers=[_broker(broker, seconds, int(rates.sum())) for broker in sample.brokers],
             partitions=_partitions(sample.partitions, ends),
-            groups=_groups(sample.groups, ends, behind, place),
+            groups=_groups(sample.groups, ends, behind, partition_rows),
         )
 
 
-def _traffic(of_hour: float) -> tuple[float, float]:
+def _traffic(share_of_hour: float) -> tuple[float, float]:
     """The seconds of mean traffic since the start of an hour, and the traffic now (mean = 1)."""
-    turn = 2 * math.pi * of_hour
-    seconds = HOUR_MS / 1000 * (of_hour - _SWING * math.sin(turn) / (2 * math.pi))
+    turn = 2 * math.pi * share_of_hour
+    seconds = HOUR_MS / 1000 * (share_of_hour - _SWING * math.sin(turn) / (2 * math.pi))
     return seconds, 1 - _SWING * math.cos(turn)
 
 
@@ -82,7 +82,7 @@ def _rates(partitions: pa.Table) -> np.ndarray:
     return np.array(rates, dtype=np.float64)
 
 
-def _places(sample: Tick) -> np.ndarray:
+def _partition_rows(sample: Tick) -> np.ndarray:
     """For each row of the groups that of its partition; −1 = there is none."""
     columns = (sample.partitions[name].to_pylist() for name in ("topic", "partition"))
     rows = {key: row for row, key in enumerate(zip(*columns, strict=True))}
@@ -100,11 +100,13 @@ def _partitions(rows: pa.Table, ends: np.ndarray) -> pa.Table:
     return _replaced(rows, figures, np.zeros(len(rows), dtype=bool))
 
 
-def _groups(rows: pa.Table, ends: np.ndarray, behind: np.ndarray, place: np.ndarray) -> pa.Table:
+def _groups(
+    rows: pa.Table, ends: np.ndarray, behind: np.ndarray, partition_rows: np.ndarray
+) -> pa.Table:
     if not len(rows):
         return rows
-    is_read = (place >= 0) & pc.is_valid(rows["committed_offset"]).to_numpy()
-    end, lag = ends[place], behind[place]
+    is_read = (partition_rows >= 0) & pc.is_valid(rows["committed_offset"]).to_numpy()
+    end, lag = ends[partition_rows], behind[partition_rows]
     figures = {"committed_offset": end - lag, "log_end_offset": end}
     answered = pa.nulls(len(rows), pa.int64())  # all coordinators answer
     index = rows.schema.get_field_index("reported_at_ms")

@@ -29,7 +29,7 @@ from monitoring.history.levels import (
     Level,
     bucket_start,
 )
-from monitoring.history.root import Place, Root
+from monitoring.history.root import Root, SpanFolder
 from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline.jobs import coarser_ticks
@@ -40,11 +40,11 @@ from monitoring.synthetic_history.marker import WrittenRange
 from monitoring.synthetic_history.pattern import (
     Hour,
     Tables,
+    cut_day,
     hours_used,
     is_complete,
     is_steady,
     shifted,
-    until,
 )
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _first_recorded_ms(root: Root, slug: str) -> int | None:
     """The start of the first hour (of the day level: day) that any level has."""
     starts = []
     for level in LEVELS:
-        for place in manifest.places(root, slug, level):
-            if files := manifest.load(root, place).files:
+        for span_folder in manifest.span_folders(root, slug, level):
+            if files := manifest.load(root, span_folder).files:
                 starts.append(min(bucket_start(file.min_at_ms, HOUR_MS) for file in files))
                 break
     if not starts:
@@ -96,11 +96,13 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
     Raises CannotWrite if they have too many rows.
     """
     found: list[Hour] = []
-    for place in reversed(manifest.places(root, slug, RAW)):
-        is_next = not found or place.end_ms == found[-1].start_ms
-        tables = _steady_hour(root, place) if is_next and place.end_ms <= now_ms else None
+    for span_folder in reversed(manifest.span_folders(root, slug, RAW)):
+        is_next = not found or span_folder.end_ms == found[-1].start_ms
+        tables = (
+            _steady_hour(root, span_folder) if is_next and span_folder.end_ms <= now_ms else None
+        )
         if tables is not None:
-            found.append(Hour(place.start_ms, tables))
+            found.append(Hour(span_folder.start_ms, tables))
         if len(found) == DAY_MS // HOUR_MS or (found and tables is None):
             break
     used = list(reversed(found[: hours_used(len(found))])) if found else []
@@ -109,12 +111,12 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
     return used
 
 
-def _steady_hour(root: Root, place: Place) -> Tables | None:
+def _steady_hour(root: Root, span_folder: SpanFolder) -> Tables | None:
     """The rows of a complete, steady hour; else None."""
-    ticks = reader.ticks(root, place.slug, RAW, place.start_ms, place.end_ms)
-    if not is_complete(ticks, place.start_ms):
+    ticks = reader.ticks(root, span_folder.slug, RAW, span_folder.start_ms, span_folder.end_ms)
+    if not is_complete(ticks, span_folder.start_ms):
         return None
-    listed = manifest.load(root, place)
+    listed = manifest.load(root, span_folder)
     check_rows(sum(file.rows for file in listed.files))
     tables = {TICKS: ticks}
     for name in TABLES:
@@ -122,7 +124,9 @@ def _steady_hour(root: Root, place: Place) -> Tables | None:
         files = listed.of(name)
         if not files:
             continue
-        parts = [read_file(root, root.path(*place.folder, file.name), schema) for file in files]
+        parts = [
+            read_file(root, root.path(*span_folder.folder, file.name), schema) for file in files
+        ]
         tables[name] = pa.concat_tables(parts).unify_dictionaries()
         if not is_steady(tables[name]):
             return None
@@ -154,23 +158,23 @@ def write(
         raise CannotWrite("it has written history already: remove that first, with --remove")
     check_rows(_row_count(day))
     last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
-    is_recorded = bool(manifest.places(root, slug, RAW))
+    is_recorded = bool(manifest.span_folders(root, slug, RAW))
     with opened(root, slug) as space:
-        whole = _rolled_up(spark, space, day, day_ms, (MINUTE, HOUR, DAY))
-        last = until(day, day_ms + written.to_ms - last_day_ms)
+        full_day = _rolled_up(spark, space, day, day_ms, (MINUTE, HOUR, DAY))
+        last = cut_day(day, day_ms + written.to_ms - last_day_ms)
         # The pipeline computes the day in which the recorded history begins, when it is over.
         is_whole = written.to_ms == last_day_ms + DAY_MS
-        ended = _rolled_up(spark, space, last, day_ms, (MINUTE, HOUR, DAY)[: 2 + is_whole])
+        last_day = _rolled_up(spark, space, last, day_ms, (MINUTE, HOUR, DAY)[: 2 + is_whole])
     marker.store(root, slug, written)
     for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
-        levels = ended if at_ms == last_day_ms else whole
+        levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
             if level is DAY or (level is RAW and not is_recorded):
                 continue  # days are written by year; raw ticks are what the flush goes on from
             if at_ms + DAY_MS > kept_from_ms(level, now_ms):
                 _write_day(root, slug, level, tables, at_ms - day_ms)
         yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
-    _write_days(root, slug, whole, ended, day_ms, written, kept_from_ms(DAY, now_ms))
+    _write_days(root, slug, full_day, last_day, day_ms, written, kept_from_ms(DAY, now_ms))
 
 
 def _rolled_up(
@@ -234,39 +238,39 @@ def _write_day(root: Root, slug: str, level: Level, tables: Tables, by_ms: int) 
         inside = (pc.field("at_ms") >= start_ms) & (pc.field("at_ms") < start_ms + length_ms)
         parts = {name: shifted(rows.filter(inside), by_ms) for name, rows in tables.items()}
         if len(parts[TICKS]):
-            _append(root, Place(slug, level, level.span_of(start_ms + by_ms)), parts)
+            _append(root, SpanFolder(slug, level, level.span_of(start_ms + by_ms)), parts)
 
 
 def _write_days(
     root: Root,
     slug: str,
-    whole: LevelTables,
-    ended: LevelTables,
+    full_day: LevelTables,
+    last_day: LevelTables,
     day_ms: int,
     written: WrittenRange,
     kept_ms: int,
 ) -> None:
     """The day level: a file for each year and table, sorted by key."""
     last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
-    of_year: dict[str, dict[str, list[pa.Table]]] = {}
+    by_year: dict[str, dict[str, list[pa.Table]]] = {}
     for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
-        levels = ended if at_ms == last_day_ms else whole
+        levels = last_day if at_ms == last_day_ms else full_day
         if DAY not in levels or at_ms + DAY_MS <= kept_ms:
             continue
         for name, rows in levels[DAY].items():
-            parts = of_year.setdefault(DAY.span_of(at_ms), {}).setdefault(name, [])
+            parts = by_year.setdefault(DAY.span_of(at_ms), {}).setdefault(name, [])
             parts.append(shifted(rows, at_ms - day_ms))
-    for span, parts_of in of_year.items():
+    for span, tables_of_year in by_year.items():
         tables = {}
-        for name, parts in parts_of.items():
+        for name, parts in tables_of_year.items():
             keys = list(TABLES[name].keys) if name in TABLES else []
             plain = pa.concat_tables(parts).unify_dictionaries()
             order = [(key, "ascending") for key in [*keys, "at_ms"]]
-            tables[name] = plain.take(pc.sort_indices(_plain(plain, keys), order))
-        _append(root, Place(slug, DAY, span), tables)
+            tables[name] = plain.take(pc.sort_indices(_sortable_columns(plain, keys), order))
+        _append(root, SpanFolder(slug, DAY, span), tables)
 
 
-def _plain(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
+def _sortable_columns(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
     """The key columns as plain texts, which Arrow can sort."""
     columns = {
         key: rows[key].cast(pa.string()) if pa.types.is_dictionary(rows[key].type) else rows[key]
@@ -275,18 +279,18 @@ def _plain(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
     return pa.table(columns | {"at_ms": rows["at_ms"]})
 
 
-def _append(root: Root, place: Place, tables: Mapping[str, pa.Table]) -> None:
-    ticks = len(tables[TICKS]) if place.level is RAW else _ticks_of(tables[TICKS])
-    source_ticks = 0 if place.level is RAW else ticks
+def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table]) -> None:
+    ticks = len(tables[TICKS]) if span_folder.level is RAW else _ticks_of(tables[TICKS])
+    source_ticks = 0 if span_folder.level is RAW else ticks
     files = [
-        writer.write_file(root, place, name, rows, "written-", source_ticks)
+        writer.write_file(root, span_folder, name, rows, "written-", source_ticks)
         for name, rows in tables.items()
         if len(rows)
     ]
     for attempt in range(_ATTEMPTS):
-        before = manifest.load(root, place)
+        before = manifest.load(root, span_folder)
         try:
-            manifest.replace(root, place, before, [*before.files, *files])
+            manifest.replace(root, span_folder, before, [*before.files, *files])
             return
         except FileExistsError:
             if attempt == _ATTEMPTS - 1:
@@ -306,27 +310,27 @@ def remove(root: Root, slug: str) -> WrittenRange:
     end_ms = {DAY: bucket_start(written.to_ms - 1, DAY_MS) + DAY_MS}
     with opened(root, slug) as space:
         for level in LEVELS:
-            for place in manifest.places(root, slug, level):
-                _remove(space, place, written.from_ms, end_ms.get(level, written.to_ms))
+            for span_folder in manifest.span_folders(root, slug, level):
+                _remove(space, span_folder, written.from_ms, end_ms.get(level, written.to_ms))
     marker.delete(root, slug)
     return written
 
 
-def _remove(space: Workspace, place: Place, from_ms: int, to_ms: int) -> None:
-    if place.end_ms <= from_ms or place.start_ms >= to_ms:
+def _remove(space: Workspace, span_folder: SpanFolder, from_ms: int, to_ms: int) -> None:
+    if span_folder.end_ms <= from_ms or span_folder.start_ms >= to_ms:
         return
-    before = manifest.load(space.root, place)
-    found = reader.ticks(space.root, place.slug, place.level, from_ms, to_ms)
-    ticks = 0 if place.level is RAW else _ticks_of(found)
+    before = manifest.load(space.root, span_folder)
+    found = reader.ticks(space.root, span_folder.slug, span_folder.level, from_ms, to_ms)
+    ticks = 0 if span_folder.level is RAW else _ticks_of(found)
     removed, rest = [], []
     for file in before.files:
         if file.max_at_ms < from_ms or file.min_at_ms >= to_ms:
             continue
         removed.append(file)
         if file.min_at_ms < from_ms or file.max_at_ms >= to_ms:
-            kept = space.without(place, file, from_ms, to_ms, ticks)
+            kept = space.copy_without(span_folder, file, from_ms, to_ms, ticks)
             rest += [kept] if kept else []
     if len(removed) == len(before.files) and not rest:
-        space.root.delete_folder(*place.folder)
+        space.root.delete_folder(*span_folder.folder)
     else:
-        space.publish(place, before, removed, rest)
+        space.publish(span_folder, before, removed, rest)

@@ -22,7 +22,8 @@ from monitoring.redis_client import stream_entries
 from monitoring.ticks.tick import Tick, decode, encode
 
 LIVE_MS = 15 * 60 * 1000
-_SKIPPED_KEPT_S = 3600
+_SKIPPED_RETENTION_S = 3600
+_CHUNK_BYTES, _CHUNK_TICKS = 4 * 1024 * 1024, 32
 NOT_RUN = Reason("not_run")
 
 
@@ -31,7 +32,7 @@ def record_gap(slug: str, tick: int, reason: str) -> None:
     with redis_client.guarded() as client:
         pipe = client.pipeline(transaction=False)
         pipe.hset(redis_keys.skipped(slug), str(tick), dumps(reason))
-        pipe.expire(redis_keys.skipped(slug), _SKIPPED_KEPT_S)
+        pipe.expire(redis_keys.skipped(slug), _SKIPPED_RETENTION_S)
         pipe.execute()
 
 
@@ -42,39 +43,16 @@ def put_tick(tick: Tick) -> bool:
     StoreDown.
     """
     with redis_client.guarded() as client:
-        for gap in _missing_before(client, tick):
-            _add(client, gap)
-        written = _add(client, tick)
+        for gap in _gaps_before(client, tick):
+            _write(client, gap)
+        written = _write(client, tick)
         _trim(client, redis_keys.ticks(tick.cluster), tick.start_ms)
         if written and tick.ok:
             client.set(redis_keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
         return written
 
 
-def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
-    """Delete entries older than 15 minutes, then the oldest ones above the limit in bytes."""
-    client.xtrim(stream, minid=max(newest_ms - LIVE_MS, 0), approximate=False)
-    bytes_max = settings.AERIE_LIVE_BYTES_MAX
-    while (held := int(client.memory_usage(stream, samples=0) or 0)) > bytes_max:
-        count = client.xlen(stream)
-        if count <= 1:
-            return
-        kept = min(count - 1, max(1, count * bytes_max // held))
-        client.xtrim(stream, maxlen=kept, approximate=False)
-
-
-def _add(client: redis.Redis, tick: Tick) -> bool:
-    try:
-        fields: dict[Any, Any] = dict(encode(tick))
-        client.xadd(redis_keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")
-    except redis.ResponseError as error:
-        if "equal or smaller" in str(error):
-            return False
-        raise
-    return True
-
-
-def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
+def _gaps_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     """Gaps between the newest entry and `tick`, within the live window."""
     newest = stream_entries(client.xrevrange(redis_keys.ticks(tick.cluster), count=1))
     if not newest:
@@ -101,7 +79,27 @@ def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     ]
 
 
-_PIECE_BYTES, _PIECE_TICKS = 4 * 1024 * 1024, 32
+def _write(client: redis.Redis, tick: Tick) -> bool:
+    try:
+        fields: dict[Any, Any] = dict(encode(tick))
+        client.xadd(redis_keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")
+    except redis.ResponseError as error:
+        if "equal or smaller" in str(error):
+            return False
+        raise
+    return True
+
+
+def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
+    """Delete entries older than 15 minutes, then the oldest ones above the limit in bytes."""
+    client.xtrim(stream, minid=max(newest_ms - LIVE_MS, 0), approximate=False)
+    bytes_max = settings.AERIE_LIVE_BYTES_MAX
+    while (used_bytes := int(client.memory_usage(stream, samples=0) or 0)) > bytes_max:
+        count = client.xlen(stream)
+        if count <= 1:
+            return
+        count_after = min(count - 1, max(1, count * bytes_max // used_bytes))
+        client.xtrim(stream, maxlen=count_after, approximate=False)
 
 
 def interval_ms() -> int:
@@ -150,7 +148,7 @@ def entries(slug: str, since_ms: int, before_ms: int | None = None) -> Iterator[
             return
         start = f"({found[-1][0].decode()}"
         largest = max(sum(map(len, fields.values())) for _, fields in found)
-        count = min(max(1, _PIECE_BYTES // max(largest, 1)), _PIECE_TICKS)
+        count = min(max(1, _CHUNK_BYTES // max(largest, 1)), _CHUNK_TICKS)
 
 
 def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:

@@ -36,7 +36,8 @@ class ConfigureBroker(ActionType):
         return _("Change a setting of broker %(id)s") % {"id": resource}
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        """The values and sources that the broker has now, and the error of its validation."""
+        """Of each setting: `values` has the value that applies, `own` the one that is set where the
+        change will set it. `objection` is the error of the broker's validation."""
         entries = {e.name: e for e in gateway.broker_configs.describe(params["broker"])}
         facts: dict[str, Any] = {"values": {}, "own": {}, "refused": [], "objection": ""}
         own = entries
@@ -50,10 +51,10 @@ class ConfigureBroker(ActionType):
             has_own = name in own and own[name].source == _OWN_SOURCE[params["for_all"]]
             facts["own"][name] = own[name].value if has_own else None
         if not facts["refused"]:
-            facts["objection"] = _objection(gateway, params)
+            facts["objection"] = _validation_error(gateway, params)
         return facts
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return [
             _("“%(name)s” is %(value)s now.") % {"name": name, "value": value or "—"}
             for name, value in now["values"].items()
@@ -94,7 +95,7 @@ class ConfigureBroker(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("configure")
-        gateway.broker_configs.alter(_broker_or_all(params), params["configs"])
+        gateway.broker_configs.alter(_broker_id(params), params["configs"])
 
     def undo(self, plan: Plan) -> Proposal | None:
         if "own" not in plan.facts:
@@ -103,13 +104,15 @@ class ConfigureBroker(ActionType):
         return Proposal(self.action, plan.resource, params)
 
 
-def _broker_or_all(params: Params) -> int | None:
+def _broker_id(params: Params) -> int | None:
+    """The broker whose setting is changed; None = all brokers."""
     return None if params["for_all"] else int(params["broker"])
 
 
-def _objection(gateway: Gateway, params: Params) -> str:
+def _validation_error(gateway: Gateway, params: Params) -> str:
+    """Why the brokers refuse the change; "" = they do not."""
     try:
-        gateway.broker_configs.alter(_broker_or_all(params), params["configs"], validate_only=True)
+        gateway.broker_configs.alter(_broker_id(params), params["configs"], validate_only=True)
     except Refused as error:
         return sentence(error.message)
     return ""

@@ -42,7 +42,7 @@ class SetLogLevel(ActionType):
             "objection": objection,
         }
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return [
             _("The level of “%(name)s” is %(value)s now.") % {"name": name, "value": value or "—"}
             for name, value in now["levels"].items()

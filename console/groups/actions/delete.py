@@ -18,6 +18,8 @@ COMMITTED, HIDDEN = "committed", "hidden"
 
 
 class DeleteGroup(ActionType):
+    """Parameters: `name`."""
+
     action = "group.delete"
     verb = "group.delete"
     target = shared.GROUP_TARGET
@@ -42,7 +44,7 @@ class DeleteGroup(ActionType):
     def compared(self, facts: Facts) -> Facts:
         return {COMMITTED: facts[COMMITTED]}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The group committed other offsets of “%(topic)s”.")
         both = sorted({*then[COMMITTED], *now[COMMITTED]})
         changed = [
@@ -55,7 +57,7 @@ class DeleteGroup(ActionType):
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         group = params["name"]
         if facts["state"] == shared.NO_GROUP:
-            raise PlanRefused(shared.no_group(group))
+            raise PlanRefused(shared.no_group_text(group))
         if facts[HIDDEN]:
             raise PlanRefused(
                 _("The group also reads topics outside of your scope. You cannot delete it.")

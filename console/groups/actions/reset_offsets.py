@@ -24,7 +24,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.reasons import Reason
 
-_AT_ONCE = 500  # partitions in one request
+_PARTITIONS_PER_REQUEST = 500
 LOGS = "logs"
 
 
@@ -56,13 +56,13 @@ class ResetOffsets(ItemsAction):
         }
 
     def compared(self, facts: Facts) -> Facts:
-        """The commits: members come and go, and records are written and deleted."""
+        """Only the commits: members and logs change all the time."""
         return {ITEMS: facts.get(ITEMS)}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("Partition %(name)s is committed at %(offset)s now.")
         lines = [
-            text % {"name": key, "offset": _offset(now[ITEMS][key])}
+            text % {"name": key, "offset": _offset_text(now[ITEMS][key])}
             for key in self.changed_items(then, now)
         ]
         members = shared.members_text(now["members"])
@@ -71,7 +71,7 @@ class ResetOffsets(ItemsAction):
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         offsets = offsets_of(params)
         self._check(facts, params)
-        rows = _with_shares([_row(facts, key, new) for key, new in offsets.items()])
+        rows = _with_shares([_change_and_effect(facts, key, new) for key, new in offsets.items()])
         deletes = all(new is None for new in offsets.values())
         title = (
             _("Delete offsets of “%(name)s”") if deletes else _("Reset the offsets of “%(name)s”")
@@ -91,10 +91,10 @@ class ResetOffsets(ItemsAction):
         )
 
     def _check(self, facts: Facts, params: Params) -> None:
-        """Raises PlanRefused if the group or the offsets are not there."""
+        """Raises PlanRefused if the group does not exist, or an offset is not in its log."""
         restores = params.get("restores")
         if facts["state"] == shared.NO_GROUP and not restores:
-            raise PlanRefused(shared.no_group(params["name"]))
+            raise PlanRefused(shared.no_group_text(params["name"]))
         text = _("The log of %(name)s could not be read: its leader does not answer.")
         for (topic, partition), new in offsets_of(params).items():
             name = item_key(topic, partition)
@@ -120,12 +120,12 @@ class ResetOffsets(ItemsAction):
         if gateway.groups.describe(group).members:
             raise GatewayError(Reason("group_has_members"))
         new = {key: offset for key, offset in offsets.items() if offset is not None}
-        for part in _parts(list(new)):
-            errors = gateway.groups.alter_offsets(group, {key: new[key] for key in part})
-            yield from ((item_key(*key), errors.get(key, "")) for key in part)
-        for part in _parts([key for key, offset in offsets.items() if offset is None]):
-            errors = gateway.groups.delete_offsets(group, part)
-            yield from ((item_key(*key), errors.get(key, "")) for key in part)
+        for batch in _request_batches(list(new)):
+            errors = gateway.groups.alter_offsets(group, {key: new[key] for key in batch})
+            yield from ((item_key(*key), errors.get(key, "")) for key in batch)
+        for batch in _request_batches([key for key, offset in offsets.items() if offset is None]):
+            errors = gateway.groups.delete_offsets(group, batch)
+            yield from ((item_key(*key), errors.get(key, "")) for key in batch)
 
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = [
@@ -137,19 +137,25 @@ class ResetOffsets(ItemsAction):
         return Proposal(self.action, plan.resource, params) if earlier else None
 
 
-def _row(facts: Facts, key: TopicPartition, new: int | None) -> tuple[Change, ResetEffect]:
+def _change_and_effect(
+    facts: Facts, key: TopicPartition, new: int | None
+) -> tuple[Change, ResetEffect]:
     name = item_key(*key)
     committed, log = facts[ITEMS][name], facts[LOGS][name]
     effect = reset_effect(CommitInLog(committed, range(*log)), new) if log else ResetEffect()
-    return Change(name, _offset(committed), _offset(new), _note(committed, new, effect)), effect
+    return Change(
+        name, _offset_text(committed), _offset_text(new), _note(committed, new, effect)
+    ), effect
 
 
 def _with_shares(rows: list[tuple[Change, ResetEffect]]) -> list[tuple[Change, ResetEffect]]:
-    """With the part that each partition has of the largest effect."""
-    most = max((max(effect.again, effect.skipped) for _change, effect in rows), default=0)
+    """The rows, each change with its share of the largest effect."""
+    largest = max((max(effect.again, effect.skipped) for _change, effect in rows), default=0)
     return [
         (
-            replace(change, share=max(effect.again, effect.skipped) / most) if most else change,
+            replace(change, share=max(effect.again, effect.skipped) / largest)
+            if largest
+            else change,
             effect,
         )
         for change, effect in rows
@@ -158,7 +164,7 @@ def _with_shares(rows: list[tuple[Change, ResetEffect]]) -> list[tuple[Change, R
 
 def _checks(facts: Facts, params: Params, deletes: bool) -> list[str]:
     lines = [] if facts["members"] else [_("The group has no members now.")]
-    if not deletes and not _outside(facts, params):
+    if not deletes and not _outside_warning(facts, params):
         lines.append(_("Every new offset is in its log."))
     return lines
 
@@ -171,7 +177,7 @@ def _note(committed: int | None, new: int | None, effect: ResetEffect) -> str:
     return _("skips %(n)s") % {"n": numbers.count(effect.skipped)} if effect.skipped else ""
 
 
-def _offset(offset: int | None) -> str:
+def _offset_text(offset: int | None) -> str:
     return _("not committed") if offset is None else numbers.count(offset)
 
 
@@ -214,12 +220,12 @@ def _warnings(
         text = _("%(n)d partitions have no new offset and stay as they are: %(names)s")
         names = first_of([f"{name}." for name in left_out])
         lines.append(text % {"n": len(left_out), "names": names})
-    lines += _outside(facts, params)
+    lines += _outside_warning(facts, params)
     return [line for line in lines if line]
 
 
-def _outside(facts: Facts, params: Params) -> list[str]:
-    """What is said about restored offsets that the log does not have any more."""
+def _outside_warning(facts: Facts, params: Params) -> list[str]:
+    """The warning about restored offsets that are outside of their logs, if there are any."""
     names = []
     for key, new in offsets_of(params).items():
         log = facts[LOGS][item_key(*key)]
@@ -234,6 +240,6 @@ def _outside(facts: Facts, params: Params) -> list[str]:
     return [text % {"names": first_of(names)}]
 
 
-def _parts(keys: list[TopicPartition]) -> Iterator[list[TopicPartition]]:
-    for start in range(0, len(keys), _AT_ONCE):
-        yield keys[start : start + _AT_ONCE]
+def _request_batches(keys: list[TopicPartition]) -> Iterator[list[TopicPartition]]:
+    for start in range(0, len(keys), _PARTITIONS_PER_REQUEST):
+        yield keys[start : start + _PARTITIONS_PER_REQUEST]

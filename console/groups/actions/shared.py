@@ -1,4 +1,4 @@
-"""What all changes to groups use: their target, and what is said about members."""
+"""What all changes to groups use: their target, the members as facts, and texts."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -30,7 +30,7 @@ def read_members(gateway: Gateway, group: str) -> Facts:
 
 
 def members_text(members: int) -> str:
-    """What members mean for a change; "" without members."""
+    """The warning that a group with members cannot be changed; "" without members."""
     if not members:
         return ""
     return ngettext(
@@ -42,5 +42,5 @@ def members_text(members: int) -> str:
     ) % {"n": members}
 
 
-def no_group(group: str) -> str:
+def no_group_text(group: str) -> str:
     return _("The cluster has no group “%(name)s”.") % {"name": group}

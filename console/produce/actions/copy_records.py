@@ -38,9 +38,9 @@ from monitoring.kafka_client_settings import ClientSettings
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
-SOURCE, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
-_CALL_RECORDS = 2000  # a worker that is lost may have copied as many that the next one copies again
-_RUN_S = 600.0
+SOURCE_PARTITIONS, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
+_RECORDS_PER_CALL = 2000  # so many may be copied twice if a worker is lost
+_RUN_S_MAX = 600.0
 
 
 class CopyRecords(ItemsAction):
@@ -65,7 +65,7 @@ class CopyRecords(ItemsAction):
             **read_target(gateway, params["to"]),
             SOURCE_ID: source.topic_id,
             SOURCE_CLUSTER: cluster_id,
-            SOURCE: len(source.partitions),
+            SOURCE_PARTITIONS: len(source.partitions),
             ITEMS: dict(params["spans"]),
         }
 
@@ -73,7 +73,7 @@ class CopyRecords(ItemsAction):
         names = ("topic_id", "partitions", POLICY, SOURCE_ID, SOURCE_CLUSTER)
         return {key: facts.get(key) for key in names}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         if then.get(SOURCE_CLUSTER) != now[SOURCE_CLUSTER]:
             return [_("The bootstrap servers of the source lead to another cluster now.")]
         if then[SOURCE_ID] != now[SOURCE_ID]:
@@ -84,7 +84,7 @@ class CopyRecords(ItemsAction):
         self._check(facts, params)
         name, to = params["name"], params["to"]
         title = _("Copy records of “%(name)s” to “%(to)s”")
-        if is_across(params):
+        if is_to_other_cluster(params):
             title = _("Copy records of “%(name)s” on %(cluster)s to “%(to)s”")
         return Draft(
             title=title % {"name": name, "to": to, "cluster": params["cluster"]},
@@ -111,26 +111,26 @@ class CopyRecords(ItemsAction):
         cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
         with source_gateway(gateway, params, cluster) as reader:
-            source = reader.kafka_client_settings if is_across(params) else None
-        end_s = time.monotonic() + _RUN_S
-        yield _share(params, state)
+            source = reader.kafka_client_settings if is_to_other_cluster(params) else None
+        end_s = time.monotonic() + _RUN_S_MAX
+        yield _share_copied(params, state)
         for key in keys:
-            for outcome in _copy(gateway, source, params, state, key):
+            for outcome in _copy_partition(gateway, source, params, state, key):
                 if outcome.error:
-                    error = _stopped(key, outcome, state)
+                    error = _error_of(key, outcome, state)
                     yield key, error
                     raise GatewayError(error)
                 if time.monotonic() > end_s:
-                    raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S / 60)))
+                    raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S_MAX / 60)))
                 check_source(params)
-                yield _share(params, state)
+                yield _share_copied(params, state)
             yield key, ""
 
-    def result(self, plan: Plan) -> str:
-        return write_outcome.reason(plan.params)
+    def result_text(self, plan: Plan) -> str:
+        return write_outcome.result_text(plan.params)
 
-    def stopped(self, plan: Plan) -> str:
-        return write_outcome.so_far(plan.params)
+    def stopped_text(self, plan: Plan) -> str:
+        return write_outcome.stopped_text(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return (
@@ -143,10 +143,10 @@ class CopyRecords(ItemsAction):
 
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the target cannot take the records."""
-        beyond = [number for number in params["spans"] if int(number) >= facts[SOURCE]]
+        beyond = [number for number in params["spans"] if int(number) >= facts[SOURCE_PARTITIONS]]
         if beyond:
             text = _("There is no partition %(name)s. The topic has %(n)d.")
-            raise PlanRefused(text % {"name": beyond[0], "n": facts[SOURCE]})
+            raise PlanRefused(text % {"name": beyond[0], "n": facts[SOURCE_PARTITIONS]})
         largest = max(int(number) for number in params["spans"])
         if params["keeps_partitions"] and largest >= facts["partitions"]:
             text = _("“%(to)s” has only %(n)d partitions. Copy by key, or fewer partitions.")
@@ -158,20 +158,20 @@ def check_source(params: Params) -> Cluster:
     topic = params["name"]
     user = get_user_model().objects.filter(pk=params["user"]).first()
     cluster = Cluster.objects.filter(slug=params["cluster"]).first()
-    hidden = PlanRefused(Reason("copy_source_hidden", topic=topic))
+    not_readable = PlanRefused(Reason("copy_source_hidden", topic=topic))
     if user is None or cluster is None:
-        raise hidden
+        raise not_readable
     principal = Principal(user, "")
     try:
         records.require_readable(principal, cluster, topic)
     except (PermissionDenied, NotFound) as error:
-        raise hidden from error
+        raise not_readable from error
     if records.is_masked(principal, cluster, topic):
-        raise hidden
+        raise not_readable
     return cluster
 
 
-def is_across(params: Params) -> bool:
+def is_to_other_cluster(params: Params) -> bool:
     """Whether the source is of another cluster."""
     return bool(params["cluster"] != params.get("to_cluster", params["cluster"]))
 
@@ -179,20 +179,20 @@ def is_across(params: Params) -> bool:
 @contextmanager
 def source_gateway(gateway: Gateway, params: Params, cluster: Cluster) -> Iterator[Gateway]:
     """The gateway to the source, which is of `cluster`; `gateway` is that of the target."""
-    if not is_across(params):
+    if not is_to_other_cluster(params):
         yield gateway
         return
     with for_cluster(cluster) as reader:
         yield reader
 
 
-def _share(params: Params, state: CopyState) -> float:
-    """How much of the offsets is copied."""
+def _share_copied(params: Params, state: CopyState) -> float:
+    """The share of the offsets that is copied, from 0 to 1."""
     copied: int = sum(at - params["spans"][key][0] for key, at in state.positions.items())
     return float(copied / max(1, params["count"]))
 
 
-def _copy(
+def _copy_partition(
     gateway: Gateway, source: ClientSettings | None, params: Params, state: CopyState, key: str
 ) -> Iterator[CopyOutcome]:
     """Copy a partition in calls; yields the outcome of each, after it was stored."""
@@ -206,13 +206,13 @@ def _copy(
             end,
             params["to"],
             params["keeps_partitions"],
-            _CALL_RECORDS,
+            _RECORDS_PER_CALL,
         )
         try:
             outcome = gateway.producing.copy(request, source)
         except Unreadable:
-            lost = Reason("copy_lost", partition=key, n=_CALL_RECORDS, offset=position)
-            yield CopyOutcome(position, error=lost, unknown=_CALL_RECORDS)
+            lost = Reason("copy_lost", partition=key, n=_RECORDS_PER_CALL, offset=position)
+            yield CopyOutcome(position, error=lost, unknown=_RECORDS_PER_CALL)
             return
         for each in outcome.written:
             state.add_outcome(each)
@@ -222,7 +222,8 @@ def _copy(
         yield outcome
 
 
-def _stopped(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
+def _error_of(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
+    """Why a partition was not copied to its end, and how far it was copied."""
     if getattr(outcome.error, "code", "") == "copy_lost":
         return outcome.error  # type: ignore[return-value]  # it has a code: it is a Reason
     return Reason(
@@ -231,7 +232,7 @@ def _stopped(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
         offset=outcome.next_offset,
         beyond=outcome.beyond,
         unknown=outcome.unknown,
-        why=write_outcome.why(outcome.error, state),
+        why=write_outcome.error_text(outcome.error, state),
     )
 
 
@@ -245,7 +246,7 @@ def _warnings(params: Params) -> list[str]:
             "If the copying stops, a resumed plan goes on after the last acknowledged record. If "
             "its worker is lost, up to %(n)s records may be copied twice."
         )
-        % {"n": numbers.count(_CALL_RECORDS)},
+        % {"n": numbers.count(_RECORDS_PER_CALL)},
         _("Records of transactions that were not committed are left out."),
     ]
     if params["exposed"]:
@@ -259,8 +260,9 @@ def _warnings(params: Params) -> list[str]:
 
 
 def _audited(params: Params) -> dict[str, Any]:
+    """What the audit log has of a copy."""
     audited = {"to": params["to"], "spans": params["spans"]}
-    if is_across(params):
+    if is_to_other_cluster(params):
         audited |= {"from_cluster": params["cluster"], "from": params["name"]}
     exposed = {"uncovered": ", ".join(params["exposed"])}
     return audited | exposed if params["exposed"] else audited

@@ -2,8 +2,8 @@
 schema of the registry.
 
 Parameters: those of `record.write` with estimated sizes, and `rate` (records a second, or None).
-What the values are made of waits as the value of one WaitingRecords record, since an example may be
-a real record.
+The MockSpec is stored as the value of one record of WaitingRecords, encrypted, since an example may
+be a real record.
 """
 
 import json
@@ -35,7 +35,7 @@ from monitoring.schema_registry.exact_json import exact_json
 RECORDS_MAX, SECONDS_MAX, RATE_MAX = 100_000, 120, 10_000
 BYTES_MAX = 64 << 20  # of all records of a plan, estimated
 RECORD_BYTES_MAX = 512 << 10
-PREVIEW = 5
+PREVIEW_RECORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class MockSpec:
 
     @classmethod
     def loads(cls, data: bytes) -> "MockSpec":
-        """The spec of which `dumps` made the data."""
+        """The inverse of `dumps`."""
         fields = json.loads(data)
         if schema := fields["schema"]:
             references = tuple((name, text) for name, text in schema["references"])
@@ -64,8 +64,8 @@ class MockSpec:
     def dumps(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
-    def record_of(self) -> Callable[[int], NewRecord]:
-        """A function that makes the record of a number. It raises InvalidSchema."""
+    def record_maker(self) -> Callable[[int], NewRecord]:
+        """A function that makes the record with a number, from 0 on. It raises InvalidSchema."""
         values, encode = self._values(), self._encode()
 
         def record(number: int) -> NewRecord:
@@ -74,11 +74,11 @@ class MockSpec:
 
         return record
 
-    def texts(self) -> list[tuple[str, str]]:
+    def preview_texts(self) -> list[tuple[str, str]]:
         """Key and value of the first records as JSON. Raises InvalidSchema."""
         values = self._values()
-        made = [values.value(number) for number in range(PREVIEW)]
-        return [((self._key(each) or b"").decode(), _text(each).decode()) for each in made]
+        first_values = [values.value(number) for number in range(PREVIEW_RECORDS)]
+        return [((self._key(each) or b"").decode(), _text(each).decode()) for each in first_values]
 
     def _values(self) -> MockValues:
         if self.schema is not None:
@@ -106,8 +106,8 @@ class MockSpec:
 
     def preview(self) -> list[NewRecord]:
         """The first records. Raises InvalidSchema if they cannot be made."""
-        make = self.record_of()
-        records = [make(number) for number in range(PREVIEW)]
+        make = self.record_maker()
+        records = [make(number) for number in range(PREVIEW_RECORDS)]
         if max(record.size_bytes for record in records) > RECORD_BYTES_MAX:
             text = _("A record would have more than %(size)s.")
             raise InvalidSchema(text % {"size": numbers.size(RECORD_BYTES_MAX)})
@@ -144,11 +144,11 @@ class WriteMockRecords(WriteRecords):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str] | float]:
-        waiting = write_outcome.waiting(params)
-        [stored] = write_outcome.records(waiting)
+        waiting = write_outcome.waiting_records(params)
+        [stored] = write_outcome.decrypted_records(waiting)
         spec = MockSpec.loads(stored.value or b"")
         try:
-            yield from Writer(gateway, params, waiting, spec.record_of()).write(set(keys))
+            yield from Writer(gateway, params, waiting, spec.record_maker()).write(set(keys))
         except InvalidSchema as error:  # one that the first records do not show
             raise GatewayError(Reason("mock_value", why=str(error))) from error
         waiting.delete_contents()

@@ -42,10 +42,10 @@ class WriteRecords(ItemsAction):
         return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
 
     def compared(self, facts: Facts) -> Facts:
-        """More partitions would put keys elsewhere."""
+        """Also the number of partitions: with more, keys go to other partitions."""
         return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return target_differences(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
@@ -65,29 +65,30 @@ class WriteRecords(ItemsAction):
         )
 
     def items(self, params: Params) -> list[str]:
-        return [contents.item_key(group) for group in contents.groups(params["count"])]
+        return [contents.item_key(group) for group in contents.item_ranges(params["count"])]
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str] | float]:
-        waiting = write_outcome.waiting(params)
-        records = write_outcome.records(waiting)
+        waiting = write_outcome.waiting_records(params)
+        records = write_outcome.decrypted_records(waiting)
         count = len(records)
         writer = Writer(gateway, params, waiting, lambda number: records[number % count])
         yield from writer.write(set(keys))
         waiting.delete_contents()
 
-    def result(self, plan: Plan) -> str:
-        return write_outcome.reason(plan.params)
+    def result_text(self, plan: Plan) -> str:
+        return write_outcome.result_text(plan.params)
 
-    def stopped(self, plan: Plan) -> str:
-        return write_outcome.so_far(plan.params)
+    def stopped_text(self, plan: Plan) -> str:
+        return write_outcome.stopped_text(plan.params)
 
     def result_links(self, plan: Plan) -> list[tuple[str, str]]:
         return write_outcome.links(plan.cluster, plan.resource, plan.params)
 
 
 def _audited(params: Params) -> dict[str, Any]:
+    """What the audit log has of the records."""
     audited = {key: params[key] for key in _AUDITED}
     return audited | {"schemas": params["schemas"]} if params.get("schemas") else audited
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from console.actions.action_type import ActionType, ApplyProgress, Params, Target
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.quotas.entities import number, title_of
+from console.quotas.entities import number_text, title_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -48,9 +48,9 @@ class ChangeQuotas(ActionType):
             objection = sentence(error.message)
         return {"values": {key: now.get(key) for key in params["values"]}, "objection": objection}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return [
-            _("“%(name)s” is %(value)s now.") % {"name": key, "value": _text(value)}
+            _("“%(name)s” is %(value)s now.") % {"name": key, "value": _value_text(value)}
             for key, value in now["values"].items()
             if value != then["values"].get(key)
         ]
@@ -65,7 +65,7 @@ class ChangeQuotas(ActionType):
         return Draft(
             title=_("Change quotas of %(entity)s") % {"entity": entity},
             changes=[
-                Change(key, _text(before[key]), _text(value))
+                Change(key, _value_text(before[key]), _value_text(value))
                 for key, value in after.items()
                 if before[key] != value
             ],
@@ -92,5 +92,5 @@ def _entity(params: Params) -> Entity:
     return tuple((kind, name) for kind, name in params["entity"])
 
 
-def _text(value: float | None) -> str:
-    return _("not set") if value is None else number(value)
+def _value_text(value: float | None) -> str:
+    return _("not set") if value is None else number_text(value)

@@ -42,7 +42,7 @@ class CancelReassignments(ItemsAction):
         }
         return {ITEMS: {key: running.get(key) for key in params["partitions"]}}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The reassignment of “%(name)s” changed or ended.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
@@ -70,11 +70,12 @@ class CancelReassignments(ItemsAction):
         stored = params["partitions"]
         targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
-        named = {moves.name_of(*key): error for key, error in errors.items()}
-        yield from ((key, named.get(key, "")) for key in keys)
+        error_by_key = {moves.name_of(*key): error for key, error in errors.items()}
+        yield from ((key, error_by_key.get(key, "")) for key in keys)
 
 
 def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:
+    """The parameters of a plan that cancels these reassignments."""
     return {
         "names": sorted({each.topic for each in running}),
         "partitions": {

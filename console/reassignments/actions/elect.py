@@ -47,7 +47,7 @@ class ElectLeaders(ItemsAction):
             }
         }
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The leader or the replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
@@ -74,24 +74,26 @@ class ElectLeaders(ItemsAction):
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[tuple[str, str]]:
         stored = params["partitions"]
-        places = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
-        errors = gateway.reassignments.elect_leaders(list(places.values()))
+        partitions = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
+        errors = gateway.reassignments.elect_leaders(list(partitions.values()))
 
-        def led() -> bool:
+        def check_leaders() -> bool:
             found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
             for key in keys:
-                now = found.get(places[key])
+                now = found.get(partitions[key])
                 is_led[key] = now is not None and now.leader == stored[key]["preferred"]
-            return all(is_led[key] or places[key] in errors for key in keys)
+            return all(is_led[key] or partitions[key] in errors for key in keys)
 
         is_led: dict[str, bool] = {}
-        shared.wait_until(led)
+        shared.wait_until(check_leaders)
         for key in keys:
-            late = "" if is_led[key] else Reason("leader_not_elected")
-            yield key, errors.get(places[key], late)
+            not_elected = "" if is_led[key] else Reason("leader_not_elected")
+            yield key, errors.get(partitions[key], not_elected)
 
 
-def skewed(found: Mapping[TopicPartition, Partition]) -> dict[TopicPartition, Partition]:
+def not_led_by_preferred(
+    found: Mapping[TopicPartition, Partition],
+) -> dict[TopicPartition, Partition]:
     """The partitions whose preferred replica is in sync and does not lead."""
     return {
         key: each
@@ -101,6 +103,7 @@ def skewed(found: Mapping[TopicPartition, Partition]) -> dict[TopicPartition, Pa
 
 
 def params_of(found: Mapping[TopicPartition, Partition]) -> dict[str, Any]:
+    """The parameters of a plan that elects leaders for these partitions."""
     return {
         "names": sorted({topic for topic, _number in found}),
         "partitions": {

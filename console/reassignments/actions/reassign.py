@@ -1,8 +1,8 @@
 """Move partitions to other brokers, or change the number of their replicas.
 
 Parameters: `names` of the topics, `moves` by key (moves.py), and `throttle` in bytes per second or
-None. The cluster copies the replicas; `apply` starts that and looks how far it is. A throttle is
-removed when nothing moves any more.
+None. The cluster copies the replicas; `apply` starts that and watches the progress. When all moves
+have ended, it removes the throttle.
 """
 
 import time
@@ -22,9 +22,9 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.reasons import Reason
 
-LOOK_S, PAUSE_S = 30.0, 1.0  # how long one call of `apply` looks, and how often
+WATCH_S, POLL_S = 30.0, 1.0  # how long one call of `apply` watches the progress, and how often
 # Brokers learn of the end of a reassignment some time after the controller.
-LATE_S = 15.0
+END_DELAY_S = 15.0
 
 
 class ReassignPartitions(ItemsAction):
@@ -48,7 +48,7 @@ class ReassignPartitions(ItemsAction):
         """The replicas that are compared, and what the review shows about them."""
         gateway.reassignments.check()
         state = cluster_state.read(gateway, params["names"])
-        planned = {key: Move.of(stored) for key, stored in params["moves"].items()}
+        planned = {key: Move.from_json(stored) for key, stored in params["moves"].items()}
         keys = [(move.topic, move.partition) for move in planned.values()]
         sizes = gateway.reassignments.sizes([key for key in keys if key in state.partitions])
         return {
@@ -66,22 +66,22 @@ class ReassignPartitions(ItemsAction):
     def compared(self, facts: Facts) -> Facts:
         return {ITEMS: facts.get(ITEMS)}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
-        planned = [Move.of(stored) for stored in params["moves"].values()]
+        planned = [Move.from_json(stored) for stored in params["moves"].values()]
         review.check(planned, facts)
         arriving = facts["arriving"]
         total = [size for size in arriving.values() if size is not None]
-        whole = sum(total) if len(total) == len(arriving) else None
+        bytes_to_copy = sum(total) if len(total) == len(arriving) else None
         return Draft(
             title=_("Reassign partitions of %(names)s") % {"names": resource_of(params["names"])},
             changes=[review.change(move, facts["sizes"].get(move.key)) for move in planned],
             figures=[
                 Figure(_("Partitions"), numbers.count(len(planned))),
-                Figure(_("To copy"), numbers.size(whole), _("in all, as counted now")),
+                Figure(_("To copy"), numbers.size(bytes_to_copy), _("in all, as counted now")),
                 *review.broker_figures(arriving, facts["free"]),
             ],
             affected=[_("Producers and consumers go on. Leaders may change.")],
@@ -92,30 +92,30 @@ class ReassignPartitions(ItemsAction):
         )
 
     def undo(self, plan: Plan) -> Proposal | None:
-        planned = [Move.of(stored) for stored in plan.params.get("moves", {}).values()]
-        back = [move.reversed() for move in planned if move.key in plan.applied_items]
-        if not back:
+        planned = [Move.from_json(stored) for stored in plan.params.get("moves", {}).values()]
+        reversed_moves = [move.reversed() for move in planned if move.key in plan.applied_items]
+        if not reversed_moves:
             return None
-        params = params_of(back, plan.params["throttle"])
+        params = params_of(reversed_moves, plan.params["throttle"])
         return Proposal(self.action, resource_of(params["names"]), params)
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
-        planned = [Move.of(stored) for stored in params["moves"].values()]
+        planned = [Move.from_json(stored) for stored in params["moves"].values()]
         remaining = [move for move in planned if move.key not in progress.applied_items]
         if not progress.is_continued:
             remaining = _start(gateway, remaining, params["throttle"], progress)
         progress.start_step(ITEMS)
-        deadline = time.monotonic() + LOOK_S
+        deadline = time.monotonic() + WATCH_S
         ended_s: dict[str, float] = {}  # key → when its reassignment was first not listed
         while remaining := _still_moving(gateway, remaining, ended_s, progress):
             if time.monotonic() > deadline:
                 raise Unfinished
-            time.sleep(PAUSE_S)
+            time.sleep(POLL_S)
         if params["throttle"]:
             _remove_throttle(gateway, planned)
 
     def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Any:
-        raise NotImplementedError  # `apply` does it: the items end when the cluster has moved them
+        raise NotImplementedError  # `apply` ends items when the cluster has moved them
 
 
 def params_of(planned: list[Move], throttle: int | None) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _fact(state: cluster_state.ClusterState, move: Move) -> dict[str, Any] | Non
     found = state.partitions.get(key)
     if found is None:
         return None
-    replicas = moves.settled(found.replicas, state.running.get(key), move)
+    replicas = moves.comparable_replicas(found.replicas, state.running.get(key), move)
     return {"topic_id": found.topic_id, "replicas": list(replicas)}
 
 
@@ -163,24 +163,24 @@ def _start(
 def _still_moving(
     gateway: Gateway, remaining: list[Move], ended_s: dict[str, float], progress: ApplyProgress
 ) -> list[Move]:
-    """Report what has ended; returns the rest."""
+    """Report the moves that have ended; returns the others."""
     if not remaining:
         return []
     state = cluster_state.read(gateway, sorted({move.topic for move in remaining}))
-    rest = []
+    moving = []
     for move in remaining:
         key = (move.topic, move.partition)
         found = state.partitions.get(key)
-        now = moves.stage(move, found.replicas if found else (), state.running.get(key))
-        if now is Stage.DONE:
+        stage = moves.stage(move, found.replicas if found else (), state.running.get(key))
+        if stage is Stage.DONE:
             progress.end_item(move.key)
             continue
         now_s = time.monotonic()
-        if now is Stage.WAITING and now_s - ended_s.setdefault(move.key, now_s) >= LATE_S:
+        if stage is Stage.WAITING and now_s - ended_s.setdefault(move.key, now_s) >= END_DELAY_S:
             progress.end_item(move.key, Reason("reassignment_stopped"))
         else:
-            rest.append(move)
-    return rest
+            moving.append(move)
+    return moving
 
 
 def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
@@ -192,7 +192,7 @@ def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
 
 
 def _remove_throttle(gateway: Gateway, planned: list[Move]) -> None:
-    """Raises GatewayError that says what stays."""
+    """Remove the throttle settings; raises GatewayError if some could not be removed."""
     failures = []
     for broker in moves.throttled_brokers(planned):
         rates = {moves.LEADER_RATE: None, moves.FOLLOWER_RATE: None}

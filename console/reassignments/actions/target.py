@@ -1,4 +1,4 @@
-"""What the changes of replicas and leaders change: partitions of topics."""
+"""The target of changes of replicas and leaders: partitions of topics."""
 
 from dataclasses import replace
 

@@ -30,7 +30,7 @@ def start(
     """A running export, which the caller stops; it is audited. Raises the errors of a search."""
     running = start_search.start(principal, cluster, query, limits)
     try:
-        details = {"format": file_format, "search": _described(query)}
+        details = {"format": file_format, "search": _audit_fields(query)}
         audit.record_by(principal, "record.export", cluster.slug, query.topic, {}, details)
     except BaseException:
         running.stop()
@@ -38,39 +38,39 @@ def start(
     return running
 
 
-def pieces(events: Iterator[Event], writer: Writer) -> Iterator[bytes]:
-    """The file in pieces, none of them empty; an error of the cluster is said at its end."""
-    last, error = SearchProgress(), ""
-    yield from _filled(writer.begin())
+def file_chunks(events: Iterator[Event], writer: Writer) -> Iterator[bytes]:
+    """The file in chunks, none of them empty; an error of the cluster is written at its end."""
+    progress, error = SearchProgress(), ""
+    yield from _unless_empty(writer.begin())
     try:
         for event in events:
             if isinstance(event, SearchProgress):
-                last = event
+                progress = event
             else:
-                yield from _filled(writer.rows(event))
+                yield from _unless_empty(writer.rows(event))
     except GatewayError as failure:
         error = sentence(failure.message)
-    yield from _filled(writer.end(_end(last, error)))
+    yield from _unless_empty(writer.end(_export_end(progress, error)))
 
 
-def _filled(piece: bytes) -> Iterator[bytes]:
-    if piece:
-        yield piece
+def _unless_empty(chunk: bytes) -> Iterator[bytes]:
+    if chunk:
+        yield chunk
 
 
-def _end(last: SearchProgress, error: str) -> ExportEnd:
-    why = "error" if error else last.end
-    is_complete = why == COMPLETE and not last.unread and not last.damaged
+def _export_end(progress: SearchProgress, error: str) -> ExportEnd:
+    why = "error" if error else progress.end
+    is_complete = why == COMPLETE and not progress.unread and not progress.damaged
     return ExportEnd(
         is_complete,
         why,
-        last.matched,
-        "" if why == COMPLETE and not last.unread else position_text(last.positions),
+        progress.matched,
+        "" if why == COMPLETE and not progress.unread else position_text(progress.positions),
         error,
-        last.failures,
-        last.damaged,
-        {number: translated(reason) for number, reason in last.unread.items()},
-        last.undecoded,
+        progress.failures,
+        progress.damaged,
+        {number: translated(reason) for number, reason in progress.unread.items()},
+        progress.undecoded,
     )
 
 
@@ -91,7 +91,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _described(query: SearchQuery) -> dict[str, str]:
+def _audit_fields(query: SearchQuery) -> dict[str, str]:
     """What was searched, for the audit log."""
     conditions = (f"{each.field} {each.operator} “{each.text}”" for each in query.conditions)
     found = {

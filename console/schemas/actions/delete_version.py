@@ -18,8 +18,8 @@ DELETE_VERSION = "schema.delete-version"
 
 
 class DeleteVersion(ActionType):
-    """Parameters: `subject` and `version`; or in place of `version` the schema that it has, as of
-    RegisterSchema."""
+    """Parameters: `subject`, and `version` or (to undo RegisterSchema) its parameters of the schema
+    that the version has."""
 
     action = DELETE_VERSION
     verb = "schema.delete"
@@ -32,7 +32,7 @@ class DeleteVersion(ActionType):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The version with its schema, and all versions."""
         with registry_errors():
-            number = _number(gateway, params)
+            number = _version_number(gateway, params)
             subject = subjects.read_subject(gateway.registry, params["subject"])
             (version,) = subjects.read_versions(gateway.registry, params["subject"], [number])
         schema = shared.params_of(version.schema)
@@ -60,7 +60,7 @@ class DeleteVersion(ActionType):
             before={"version": number, "id": facts["id"]},
         )
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         versions = ", ".join(map(str, now["versions"]))
         return [_("The versions are %(versions)s now.") % {"versions": versions}]
 
@@ -70,7 +70,7 @@ class DeleteVersion(ActionType):
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
         with registry_errors():
-            number = _number(gateway, params)
+            number = _version_number(gateway, params)
             subjects.delete_version(gateway.registry, params["subject"], number)
 
     def undo(self, plan: Plan) -> Proposal | None:
@@ -84,8 +84,8 @@ class DeleteVersion(ActionType):
         return self.list_url(cluster), str(self.target.list_link)
 
 
-def _number(gateway: Gateway, params: Params) -> int:
-    """Raises RegistryError, or NotFound if the subject does not have the schema."""
+def _version_number(gateway: Gateway, params: Params) -> int:
+    """The version to delete. Raises RegistryError, or NotFound if no version has the schema."""
     if "version" in params:
         return int(params["version"])
     schema = shared.schema_of(params)

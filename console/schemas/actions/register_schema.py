@@ -73,7 +73,7 @@ class RegisterSchema(ActionType):
             after={"type": schema.type, "schema": schema.text[:2_000]},
         )
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         if then["latest"] != now["latest"]:
             return [_("The latest version is %(version)s now.") % {"version": now["latest"] or "—"}]
         return [_("The registry judges the schema in another way now.")]

@@ -1,4 +1,4 @@
-"""Set which changes of its schema a subject allows, or remove that."""
+"""Set the compatibility of a subject (which changes of its schema it allows), or remove it."""
 
 from typing import Any
 
@@ -33,7 +33,9 @@ class SetCompatibility(ActionType):
         before, after = facts["level"], params["level"]
         if before == after:
             raise PlanRefused(_("The subject has this compatibility already."))
-        shown, wanted = (each or _of_registry(facts["default"]) for each in (before, after))
+        shown, wanted = (
+            each or _registry_default_text(facts["default"]) for each in (before, after)
+        )
         return Draft(
             title=self.title(params["subject"]),
             changes=[Change(_("Compatibility"), shown, wanted)],
@@ -43,8 +45,8 @@ class SetCompatibility(ActionType):
             after={"compatibility": after},
         )
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
-        level = now["level"] or _of_registry(now["default"])
+    def differences(self, then: Facts, now: Facts) -> list[str]:
+        level = now["level"] or _registry_default_text(now["default"])
         return [_("The compatibility is %(level)s now.") % {"level": level}]
 
     def steps(self, params: Params) -> list[Step]:
@@ -62,5 +64,5 @@ class SetCompatibility(ActionType):
         return Proposal(self.action, plan.resource, params)
 
 
-def _of_registry(default: str) -> str:
+def _registry_default_text(default: str) -> str:
     return _("%(level)s, of the registry") % {"level": default or "—"}

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from console.actions.action_type import Params, Target
 from console.actions.draft import Change
-from console.schemas.schema_lines import ADDED, REMOVED, compared
+from console.schemas.schema_lines import ADDED, REMOVED, comparison
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.subjects import SchemaText
 
@@ -35,7 +35,7 @@ def params_of(schema: SchemaText) -> dict[str, Any]:
 def changed_lines(before: SchemaText, after: SchemaText) -> list[Change]:
     """The lines that are removed or added, as changes of a draft."""
     changes = []
-    for kind, text in compared(before, after):
+    for kind, text in comparison(before, after):
         if kind == REMOVED:
             changes.append(Change("−", text[1:], "", ""))
         elif kind == ADDED:

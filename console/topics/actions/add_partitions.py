@@ -11,6 +11,8 @@ from monitoring.gateway.gateway import Gateway
 
 
 class AddPartitions(ActionType):
+    """Parameters: `name`, and `total` (the number of partitions after the change)."""
+
     action = "topic.add-partitions"
     verb = "topic.alter"
     target = shared.TOPIC_TARGET
@@ -22,7 +24,7 @@ class AddPartitions(ActionType):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:

@@ -32,7 +32,7 @@ def resource_of(names: list[str]) -> str:
 
 
 class BulkAction(ItemsAction):
-    """What all changes to several topics share."""
+    """The base class of changes to several topics."""
 
     target = shared.TOPIC_TARGET
     form_page = "topics"
@@ -48,7 +48,7 @@ class BulkAction(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         return {ITEMS: {name: self._read(gateway, name, params) for name in params["names"]}}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("“%(name)s” changed since the review.")
         return [text % {"name": name} for name in self.changed_items(then, now)]
 
@@ -71,7 +71,7 @@ class BulkAction(ItemsAction):
             if found is None:
                 raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": name})
 
-    def typed(self, params: Params) -> str:
+    def typed_text(self, params: Params) -> str:
         return f"{self.word} {len(params['names'])}" if self.word else ""
 
     def _read(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any] | None:
@@ -114,9 +114,9 @@ class DeleteTopics(BulkAction):
                 Change(name, numbers.size(row.size_bytes if row else None), _("deleted"))
                 for name, row in rows.items()
             ],
-            affected=affected(names, snapshot),
+            affected=groups_reading_each(names, snapshot),
             warnings=[_("All records of these topics are deleted. This cannot be undone.")],
-            typed_name=self.typed(params),
+            typed_name=self.typed_text(params),
             before=dict(facts[ITEMS]),
         )
 
@@ -158,12 +158,12 @@ class PurgeTopics(BulkAction):
                 Figure(_("Records"), numbers.count(sum(counts.values()))),
                 Figure(_("Topics"), numbers.count(len(names))),
             ],
-            affected=affected(names, snapshot),
+            affected=groups_reading_each(names, snapshot),
             warnings=[
                 _("The records are deleted. This cannot be undone."),
                 _("Records written after this review are kept."),
             ],
-            typed_name=self.typed(params),
+            typed_name=self.typed_text(params),
             before=counts,
             after=dict(params["offsets"]),
         )
@@ -185,7 +185,7 @@ class ConfigureTopics(BulkAction):
         return _("Change a setting of topics")
 
     def read_topic(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any]:
-        """Values and sources, and the error of the brokers' validation."""
+        """Values and sources, and the error of the brokers' validation (`objection`)."""
         configs = params["configs"][name]
         entries = [each for each in gateway.topics.describe_configs(name) if each.name in configs]
         facts = {
@@ -255,8 +255,8 @@ def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, A
     }
 
 
-def affected(names: list[str], snapshot: Any) -> list[str]:
-    """The groups that read the topics: a line for each topic that is read."""
+def groups_reading_each(names: list[str], snapshot: Any) -> list[str]:
+    """A line with its groups for each topic that is read."""
     if snapshot is None:
         return [_("The groups that read them are unknown: there is no sample of this cluster yet.")]
     lines = []

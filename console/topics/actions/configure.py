@@ -48,7 +48,7 @@ class ConfigureTopic(ActionType):
             facts["objection"] = sentence(error.message)
         return facts
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         lines = fact_diff.of_existing_topic(then, now)
         for name, entry in now["values"].items():
             if entry != then["values"].get(name):

@@ -15,6 +15,8 @@ from monitoring.scope import Scope
 
 
 class CreateTopic(ActionType):
+    """Parameters: `name`, `partitions`, `replication` (factor), and `configs` (setting → value)."""
+
     action = "topic.create"
     verb = "topic.create"
     target = shared.TOPIC_TARGET
@@ -35,7 +37,10 @@ class CreateTopic(ActionType):
             "brokers": len(metadata.brokers),
             "colliding": colliding,
         }
-        return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
+        return {
+            **facts,
+            "objection": "" if facts["exists"] else self._validation_error(gateway, params),
+        }
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         """Removes names of topics outside the scope, also from the brokers' error text."""
@@ -46,7 +51,7 @@ class CreateTopic(ActionType):
             "objection": facts["objection"] if all(colliding) else "",
         }
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_new_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
@@ -115,7 +120,7 @@ class CreateTopic(ActionType):
         )
         shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
-    def _objection(self, gateway: Gateway, params: Params) -> str:
+    def _validation_error(self, gateway: Gateway, params: Params) -> str:
         try:
             gateway.topics.create_topic(
                 params["name"],

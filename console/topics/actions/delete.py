@@ -14,6 +14,8 @@ from monitoring.reasons import Reason
 
 
 class DeleteTopic(ActionType):
+    """Parameters: `name`."""
+
     action = "topic.delete"
     verb = "topic.delete"
     target = shared.TOPIC_TARGET
@@ -26,7 +28,7 @@ class DeleteTopic(ActionType):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
@@ -58,8 +60,8 @@ class DeleteTopic(ActionType):
             before={
                 "topic": name,
                 "partitions": facts["partitions"],
-                "offsets": row.offsets.whole if row else None,
-                "size_bytes": row.size_bytes.whole if row else None,
+                "offsets": row.offsets.as_integer if row else None,
+                "size_bytes": row.size_bytes.as_integer if row else None,
             },
         )
 

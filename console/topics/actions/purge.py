@@ -34,7 +34,7 @@ class PurgeTopic(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
-        logs = gateway.log_offsets.ranges([(name, number) for number in _numbers(params)])
+        logs = gateway.log_offsets.ranges([(name, number) for number in _partitions(params)])
         return {
             **shared.read_existing(gateway, params),
             POLICY: _policy(gateway, name),
@@ -43,10 +43,10 @@ class PurgeTopic(ItemsAction):
         }
 
     def compared(self, facts: Facts) -> Facts:
-        """Not the logs, which grow, and not the replicas, which may move."""
+        """Neither the logs, which grow, nor the replicas, which may move."""
         return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         if now[POLICY] != then[POLICY]:
             text = _("Its cleanup.policy is “%(policy)s” now.")
             return [text % {"policy": now[POLICY]}]
@@ -59,7 +59,9 @@ class PurgeTopic(ItemsAction):
         if snapshot is not None:
             sizes = {row.partition: row.size_bytes for row in snapshot.partitions(name)}
         rows = [
-            _row(int(number), offset, range(*facts[LOGS][number]), sizes.get(int(number)))
+            _change_and_sizes(
+                int(number), offset, range(*facts[LOGS][number]), sizes.get(int(number))
+            )
             for number, offset in params["offsets"].items()
         ]
         counts, sizes_freed = [count for _c, count, _s in rows], [size for _c, _n, size in rows]
@@ -115,7 +117,7 @@ class PurgeTopic(ItemsAction):
 
 @dataclass(frozen=True, slots=True)
 class TopicLogs:
-    """What a purge depends on. `logs` has no partitions whose leaders did not answer."""
+    """What a purge needs of a topic. `logs` has no partitions whose leaders did not answer."""
 
     topic_id: str
     policy: str | None
@@ -123,7 +125,7 @@ class TopicLogs:
 
 
 def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
-    """Raises GatewayError."""
+    """The logs of a topic. Raises GatewayError."""
     found = gateway.topics.describe_topic(topic)
     logs = gateway.log_offsets.ranges([(topic, each.partition) for each in found.partitions])
     return TopicLogs(
@@ -147,11 +149,13 @@ def _policy(gateway: Gateway, topic: str) -> str | None:
     return next((each.value for each in configs if each.name == "cleanup.policy"), None)
 
 
-def _numbers(params: Params) -> list[int]:
+def _partitions(params: Params) -> list[int]:
     return [int(number) for number in params["offsets"]]
 
 
-def _row(number: int, offset: int, log: range, size: int | None) -> tuple[Change, int, int | None]:
+def _change_and_sizes(
+    number: int, offset: int, log: range, size: int | None
+) -> tuple[Change, int, int | None]:
     """The line of a partition, its records, and about how many bytes they take."""
     count = max(0, min(offset, log.stop) - log.start)
     freed = None if size is None else size * count // len(log) if len(log) else 0

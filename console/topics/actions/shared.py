@@ -1,4 +1,4 @@
-"""What all changes to topics use: their target, facts, affected groups, and waiting."""
+"""What all changes to topics use: their target, facts, affected groups, waiting for the cluster."""
 
 import time
 from collections import Counter

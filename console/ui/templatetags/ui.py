@@ -46,7 +46,8 @@ def ahead(lag: Any) -> SafeString:
 
 
 def _with_notes(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
-    """A figure. For a PartialSum the title says what is missing, and a note says what is ahead."""
+    """The filter for `write`. For a PartialSum, the tooltip says what is missing from the sum, and
+    a note says how many partitions are ahead."""
 
     @wraps(write)
     def with_notes(value: numbers.Figure) -> str:
@@ -161,12 +162,12 @@ def state_icon(name: str, state: str) -> SafeString:
 def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
     """Cached, since tables have hundreds of equal badges."""
     tone = TONES.get(state) or (state if is_given else "secondary")
-    drawn = icon_of(label if label in TONES else state, tone)
+    icon_name = icon_of(label if label in TONES else state, tone)
     return format_html(
         '<span class="badge bg-{}-lt"{}>{}{}</span>',
         tone,
         format_html(' title="{}"', hint) if hint else "",
-        icon(drawn) if drawn else "",
+        icon(icon_name) if icon_name else "",
         label,
     )
 
@@ -241,7 +242,7 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
 
 @register.inclusion_tag("ui/fact.html")
 def fact(value: Any, word: str, tone: str = "", href: str = "") -> dict[str, Any]:
-    """One fact of a fact line: a bold figure and its label; coloured only if it is bad."""
+    """A figure and its label, in a line of facts; coloured only if it is bad."""
     return {"value": value, "word": word, "tone": tone, "href": href}
 
 
@@ -291,7 +292,7 @@ def replica(broker: int, partition: Any) -> SafeString:
 
 @register.filter
 def sort_icon(direction: str) -> str:
-    """The arrow beside the heading of a column that can be sorted by."""
+    """The arrow beside the heading of a sortable column."""
     return {"ascending": "arrow-up", "descending": "arrow-down"}.get(direction, "selector")
 
 

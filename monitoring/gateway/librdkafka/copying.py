@@ -1,6 +1,6 @@
 """Copies records to another topic or cluster with librdkafka. Runs only in a worker process.
 
-Records are read, written and acknowledged in groups; the next group is read only then. So a call
+Records are copied in batches: the next batch is read when the last one was acknowledged. So a call
 that fails says exactly which records were acknowledged.
 """
 
@@ -17,7 +17,7 @@ from monitoring.gateway.records import RecordRow
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
-_GROUP_RECORDS, _GROUP_BYTES = 500, 4 << 20
+_BATCH_RECORDS, _BATCH_BYTES = 500, 4 << 20
 
 
 def copy(
@@ -26,12 +26,14 @@ def copy(
     """Implements `Producing.copy`."""
     with translated(), open_consumer(source, "error") as consumer:
         producer, partitions = open_producer(target, request.target, "none", timeout_s)
-        place = TopicPartition(request.source, request.partition, request.first)
-        consumer.assign([place])
+        position = TopicPartition(request.source, request.partition, request.first)
+        consumer.assign([position])
         return _Copy(request, consumer, producer, partitions, timeout_s).run()
 
 
 class _Copy:
+    """One call: its request, its clients, and how far it came."""
+
     def __init__(
         self,
         request: CopyRequest,
@@ -52,7 +54,7 @@ class _Copy:
         deadline = time.monotonic() + request.seconds
         while self._next < request.end and len(self._written) < request.records_max:
             try:
-                rows = self._read(min(_GROUP_RECORDS, request.records_max - len(self._written)))
+                rows = self._read(min(_BATCH_RECORDS, request.records_max - len(self._written)))
             except KafkaException as error:
                 if not self._written:
                     raise
@@ -62,7 +64,7 @@ class _Copy:
                 return failed
             self._next = min(self._read_to, request.end)
             if (not rows or self._is_at_end) and self._next < request.end:
-                return self._outcome(self._why_nothing(), retriable=True)
+                return self._outcome(self._why_nothing_was_read(), retriable=True)
             if time.monotonic() > deadline:
                 break
         return self._outcome()
@@ -70,13 +72,13 @@ class _Copy:
     def _read(self, number: int) -> list[RecordRow]:
         """The next records; [] if there are none in time. Moves `_read_to`."""
         rows: list[RecordRow] = []
-        size_bytes, silent_from = 0, time.monotonic()
+        size_bytes, silent_since_s = 0, time.monotonic()
         while (
-            len(rows) < number and size_bytes < _GROUP_BYTES and self._read_to < self._request.end
+            len(rows) < number and size_bytes < _BATCH_BYTES and self._read_to < self._request.end
         ):
             message = self._consumer.poll(0.2)
             if message is None:
-                if rows or time.monotonic() - silent_from > timeouts.SILENT_LEADER_S:
+                if rows or time.monotonic() - silent_since_s > timeouts.SILENT_LEADER_S:
                     break
                 continue
             error, offset = message.error(), message.offset() or 0
@@ -94,7 +96,7 @@ class _Copy:
         return rows
 
     def _write(self, rows: list[RecordRow]) -> CopyOutcome | None:
-        """None = all were acknowledged."""
+        """Write a batch; None if all were acknowledged, else the outcome of the whole call."""
         partition = self._request.partition if self._request.keeps_partition else None
         records = [
             NewRecord(row.key, row.value, row.headers, partition, row.timestamp_ms) for row in rows
@@ -118,7 +120,7 @@ class _Copy:
             failed[0].retriable,
         )
 
-    def _why_nothing(self) -> Reason:
+    def _why_nothing_was_read(self) -> Reason:
         if self._is_at_end:
             number = self._request.partition
             return Reason("open_transaction", partition=number, offset=self._next)

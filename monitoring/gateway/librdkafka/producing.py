@@ -17,8 +17,8 @@ from monitoring.reasons import Reason
 
 _BY_KEY = -1
 _MESSAGE_BYTES_MAX = 16 << 20  # the broker decides which records are too large
-# Errors after which a record may be in the log. Not sent and sent without an answer are the same
-# for librdkafka when it gives up.
+# Errors after which a record may be in the log: when librdkafka gives up, it does not say
+# whether the record was sent.
 _UNKNOWN = {
     KafkaError._MSG_TIMED_OUT,
     KafkaError._TIMED_OUT,
@@ -60,7 +60,9 @@ def send(
     timeout_s: float,
 ) -> list[WriteOutcome]:
     """Write records and wait for their outcomes."""
-    outcomes = [WriteOutcome(error=_unknown(None), is_unknown=True, retriable=True)] * len(records)
+    outcomes = [WriteOutcome(error=_unknown_reason(None), is_unknown=True, retriable=True)] * len(
+        records
+    )
     deadline = time.monotonic() + timeout_s
     for number, record in enumerate(records):
         if record.partition is not None and record.partition not in partitions:
@@ -68,9 +70,9 @@ def send(
             outcomes[number] = WriteOutcome(record.partition, error=reason)
             continue
         try:
-            _send(producer, topic, record, _noting(outcomes, number), deadline)
+            _send(producer, topic, record, _delivery_callback(outcomes, number), deadline)
         except KafkaException as error:  # librdkafka did not take it: it was not sent
-            outcomes[number] = _failed(error.args[0], record.partition, is_sent=False)
+            outcomes[number] = _failed_outcome(error.args[0], record.partition, is_sent=False)
     if producer.flush(max(0.0, deadline - time.monotonic())):
         producer.purge()
         producer.flush(timeouts.PURGE_S)
@@ -107,7 +109,7 @@ def _send(
     producer: Producer,
     topic: str,
     record: NewRecord,
-    note: Callable[[KafkaError | None, Message], None],
+    on_delivery: Callable[[KafkaError | None, Message], None],
     deadline: float,
 ) -> None:
     """Hand a record to librdkafka; if its queue is full, wait until the deadline."""
@@ -118,7 +120,7 @@ def _send(
                 record.value,
                 record.key,
                 _BY_KEY if record.partition is None else record.partition,
-                on_delivery=note,
+                on_delivery=on_delivery,
                 timestamp=record.timestamp_ms or 0,  # 0 = now
                 headers=list(record.headers),
             )
@@ -131,31 +133,33 @@ def _send(
             return
 
 
-def _noting(
+def _delivery_callback(
     outcomes: list[WriteOutcome], number: int
 ) -> Callable[[KafkaError | None, Message], None]:
-    """The callback that notes the outcome of a record."""
+    """The callback that stores the outcome of a record in `outcomes`."""
 
-    def note(error: KafkaError | None, message: Message) -> None:
+    def on_delivery(error: KafkaError | None, message: Message) -> None:
         partition, offset = message.partition(), message.offset()
         if error is not None:
-            outcomes[number] = _failed(error, partition)
+            outcomes[number] = _failed_outcome(error, partition)
         else:
             outcomes[number] = WriteOutcome(partition or 0, offset)
 
-    return note
+    return on_delivery
 
 
-def _failed(error: KafkaError, partition: int | None, *, is_sent: bool = True) -> WriteOutcome:
+def _failed_outcome(
+    error: KafkaError, partition: int | None, *, is_sent: bool = True
+) -> WriteOutcome:
     is_unknown = is_sent and error.code() in _UNKNOWN
     translation = translate(error)
-    text = _unknown(error.str()) if is_unknown else translation.message
+    text = _unknown_reason(error.str()) if is_unknown else translation.message
     number = -1 if partition is None else partition
     retriable = error.retriable() or translation.retriable
     return WriteOutcome(number, None, text, is_unknown, retriable)
 
 
-def _unknown(why: str | None) -> Reason:
+def _unknown_reason(why: str | None) -> Reason:
     if why is None:
         return Reason("record_unknown", why=Reason("timed_out"))
     return Reason("record_unknown", why=Reason("cluster_says", text=why))

@@ -26,7 +26,7 @@ from monitoring.reasons import Reason
 _MODULE = "monitoring.gateway.librdkafka.worker_process"
 _ROOT = Path(__file__).parents[3]
 _WORKERS_MAX = 8  # concurrent calls
-_IDLE_MAX = 2  # workers that wait for later calls
+_IDLE_MAX = 2  # workers without a call that stay for later ones
 _MEMORY_BYTES = 512 << 20  # of one worker; a batch that unpacks to more ends it
 _START_LIMIT_S = 60.0  # for the imports
 _GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends the worker first
@@ -171,6 +171,6 @@ class _Worker:
     def _unreadable(self) -> Unreadable:
         self._process.kill()  # no effect if it has ended
         code = self._process.wait()
-        how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        logger.warning("a call of librdkafka ended its process: %s", how)
-        return Unreadable(Reason("decoder_died", how=how))
+        ending = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        logger.warning("a call of librdkafka ended its process: %s", ending)
+        return Unreadable(Reason("decoder_died", how=ending))

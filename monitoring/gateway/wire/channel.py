@@ -117,7 +117,7 @@ class Channel:
     async def _check_versions(self, connection: Connection, timeout_s: float) -> None:
         number = connection.next_correlation_id()
         answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
-        offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_ranges(answer))}
+        offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_api_ranges(answer))}
         self._offered = offered
         for key, (versions, name) in _VERSIONS.items():
             low, high = offered.get(key, (0, -1))
@@ -153,7 +153,7 @@ class Channel:
             self._connection.close()
 
 
-def _ranges(answer: bytes) -> bytes:
+def _api_ranges(answer: bytes) -> bytes:
     """The (key, lowest, highest) triples of an ApiVersions v0 response."""
     check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "too_many_apis")
     return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]

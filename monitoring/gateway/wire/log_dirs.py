@@ -16,11 +16,11 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, check_limit
 from monitoring.gateway.wire.metadata import Longs
-from monitoring.gateway.wire.reads import ClusterReads, LogDir
 from monitoring.reasons import Reason
 
 API_KEY = 35
@@ -35,14 +35,14 @@ def request(version: int, correlation_id: int) -> bytes:
     return messages.encode_request(API_KEY, version, {"topics": None}, correlation_id, CLIENT_ID)
 
 
-def decode_into(reads: ClusterReads, broker: int, answer: bytes, version: int) -> None:
-    """Put the sizes of the replicas of `broker` and its log directories into `reads`.
+def decode_into(answers: ClusterAnswers, broker: int, answer: bytes, version: int) -> None:
+    """Put the sizes of the replicas of `broker` and its log directories into `answers`.
 
     The leader's replica is the size of the partition; every replica counts as data on disk, except
     a copy that is being moved to another directory (`future`). Raises GatewayError, struct.error or
     ValueError if the response is malformed or an error, OverLimit if it is too large.
     """
-    decoder = _Decoder(Cursor(answer, 4, flexible=version == WITH_DISKS), reads)
+    decoder = _Decoder(Cursor(answer, 4, flexible=version == WITH_DISKS), answers)
     decoder.decode(version)
     # After all checks, so that an invalid response changes nothing.
     decoder.put(broker)
@@ -53,7 +53,7 @@ class _Decoder:
     """Decodes directory by directory, with limits for all of them together."""
 
     cursor: Cursor
-    reads: ClusterReads
+    answers: ClusterAnswers
     directories: list[LogDir] = field(default_factory=list)
     # Of each topic in each directory: the rows of the topic, the directory, the replicas.
     spans: list[range] = field(default_factory=list)
@@ -93,8 +93,8 @@ class _Decoder:
         name = cursor.text() or ""
         entries = self._entries()
         cursor.skip_tags()
-        if name in self.reads.metadata.spans:
-            self.spans.append(self.reads.metadata.spans[name])
+        if name in self.answers.metadata.spans:
+            self.spans.append(self.answers.metadata.spans[name])
             self.of_directory.append(len(self.directories))
             self.arrays.append(entries)
 
@@ -119,11 +119,11 @@ class _Decoder:
             lengths = np.repeat([len(span) for span in self.spans], counts)
             valid = (future == 0) & (index >= 0) & (index < lengths)
             rows = np.repeat([span.start for span in self.spans], counts) + index
-            are_valid = self.reads.put_sizes(broker, rows[valid], size[valid])
+            are_valid = self.answers.put_sizes(broker, rows[valid], size[valid])
             np.add.at(sizes, np.repeat(self.of_directory, counts)[valid], size[valid])
         paths = (each.path for each in self.directories)
         size_of_path = dict(zip(paths, sizes.tolist(), strict=True)) if are_valid else {}
-        self.reads.put_log_dirs(broker, self.directories, size_of_path)
+        self.answers.put_log_dirs(broker, self.directories, size_of_path)
 
     def _column(self, name: str) -> Longs:
         return np.concatenate([array[name] for array in self.arrays]).astype(np.int64)

@@ -28,23 +28,24 @@ from monitoring.gateway.wire import (
     metadata,
     offsets,
 )
+from monitoring.gateway.wire.answers import ClusterAnswers, CoordinatorAnswers
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
 from monitoring.gateway.wire.limits import InvalidParts, check_limit
 from monitoring.gateway.wire.metadata import Longs, Metadata
-from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # it needs Django, which the process of a search does not load
-    from monitoring.gateway.broker_stats import CounterSource
+    from monitoring.gateway.broker_stats import BrokerStatsReader
 
 _GROUPS_PER_REQUEST = 1000
+_HEADER_BYTES = 8  # correlation id and throttle time, in which equal answers differ
 _LARGE_BYTES = 256 * 1024
 _DECODE_ERRORS = (StructError, ValueError, IndexError, OverflowError, KafkaError)
 _Address = tuple[str, int]
 _T = TypeVar("_T")
-_BrokerStep = Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]]
+_BrokerStep = Callable[[ClusterAnswers, metadata.Broker, Channel], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -71,60 +72,35 @@ class ClusterReader:
     def __init__(
         self,
         settings: ClientSettings,
-        counters: "CounterSource | None",
+        broker_stats: "BrokerStatsReader | None",
         now_ms: Callable[[], int],
     ) -> None:
-        """The reader owns `counters` and closes it. Without it, sizes come from DescribeLogDirs."""
+        """The reader closes `broker_stats`. Without it, sizes come from DescribeLogDirs."""
         self._settings = settings
-        self._counters = counters
+        self._broker_stats = broker_stats
         self._now_ms = now_ms
         self._channels: dict[_Address, Channel] = {}
         self._budget = ByteBudget()
         self._cache = _MetadataCache()
         # Per coordinator that answered in the last pass.
-        self._described: dict[int, _CachedMembers] = {}
+        self._members_by_coordinator: dict[int, _CachedMembers] = {}
 
-    async def read(self, timeout_s: float) -> ClusterReads:
+    async def read(self, timeout_s: float) -> ClusterAnswers:
         """One pass. Raises GatewayError if no broker answers."""
         self._budget.renew()
         cluster_metadata = await self.read_metadata(timeout_s)
-        reads = ClusterReads.empty(cluster_metadata)
+        answers = ClusterAnswers.empty(cluster_metadata)
         await self._each_broker(
-            reads,
+            answers,
             (
                 partial(self._read_groups, timeout_s=timeout_s),
                 partial(self._read_size_and_counters, timeout_s=timeout_s),
             ),
         )
-        reads.coordinators.sort(key=lambda read: read.broker_id)
-        await self._read_both_offsets(reads, timeout_s)
-        reads.groups_complete = _all_coordinators_answered(reads)
-        return reads
-
-    async def read_offsets(self, cluster_metadata: Metadata, timeout_s: float) -> ClusterReads:
-        """Read only log start and end offsets."""
-        reads = ClusterReads.empty(cluster_metadata)
-        await self._read_both_offsets(reads, timeout_s)
-        return reads
-
-    async def read_last_records(self, reads: ClusterReads, rows: Longs, timeout_s: float) -> Longs:
-        """The times of the last records of these rows, after `read`; an array with all rows.
-
-        NO_RECORD: there is no record with a time. UNKNOWN: not asked for, no answer, or the broker
-        is too old. Errors are added to `reads`.
-        """
-        times_ms = np.full(reads.metadata.row_count, offsets.UNKNOWN, dtype=np.int64)
-
-        async def step(reads: ClusterReads, broker: metadata.Broker, channel: Channel) -> None:
-            led = rows[reads.metadata.leaders[rows] == broker.id]
-            if not len(led) or not channel.offers(last_records.API_KEY, last_records.VERSION):
-                return
-            build_frame = partial(last_records.request, reads.metadata, led)
-            answer = await channel.request(build_frame, timeout_s)
-            last_records.decode_into(times_ms, reads.metadata, led, answer)
-
-        await self._each_broker(reads, (step,))
-        return times_ms
+        answers.coordinators.sort(key=lambda coordinator: coordinator.broker_id)
+        await self._read_both_offsets(answers, timeout_s)
+        answers.groups_complete = _all_coordinators_answered(answers)
+        return answers
 
     async def read_metadata(
         self, timeout_s: float, topics: Sequence[str] | None = metadata.ALL_TOPICS
@@ -143,14 +119,6 @@ class ClusterReader:
                 reason = Reason("not_kafka", address=_address_text(address), why=str(error))
                 failure = GatewayError(reason)
         raise failure
-
-    async def close(self) -> None:
-        """Close all connections."""
-        for channel in self._channels.values():
-            channel.close()
-        self._channels.clear()
-        if self._counters is not None:
-            await self._counters.close()
 
     def _addresses(self) -> list[_Address]:
         cluster_metadata = self._cache.metadata
@@ -171,7 +139,7 @@ class ClusterReader:
 
         answer = await channel.request(build_frame, timeout_s)
         version = channel.version(metadata.API_KEY)
-        if cache.metadata is not None and cache.answer[8:] == answer[8:]:
+        if cache.metadata is not None and cache.answer[_HEADER_BYTES:] == answer[_HEADER_BYTES:]:
             return cache.metadata
         cluster_metadata = await _decoded(metadata.decode, answer, version)
         if not cluster_metadata.brokers:
@@ -191,98 +159,108 @@ class ClusterReader:
 
     async def _each_broker(
         self,
-        reads: ClusterReads,
+        answers: ClusterAnswers,
         steps: Sequence[_BrokerStep],
     ) -> None:
-        """Run all steps for all brokers in parallel; add errors to `reads`."""
+        """Run all steps for all brokers in parallel; add errors to `answers`."""
 
         async def run(step: _BrokerStep, broker: metadata.Broker) -> None:
             try:
-                await step(reads, broker, self._channel((broker.host, broker.port)))
+                await step(answers, broker, self._channel((broker.host, broker.port)))
             except OverLimit as error:
-                reads.answered.add(broker.id)
-                reads.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
+                answers.answering_brokers.add(broker.id)
+                answers.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
-                reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
+                answers.failures.append(Reason("of_broker", id=broker.id, why=error.message))
             except _DECODE_ERRORS as error:
                 why = Reason("does_not_parse", why=str(error))
-                reads.failures.append(Reason("of_broker", id=broker.id, why=why))
+                answers.failures.append(Reason("of_broker", id=broker.id, why=why))
 
         await asyncio.gather(
-            *(run(step, broker) for step in steps for broker in reads.metadata.brokers)
+            *(run(step, broker) for step in steps for broker in answers.metadata.brokers)
         )
 
     async def _read_groups(
-        self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
+        self,
+        answers: ClusterAnswers,
+        broker: metadata.Broker,
+        channel: Channel,
+        *,
+        timeout_s: float,
     ) -> None:
-        cached = self._described.pop(broker.id, None)
+        cached = self._members_by_coordinator.pop(broker.id, None)
         answer = await channel.request(groups.list_request, timeout_s)
-        error, listed = await _decoded(groups.decode_list, answer, reads.invalid)
+        error, listed = await _decoded(groups.decode_list, answer, answers.invalid)
         if error:
             raise GatewayError(Reason("lists_no_groups", error=error), retriable=True)
-        reads.answered.add(broker.id)
+        answers.answering_brokers.add(broker.id)
         names = list(dict.fromkeys(group.group for group in listed))
         active_names = (group.group for group in listed if group.state not in ("Empty", "Dead"))
         active = list(dict.fromkeys(active_names))
-        parts = _slices(names)
+        parts = _request_batches(names)
         committed = await asyncio.gather(
             *(channel.request(partial(commits.request, part), timeout_s) for part in parts)
         )
-        read = CoordinatorRead(broker.id, listed, [], [])
+        coordinator = CoordinatorAnswers(broker.id, listed, [], [])
         for part, answer in zip(parts, committed, strict=True):
-            read.commits += await _decoded(commits.decode, answer, part)
-        reads.add_coordinator(read)
+            coordinator.commits += await _decoded(commits.decode, answer, part)
+        answers.add_coordinator(coordinator)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-            read.described = await self._describe(reads, broker.id, answer, active, cached)
+            coordinator.described = await self._describe(answers, broker.id, answer, active, cached)
 
     async def _describe(
         self,
-        reads: ClusterReads,
+        answers: ClusterAnswers,
         broker_id: int,
         answer: bytes,
         requested: list[str],
         cached: _CachedMembers | None,
     ) -> list[groups.DescribedGroup]:
-        if cached is None or cached.answer[8:] != answer[8:]:
+        if cached is None or cached.answer[_HEADER_BYTES:] != answer[_HEADER_BYTES:]:
             invalid = InvalidParts()
             described = await _decoded(groups.decode_describe, answer, requested, invalid)
             cached = _CachedMembers(answer, described, invalid)
         members = sum(len(group.members) for group in cached.groups)
-        check_limit(reads.member_count + members, limits.MEMBERS_MAX, "too_many_members")
-        reads.member_count += members
-        reads.invalid.add_all(cached.invalid)
-        self._described[broker_id] = cached
+        check_limit(answers.member_count + members, limits.MEMBERS_MAX, "too_many_members")
+        answers.member_count += members
+        answers.invalid.add_all(cached.invalid)
+        self._members_by_coordinator[broker_id] = cached
         return cached.groups
 
     async def _read_size_and_counters(
-        self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
+        self,
+        answers: ClusterAnswers,
+        broker: metadata.Broker,
+        channel: Channel,
+        *,
+        timeout_s: float,
     ) -> None:
         """From brokerd's admin port if there is one, else by DescribeLogDirs."""
-        if self._counters is not None and self._counters.serves(broker.id):
+        if self._broker_stats is not None and self._broker_stats.serves(broker.id):
             try:
-                await self._counters.read_into(reads, broker.id, timeout_s)
+                await self._broker_stats.read_into(answers, broker.id, timeout_s)
                 return
             except OverLimit as error:
-                reads.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
+                answers.invalid.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
-                reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
+                answers.failures.append(Reason("of_broker", id=broker.id, why=error.message))
 
         def build_frame(number: int) -> bytes:
             return log_dirs.request(channel.version(log_dirs.API_KEY), number)
 
         answer = await channel.request(build_frame, timeout_s)
-        log_dirs.decode_into(reads, broker.id, answer, channel.version(log_dirs.API_KEY))
+        log_dirs.decode_into(answers, broker.id, answer, channel.version(log_dirs.API_KEY))
 
-    async def _read_both_offsets(self, reads: ClusterReads, timeout_s: float) -> None:
-        reads.at_ms = self._now_ms()
+    async def _read_both_offsets(self, answers: ClusterAnswers, timeout_s: float) -> None:
+        answers.at_ms = self._now_ms()
         latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.LATEST)
         earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.EARLIEST)
-        await self._each_broker(reads, (latest, earliest))
+        await self._each_broker(answers, (latest, earliest))
 
     async def _read_offsets(
         self,
-        reads: ClusterReads,
+        answers: ClusterAnswers,
         broker: metadata.Broker,
         channel: Channel,
         *,
@@ -292,15 +270,50 @@ class ClusterReader:
         bodies = self._cache.bodies
         key = (broker.id, timestamp)
         if key not in bodies:
-            bodies[key] = offsets.request_body(reads.metadata, broker.id, timestamp)
+            bodies[key] = offsets.request_body(answers.metadata, broker.id, timestamp)
         body = bodies[key]
         if body is None:
             return
         answer = await channel.request(
             lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
         )
-        target = reads.log_end if timestamp == offsets.LATEST else reads.log_start
-        offsets.decode_into(target, reads.metadata, broker.id, answer, reads.invalid)
+        target = answers.log_end if timestamp == offsets.LATEST else answers.log_start
+        offsets.decode_into(target, answers.metadata, broker.id, answer, answers.invalid)
+
+    async def read_offsets(self, cluster_metadata: Metadata, timeout_s: float) -> ClusterAnswers:
+        """Read only log start and end offsets."""
+        answers = ClusterAnswers.empty(cluster_metadata)
+        await self._read_both_offsets(answers, timeout_s)
+        return answers
+
+    async def read_last_records(
+        self, answers: ClusterAnswers, rows: Longs, timeout_s: float
+    ) -> Longs:
+        """The times of the last records of these rows, after `read`; an array with all rows.
+
+        NO_RECORD: there is no record with a time. UNKNOWN: not asked for, no answer, or the broker
+        is too old. Errors are added to `answers`.
+        """
+        times_ms = np.full(answers.metadata.row_count, offsets.UNKNOWN, dtype=np.int64)
+
+        async def step(answers: ClusterAnswers, broker: metadata.Broker, channel: Channel) -> None:
+            led = rows[answers.metadata.leaders[rows] == broker.id]
+            if not len(led) or not channel.offers(last_records.API_KEY, last_records.VERSION):
+                return
+            build_frame = partial(last_records.request, answers.metadata, led)
+            answer = await channel.request(build_frame, timeout_s)
+            last_records.decode_into(times_ms, answers.metadata, led, answer)
+
+        await self._each_broker(answers, (step,))
+        return times_ms
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
+        if self._broker_stats is not None:
+            await self._broker_stats.close()
 
 
 async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _T:
@@ -310,18 +323,20 @@ async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _
     return await asyncio.to_thread(decode, answer, *more)
 
 
-def _slices(names: list[str]) -> list[list[str]]:
+def _request_batches(names: list[str]) -> list[list[str]]:
     step = _GROUPS_PER_REQUEST
     return [names[at : at + step] for at in range(0, len(names), step)]
 
 
-def _all_coordinators_answered(reads: ClusterReads) -> bool:
+def _all_coordinators_answered(answers: ClusterAnswers) -> bool:
     """Whether the list of groups is complete."""
-    answered = {read.broker_id for read in reads.coordinators}
-    rows = reads.metadata.spans.get("__consumer_offsets", range(0))
-    leaders = set(reads.metadata.leaders[rows.start : rows.stop].tolist())
-    has_errors = any(group.error for read in reads.coordinators for group in read.commits)
-    brokers = {broker.id for broker in reads.metadata.brokers}
+    answered = {coordinator.broker_id for coordinator in answers.coordinators}
+    rows = answers.metadata.spans.get("__consumer_offsets", range(0))
+    leaders = set(answers.metadata.leaders[rows.start : rows.stop].tolist())
+    has_errors = any(
+        group.error for coordinator in answers.coordinators for group in coordinator.commits
+    )
+    brokers = {broker.id for broker in answers.metadata.brokers}
     return leaders <= answered and brokers <= answered and not has_errors
 
 

@@ -25,7 +25,7 @@ from monitoring.reasons import Reason
 _GRACE_S = 0.5  # for the work after the last response
 
 
-class Wire:
+class SyncClient:
     """Reads one cluster."""
 
     def __init__(self, settings: ClientSettings) -> None:
@@ -151,12 +151,12 @@ class Wire:
         reader = ClusterReader(self._settings, None, now_ms)
         try:
             topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
-            reads = await reader.read_offsets(topic_metadata, timeout_s / 2)
+            answers = await reader.read_offsets(topic_metadata, timeout_s / 2)
         finally:
             await reader.close()
-        rows = reads.metadata.spans.get(topic, range(0))
+        rows = answers.metadata.spans.get(topic, range(0))
         selected = slice(rows.start, rows.stop)
-        starts, ends = reads.log_start[selected].tolist(), reads.log_end[selected].tolist()
+        starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
         spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
         return {number: span for number, span in enumerate(spans) if span.start >= 0 <= span.stop}
 

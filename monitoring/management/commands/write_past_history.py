@@ -76,7 +76,7 @@ class Command(BaseCommand):
                 self.stdout.write("No complete hour is recorded yet: the traffic is invented.")
             hours = [_synthetic_hour(slug, day_ms)]
             is_synthetic = True
-        day = pattern.of_hours(hours, day_ms)
+        day = pattern.day_of_hours(hours, day_ms)
         kind = "synthetic" if is_synthetic else "recorded"
         written = WrittenRange(found.from_ms, found.to_ms, kind)
         try:

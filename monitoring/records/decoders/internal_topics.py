@@ -36,12 +36,12 @@ def key(topic: str, data: bytes) -> str:
     return json.dumps(fields)
 
 
-def value(topic: str, of_key: bytes, data: bytes) -> str:
+def value(topic: str, key_bytes: bytes, data: bytes) -> str:
     """Raises ValueError if the bytes are not a value for this key."""
     reader = ValueReader(data)
     if topic == TRANSACTION_STATE:
         return json.dumps(_transaction(reader))
-    is_commit = ValueReader(of_key).int16() < 2
+    is_commit = ValueReader(key_bytes).int16() < 2
     return json.dumps(_commit(reader) if is_commit else _group(reader))
 
 

@@ -27,7 +27,7 @@ from monitoring.spark.transforms import summaries
 from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import Bucket
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
-from monitoring.spark.transforms.unchanged_rows import carried
+from monitoring.spark.transforms.unchanged_rows import rows_held_at
 from monitoring.spark.transforms.visible_names import shows_topic, within
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _TOPICS = replace(
     TOPICS, facts={"partitions": pa.int32()}, gauges=(), counters=("records", "bytes_in")
 )
 _GROUPS = replace(GROUPS, facts={"ahead": pa.int32()}, gauges=("lag", "behind"), counters=())
-_WHOLE_MS = 1 << 52  # longer than any range: all of it is one bucket
+_RANGE_BUCKET_MS = 1 << 52  # longer than any range, so that the range is one bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +118,21 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     configure(spark, request.rows)
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
     buckets = request.buckets
-    sampled = _sampled(buckets)
+    sample_figures = _sample_figures(buckets)
     on_stage(1)
-    with _rolled(spark, request, _TOPICS, bucket_ms) as rolled:
-        found = summaries.topics(rolled.whole, rolled.in_buckets)
+    with _rolled_up(spark, request, _TOPICS, bucket_ms) as rolled_up:
+        found = summaries.topics(rolled_up.whole, rolled_up.in_buckets)
         topics = _first_rows(found, "messages", "topic")
         on_stage(2)
-        topic_series = _topic_series(rolled, topics)
+        topic_series = _topic_series(rolled_up, topics)
     on_stage(3)
-    with _rolled(spark, request, _GROUPS, bucket_ms) as rolled:
-        step_ms = sampled["interval_ms"] or 0
-        found = summaries.groups(rolled.whole, rolled.in_buckets, step_ms)
+    with _rolled_up(spark, request, _GROUPS, bucket_ms) as rolled_up:
+        step_ms = sample_figures["interval_ms"] or 0
+        found = summaries.groups(rolled_up.whole, rolled_up.in_buckets, step_ms)
         groups = _first_rows(found, "lag_max", "group")
         on_stage(4)
-        group_series = _group_series(rolled, groups)
-    figures = {**sampled, "bucket_ms": bucket_ms, **headline(topics, groups)}
+        group_series = _group_series(rolled_up, groups)
+    figures = {**sample_figures, "bucket_ms": bucket_ms, **headline(topics, groups)}
     tables = {
         "topics": topics.slice(0, SUMMARY_ROWS_MAX),
         "topic_series": topic_series,
@@ -143,7 +143,7 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Rolled:
+class _RolledUpTable:
     """A table of the history, rolled up to the buckets of the report and to the whole range."""
 
     buckets: Sequence[Bucket]
@@ -163,9 +163,9 @@ class _Rolled:
 
 
 @contextmanager
-def _rolled(
+def _rolled_up(
     spark: SparkSession, request: Request, table: Table, bucket_ms: int
-) -> Iterator[_Rolled]:
+) -> Iterator[_RolledUpTable]:
     """Cached in Spark until the end: several queries need it."""
     rows, buckets = _rows(spark, request, table)
     in_buckets = roll_up(rows, table, buckets, bucket_ms).persist()
@@ -176,10 +176,10 @@ def _rolled(
         sums[at_ms] = Bucket(
             at_ms, before.samples + bucket.samples, before.rated_ms + bucket.rated_ms
         )
-    of_report = [sums[at_ms] for at_ms in sorted(sums)]
+    report_buckets = [sums[at_ms] for at_ms in sorted(sums)]
     try:
-        whole = roll_up(in_buckets, table, of_report, _WHOLE_MS)
-        yield _Rolled(of_report, in_buckets, whole)
+        whole = roll_up(in_buckets, table, report_buckets, _RANGE_BUCKET_MS)
+        yield _RolledUpTable(report_buckets, in_buckets, whole)
     finally:
         in_buckets.unpersist()
 
@@ -197,7 +197,7 @@ def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFram
             first_ms = buckets[0].at_ms
             before = rows.where(F.col("at_ms") < part.from_ms)
             changed = inside.where(F.col("at_ms") == first_ms).select(*table.keys)
-            held = carried(before, table, first_ms + 1)
+            held = rows_held_at(before, table, first_ms + 1)
             inside = inside.unionByName(held.join(changed, list(table.keys), "left_anti"))
             buckets.append(Bucket(first_ms + 1, 0, 0))
         found = inside if found is None else found.unionByName(inside)
@@ -213,9 +213,9 @@ def _visible(spark: SparkSession, request: Request, table: Table, part: Part) ->
     if table is not _GROUPS or request.scope == EVERYTHING:
         return rows
     for other in request.parts:
-        of_topics = _read(spark, request, GROUP_TOPICS, other)
+        group_topics = _read(spark, request, GROUP_TOPICS, other)
         is_hidden = ~shows_topic(F.col("topic"), request.scope)
-        hidden = of_topics.where(is_hidden).select("group").distinct()
+        hidden = group_topics.where(is_hidden).select("group").distinct()
         rows = rows.join(hidden, "group", "left_anti")
     return rows
 
@@ -225,7 +225,7 @@ def _read(spark: SparkSession, request: Request, table: Table, part: Part) -> Da
     return read(spark, table.name, files, is_raw=part.is_raw, rows=request.rows)
 
 
-def _sampled(buckets: Sequence[Bucket]) -> dict[str, int | None]:
+def _sample_figures(buckets: Sequence[Bucket]) -> dict[str, int | None]:
     """ticks, first_at_ms, last_at_ms, interval_ms (the mean step; None = there is none)."""
     ticks = sum(bucket.samples for bucket in buckets)
     times = [bucket.at_ms for bucket in buckets if bucket.samples]
@@ -244,14 +244,14 @@ def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
     return ordered.limit(SUMMARY_ROWS_MAX + 1).toArrow()
 
 
-def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
+def _topic_series(rolled_up: _RolledUpTable, topics: pa.Table) -> pa.Table:
     """topic, bucket_ms (start), messages_per_minute, bytes_per_minute of the first topics."""
     names = topics["topic"].slice(0, SERIES_NAMES_MAX).to_pylist()
     if not names:
         return _TOPIC_SERIES.empty_table()
-    buckets = rolled.dense_buckets()
+    buckets = rolled_up.dense_buckets()
     tables = []
-    for name, rows in sorted(rolled.rows_of("topic", names).items()):
+    for name, rows in sorted(rolled_up.rows_of("topic", names).items()):
         columns = {
             f"{shown}_per_minute": _nullable(
                 bucket_values.rate(rows, _TOPICS, counter, buckets).mean * 60
@@ -262,17 +262,17 @@ def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
     return pa.concat_tables([_TOPIC_SERIES.empty_table(), *tables])
 
 
-def _group_series(rolled: _Rolled, groups: pa.Table) -> pa.Table:
+def _group_series(rolled_up: _RolledUpTable, groups: pa.Table) -> pa.Table:
     """group, bucket_ms (start), lag_min, lag_mean, lag_max of the first groups."""
     names = groups["group"].slice(0, SERIES_NAMES_MAX).to_pylist()
     if not names:
         return _GROUP_SERIES.empty_table()
-    buckets = rolled.dense_buckets()
+    buckets = rolled_up.dense_buckets()
     tables = []
-    for name, rows in sorted(rolled.rows_of("group", names).items()):
+    for name, rows in sorted(rolled_up.rows_of("group", names).items()):
         lag = bucket_values.gauge(rows, "lag", buckets)
         values = {"lag_min": lag.low, "lag_mean": lag.mean, "lag_max": lag.high}
-        columns = {column: _nullable(of) for column, of in values.items()}
+        columns = {column: _nullable(each) for column, each in values.items()}
         tables.append(_series_table("group", name, buckets, columns))
     return pa.concat_tables([_GROUP_SERIES.empty_table(), *tables])
 

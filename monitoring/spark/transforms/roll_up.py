@@ -95,13 +95,15 @@ def roll_up(
 
 
 def _aggregates(table: Table) -> list[Column]:
-    lived = _adds_up("samples", _bit("state_before", EXISTS), _bit("state", EXISTS), "samples")
+    existing_samples = _sum_over_samples(
+        "samples", _bit("state_before", EXISTS), _bit("state", EXISTS), "samples"
+    )
     found = [
         F.min("at_ms").alias("first_ms"),
         F.bool_and("repeated").alias("repeated"),
         _first("state_before"),
         _last("state"),
-        lived,
+        existing_samples,
         *(_last(fact) for fact in table.facts),
     ]
     for gauge in table.gauges:
@@ -118,8 +120,8 @@ def _gauge_aggregates(gauge: str) -> list[Column]:
         _last(f"{gauge}_last"),
         F.min(f"{gauge}_low").alias(f"{gauge}_low"),
         F.max(f"{gauge}_high").alias(f"{gauge}_high"),
-        _adds_up(f"{gauge}_sum", _or_zero(before), _or_zero(last), "samples"),
-        _adds_up(f"{gauge}_samples", _known(before), _known(last), "samples"),
+        _sum_over_samples(f"{gauge}_sum", _or_zero(before), _or_zero(last), "samples"),
+        _sum_over_samples(f"{gauge}_samples", _known(before), _known(last), "samples"),
     ]
 
 
@@ -128,7 +130,7 @@ def _counter_aggregates(counter: str, bit: int) -> list[Column]:
     return [
         F.sum(counter).alias(counter),
         F.sum(f"{counter}_rated").alias(f"{counter}_rated"),
-        _adds_up(rated_ms, _bit("state_before", bit), _bit("state", bit), "rated_ms"),
+        _sum_over_samples(rated_ms, _bit("state_before", bit), _bit("state", bit), "rated_ms"),
         F.sum(rated_ms).alias(counter + _RATED_ROWS_MS),
         F.min(f"{counter}_low").alias(f"{counter}_low"),
         F.max(f"{counter}_high").alias(f"{counter}_high"),
@@ -137,10 +139,10 @@ def _counter_aggregates(counter: str, bit: int) -> list[Column]:
 
 def _columns(table: Table) -> list[Column]:
     """The columns of `level_schema`: adds what held before the first row."""
-    lived = F.col("samples") + _bit("state_before", EXISTS) * F.col("total_samples")
+    existing_samples = F.col("samples") + _bit("state_before", EXISTS) * F.col("total_samples")
     columns = [F.col("bucket_at_ms").alias("at_ms"), *(F.col(key) for key in table.keys)]
     columns += [F.col(name) for name in ("repeated", "state_before", "state")]
-    columns += [lived.alias("samples"), *(F.col(fact) for fact in table.facts)]
+    columns += [existing_samples.alias("samples"), *(F.col(fact) for fact in table.facts)]
     for gauge in table.gauges:
         columns += _gauge_columns(gauge)
     for counter in table.counters:
@@ -181,8 +183,8 @@ def _counter_columns(counter: str, bit: int) -> list[Column]:
     ]
 
 
-def _adds_up(amount: str, before: Column, after: Column, weight: str) -> Column:
-    """The sum of `amount` over all samples but for the value before the first row (see above)."""
+def _sum_over_samples(amount: str, before: Column, after: Column, weight: str) -> Column:
+    """The sum of `amount` over all samples, without the part of the value before the first row."""
     not_changed = before * F.col(f"bucket_{weight}")
     behind = (after - before) * F.col(f"{weight}_after")
     return F.sum(F.col(amount) - not_changed + behind).alias(amount)

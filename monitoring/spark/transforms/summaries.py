@@ -21,7 +21,7 @@ def topics(whole: DataFrame, in_buckets: DataFrame) -> DataFrame:
     The peak is that of one sampling step. `…_unknown` is 1 if the sum is only a lower bound: the
     value at the end is not known, or bytes written while the leader changed were not counted.
     """
-    rows = whole.join(_when_highest(in_buckets, "topic", "records_high"), "topic", "left")
+    rows = whole.join(_times_of_highest(in_buckets, "topic", "records_high"), "topic", "left")
     return rows.select(
         "topic",
         "partitions",
@@ -46,7 +46,7 @@ def groups(whole: DataFrame, in_buckets: DataFrame, step_ms: int) -> DataFrame:
     `ahead_max`: the partitions with a commit beyond the end. over_zero_ms, known_ms: for how long
     the lag was above 0, and for how long it is known; `step_ms` is the time of one sample.
     """
-    rows = whole.join(_when_highest(in_buckets, "group", "lag_high"), "group", "left")
+    rows = whole.join(_times_of_highest(in_buckets, "group", "lag_high"), "group", "left")
     ahead = in_buckets.groupBy("group").agg(F.max("ahead").alias("ahead_max"))
     known_ms = F.col("lag_samples") * F.lit(step_ms)
     return rows.join(ahead, "group", "left").select(
@@ -63,8 +63,8 @@ def groups(whole: DataFrame, in_buckets: DataFrame, step_ms: int) -> DataFrame:
     )
 
 
-def _when_highest(in_buckets: DataFrame, key: str, value: str) -> DataFrame:
-    """The start of the first bucket with the highest value."""
+def _times_of_highest(in_buckets: DataFrame, key: str, value: str) -> DataFrame:
+    """For each key the start of the first bucket with the highest value."""
     first = F.max_by("at_ms", F.struct(F.col(value), -F.col("at_ms")))
     known = in_buckets.where(F.col(value).isNotNull())
     return known.groupBy(key).agg(first.alias("highest_at_ms"))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from monitoring.history.table_specs import Table, counter_columns, gauge_columns
 
 
-def carried(before: DataFrame, table: Table, at_ms: int) -> DataFrame:
+def rows_held_at(before: DataFrame, table: Table, at_ms: int) -> DataFrame:
     """The last row of each key that still exists, as a row at `at_ms` in which nothing changed.
 
     Its bucket has no samples and no rated time: what held before counts for the whole bucket.

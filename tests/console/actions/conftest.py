@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.actions import apply_plan, services
+from console.actions import plan_worker, services
 from console.actions.models import Plan
 from monitoring.models import Cluster
 from tests.console.conftest import by
@@ -34,6 +34,6 @@ def resume_and_run(plan: Plan, user: Any) -> Plan:
 
 
 def _run(plan: Plan) -> Plan:
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, registry, services
+from console.actions import models, plan_worker, registry, services
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
@@ -47,7 +47,7 @@ class DeleteTopics(ItemsAction):
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         return Draft("Delete topics", [Change(name, "", "deleted") for name in facts[ITEMS]])
 
-    def describe(self, then: Facts, now: Facts) -> list[str]:
+    def differences(self, then: Facts, now: Facts) -> list[str]:
         return [f"{key} changed." for key in then[ITEMS] if then[ITEMS][key] != now[ITEMS][key]]
 
     def items(self, params: Params) -> list[str]:
@@ -89,7 +89,7 @@ def confirmed(plan: Plan, user: Any) -> Plan:
 
 
 def ran(plan: Plan) -> Plan:
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -153,7 +153,7 @@ def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     plan.change_state(models.QUEUED, models.APPLYING, item_outcomes={"orders": ""})
     Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=4))
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     plan.refresh_from_db()
     assert services.can_resume(plan)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from console.actions import apply_plan, models
+from console.actions import models, plan_worker
 from console.actions.finish import finish
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -31,7 +31,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
 
 
 def tidied(plan: Plan) -> Plan:
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     plan.refresh_from_db()
     return plan
 
@@ -40,7 +40,7 @@ def test_a_plan_that_no_worker_started_is_failed():
     plan = tidied(a_plan(models.QUEUED, 16 * MINUTE))
     assert plan.state == models.FAILED
     assert "No worker" in plan.outcome
-    apply_plan.apply_queued(str(plan.pk))  # the message comes at last
+    plan_worker.apply_queued(str(plan.pk))  # the message comes at last
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert AuditEntry.objects.get().outcome == "failed"
@@ -60,7 +60,7 @@ def test_a_running_plan_does_not_expire(state):
 
 def test_old_plans_are_deleted_and_their_audit_entries_stay():
     plan = a_plan(models.APPLYING, 91 * DAY)
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     assert not Plan.objects.filter(pk=plan.pk).exists()
     assert AuditEntry.objects.count() == 1
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connections
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, plan_queue, services, tasks
+from console.actions import models, plan_queue, plan_worker, services, tasks
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -62,7 +62,7 @@ def test_the_user_who_confirmed_and_the_address_are_audited(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     operator.delete()
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     entry = AuditEntry.objects.get()
     assert (entry.actor_name, entry.remote_addr) == ("operator", "10.7.7.7")
     told = "Planned from 10.0.0.9, confirmed by operator from 10.7.7.7."
@@ -143,7 +143,7 @@ def test_a_plan_is_applied_once_even_if_confirmed_twice(cluster, operator):
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     assert AuditEntry.objects.count() == 1
 
 
@@ -155,7 +155,7 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
 
     def work():
         try:
-            apply_plan.apply_queued(str(plan.pk))
+            plan_worker.apply_queued(str(plan.pk))
         finally:
             connections.close_all()
 
@@ -218,7 +218,7 @@ def test_losing_the_right_before_applying_refuses_the_plan(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     operator.role_grants.all().delete()
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     assert plan.state == models.REFUSED
     assert partitions_of(cluster, name) is None

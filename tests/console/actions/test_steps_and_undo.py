@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, registry, services, texts
+from console.actions import models, plan_worker, registry, services, texts
 from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
@@ -74,7 +74,7 @@ def test_the_step_of_a_lost_worker_is_unknown(cluster, operator):
     plan.change_state(models.QUEUED, models.APPLYING)
     PlanProgress(plan, registry.find(plan.action)).start_step("create")
     Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=4))
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     plan.refresh_from_db()
     assert states(plan) == [StepState.UNKNOWN, StepState.WAITING]
 
@@ -162,7 +162,7 @@ def test_the_reason_of_a_refused_plan_is_translated(cluster, admin, client_of):
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(admin, ADDRESS), "")
     Plan.objects.update(last_progress_at=timezone.now() - timedelta(minutes=16))
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     plan_page = reverse("plan", args=["local", plan.pk])
     why = "No worker started it within 15 minutes. Nothing was changed. Plan the change again."
     assert why in client_of(admin).get(plan_page).content.decode()

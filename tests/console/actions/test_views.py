@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.actions import apply_plan, models, plan_queue, registry
+from console.actions import models, plan_queue, plan_worker, registry
 from console.actions.draft import Draft
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
@@ -22,7 +22,7 @@ from tests.console.conftest import sample
 @pytest.fixture
 def _worker(monkeypatch):
     """Confirmed plans are carried out at once, where a worker would be."""
-    monkeypatch.setattr(plan_queue, "send", lambda plan: apply_plan.apply_queued(str(plan.pk)))
+    monkeypatch.setattr(plan_queue, "send", lambda plan: plan_worker.apply_queued(str(plan.pk)))
 
 
 @pytest.mark.usefixtures("_worker")

@@ -91,7 +91,7 @@ def test_the_connection_test_counts_subjects(settings):
     with schema_registry() as registry:
         registry.add("orders-value", '"string"')
         cluster = Cluster(registry_url=registry.url)
-        result = connection_test.with_registry(cluster, ANSWERS)
+        result = connection_test.add_registry_result(cluster, ANSWERS)
     assert result == ConnectionResult(
         True, "The cluster answers", "3 brokers. The schema registry has 1 subject."
     )
@@ -103,12 +103,12 @@ def test_the_connection_test_says_why_a_registry_fails(settings):
     with schema_registry() as registry:
         registry.login = "ann:secret"
         cluster = Cluster(registry_url=registry.url)
-        result = connection_test.with_registry(cluster, ANSWERS)
+        result = connection_test.add_registry_result(cluster, ANSWERS)
     assert not result.ok
     assert "refuses the login" in result.text
-    result = connection_test.with_registry(Cluster(registry_url="http://10.0.0.1"), ANSWERS)
+    result = connection_test.add_registry_result(Cluster(registry_url="http://10.0.0.1"), ANSWERS)
     assert "AERIE_EGRESS_ALLOW" in result.text
 
 
 def test_a_cluster_without_a_registry_is_tested_as_before():
-    assert connection_test.with_registry(Cluster(), ANSWERS) is ANSWERS
+    assert connection_test.add_registry_result(Cluster(), ANSWERS) is ANSWERS

@@ -87,6 +87,6 @@ def test_a_stalled_group_with_an_alert_is_one_problem(local, admin):
 
 
 def test_a_figure_says_how_it_changed_only_if_both_ends_are_known():
-    assert overview._changed([200.0, None, 178.0]) == "−11 % since the line's start"
-    assert overview._changed([None, 178.0]) == ""
-    assert overview._changed([5.0]) == ""
+    assert overview._change_text([200.0, None, 178.0]) == "−11 % since the line's start"
+    assert overview._change_text([None, 178.0]) == ""
+    assert overview._change_text([5.0]) == ""

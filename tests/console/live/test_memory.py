@@ -35,7 +35,7 @@ def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypat
         sample(number=number)
     asked = []
     with_count = redis_server.client().xrange(redis_keys.ticks("local"), count=1)
-    monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
+    monkeypatch.setattr(tick_stream, "_CHUNK_BYTES", 3 * sum(map(len, with_count[0][1].values())))
     quick = tick_stream.redis_client.quick
 
     def counted():

@@ -77,7 +77,12 @@ def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
         sample(number=first + step, partitions=rows)
     sample(number=first + 3, status="gap", reason="down", partitions=[], groups=[])
     points = snapshot_cache.recent_totals("local", ADMIN)
-    assert [point and point.messages_rate.complete for point in points] == [None, 40.0, 40.0, None]
+    assert [point and point.messages_rate.value_if_complete for point in points] == [
+        None,
+        40.0,
+        40.0,
+        None,
+    ]
 
 
 def test_new_ticks_are_added_to_the_history(redis_server):
@@ -194,7 +199,7 @@ def test_a_partial_sum_is_a_gap_in_the_sparkline(redis_server):
         rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
         sample(number=first + step, partitions=[rows[0] | {"log_end_offset": end}, *rows[1:]])
     last = snapshot_cache.recent_totals("local", ADMIN)[-1].messages_rate
-    assert (last.value, last.complete) == (30.0, None)
+    assert (last.value, last.value_if_complete) == (30.0, None)
 
 
 def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):

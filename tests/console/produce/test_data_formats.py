@@ -3,7 +3,7 @@
 import pytest
 
 from console.produce import data_formats
-from console.produce.data_formats import InvalidData, parse, parse_headers, write, write_headers
+from console.produce.data_formats import InvalidData, as_text, headers_as_text, parse, parse_headers
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_no_data_of_its_format_is_refused_with_the_reason(text, data_for
     "data", [None, b"", b"text\nand\ttabs", "Grüße".encode(), b"\x00\x01", b"\xff", b"a\rb"]
 )
 def test_data_written_to_a_form_comes_back_unchanged(data):
-    text, data_format = write(data)
+    text, data_format = as_text(data)
     assert parse(text.replace("\n", "\r\n"), data_format) == data
 
 
@@ -52,10 +52,10 @@ def test_headers_come_back_unchanged():
         ("binary", b"\x00\xff"), ("marked", b"base64:AAE="), ("marked", b"null:"),
         ("lines", b"a\nb"), ("space", b" a"),
     )  # fmt: skip
-    assert parse_headers(write_headers(headers)) == headers
-    assert data_formats.can_write_headers(headers)
+    assert parse_headers(headers_as_text(headers)) == headers
+    assert data_formats.form_can_hold_headers(headers)
     for name in ("a:b", "a\nb", " a"):
-        assert not data_formats.can_write_headers(((name, b"1"),))
+        assert not data_formats.form_can_hold_headers(((name, b"1"),))
 
 
 def test_a_wrong_header_line_is_named():

@@ -112,8 +112,8 @@ def test_stored_contents_come_back_unchanged():
 
 def test_records_are_divided_into_at_most_1000_items():
     for count in (1, 999, 1000, 1001, 5000, 100_000):
-        groups = contents.groups(count)
+        groups = contents.item_ranges(count)
         assert len(groups) <= 1000
         assert [number for group in groups for number in group] == list(range(count))
-    assert contents.item_key(contents.groups(5000)[1]) == "6–10"
+    assert contents.item_key(contents.item_ranges(5000)[1]) == "6–10"
     assert json.dumps(contents.item_key(range(4, 5))) == '"5"'

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, stops
+from console.actions import models, plan_worker, stops
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
@@ -74,7 +74,7 @@ def test_mock_records_with_a_rate_are_stopped(orders, operator, monkeypatch):
 
 
 def test_a_copy_is_stopped_within_a_partition_and_resumed_there(orders, operator, monkeypatch):
-    monkeypatch.setattr(copy_records, "_CALL_RECORDS", 3)
+    monkeypatch.setattr(copy_records, "_RECORDS_PER_CALL", 3)
     orders.create_topic("target", 3)
     orders.produce("orders", 0, *(b"%d" % number for number in range(10)))
     plan = propose_copy(Principal(operator, ""), local(), RangesToCopy("orders", "target"))
@@ -104,7 +104,7 @@ def test_a_plan_that_no_worker_has_begun_ends_at_once(orders, operator):
     plan.refresh_from_db()
     assert plan.is_stopped
     assert "No record was written." in loads(plan.outcome)
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     assert values(orders) == []
 
 

@@ -4,10 +4,10 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, services
+from console.actions import models, plan_worker, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.quotas.entities import entity_of, keys_of, number, title_of
+from console.quotas.entities import entity_of, keys_of, number_text, title_of
 from monitoring.gateway.errors import Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -36,7 +36,7 @@ def plan_of(answer) -> Plan:
 
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -47,7 +47,7 @@ def test_an_entity_has_a_text_and_the_quotas_of_its_kind():
     assert title_of(pair) == "client-id <default>, user ann"
     assert "producer_byte_rate" in keys_of(pair)
     assert keys_of((("ip", None),)) == ("connection_creation_rate",)
-    assert [number(1048576.0), number(0.5)] == ["1048576", "0.5"]
+    assert [number_text(1048576.0), number_text(0.5)] == ["1048576", "0.5"]
 
 
 def test_quotas_are_listed_for_admins_only(browser, client_of, operator):

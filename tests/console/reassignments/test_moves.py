@@ -13,12 +13,12 @@ OTHER = Reassignment("orders", 0, (4, 1, 2), (4,), (1, 2))
 
 
 def test_a_move_survives_being_stored():
-    assert Move.of(MOVE.as_json()) == MOVE
+    assert Move.from_json(MOVE.as_json()) == MOVE
     assert MOVE.reversed().reversed() == MOVE
 
 
 @pytest.mark.parametrize(
-    ("replicas", "running", "stage", "settled"),
+    ("replicas", "running", "stage", "comparable_replicas"),
     [
         ((1, 2), None, Stage.WAITING, (1, 2)),
         ((2, 3, 1), RUNNING, Stage.MOVING, (1, 2)),
@@ -27,9 +27,11 @@ def test_a_move_survives_being_stored():
         ((5, 6), None, Stage.WAITING, (5, 6)),
     ],
 )
-def test_the_stage_of_a_move_and_the_replicas_to_compare(replicas, running, stage, settled):
+def test_the_stage_of_a_move_and_the_replicas_to_compare(
+    replicas, running, stage, comparable_replicas
+):
     assert moves.stage(MOVE, replicas, running) is stage
-    assert moves.settled(replicas, running, MOVE) == settled
+    assert moves.comparable_replicas(replicas, running, MOVE) == comparable_replicas
 
 
 def test_a_broker_gets_the_bytes_of_each_replica_that_is_added_to_it():

@@ -6,11 +6,11 @@ import pytest
 from confluent_kafka import Producer
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, plan_queue, services
+from console.actions import models, plan_queue, plan_worker, services
 from console.actions.models import Plan
 from console.reassignments import moves
 from console.reassignments import services as reassignments
-from console.reassignments.services import Wanted
+from console.reassignments.services import WantedAssignment
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.support.kafka import apache_kafka
@@ -59,14 +59,16 @@ def topic(cluster, request):
 def apply(plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
     while plan.is_open:
-        apply_plan.apply_queued(str(plan.pk))
+        plan_worker.apply_queued(str(plan.pk))
         plan.refresh_from_db()
     return plan
 
 
 def plan_of(principal, cluster, topic, **wanted) -> Plan:
     state = reassignments.read_state(cluster, [topic])
-    return reassignments.propose_reassignment(principal, cluster, [topic], state, Wanted(**wanted))
+    return reassignments.propose_reassignment(
+        principal, cluster, [topic], state, WantedAssignment(**wanted)
+    )
 
 
 def replicas_of(cluster, topic):

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, plan_queue, services
+from console.actions import models, plan_queue, plan_worker, services
 from console.actions.expiry import QUEUED_AGE_MAX, WORKER_SILENT_MAX
 from console.actions.models import Plan
 from console.reassignments.actions import reassign
@@ -22,9 +22,9 @@ from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  
 def sent(monkeypatch) -> list[Plan]:
     found: list[Plan] = []
     monkeypatch.setattr(plan_queue, "send", found.append)
-    monkeypatch.setattr(reassign, "LOOK_S", 0.0)
-    monkeypatch.setattr(reassign, "PAUSE_S", 0.0)
-    monkeypatch.setattr(reassign, "LATE_S", 0.0)
+    monkeypatch.setattr(reassign, "WATCH_S", 0.0)
+    monkeypatch.setattr(reassign, "POLL_S", 0.0)
+    monkeypatch.setattr(reassign, "END_DELAY_S", 0.0)
     return found
 
 
@@ -55,7 +55,7 @@ def newest(answer) -> Plan:
 
 
 def run(plan: Plan) -> Plan:
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -107,7 +107,7 @@ def test_a_reassignment_whose_worker_was_lost_is_continued(browser, fake, sent, 
     earlier = timezone.now() - late - timedelta(minutes=1)
     Plan.objects.filter(pk=plan.pk).update(state=state, last_progress_at=earlier)
     sent.clear()
-    apply_plan.end_lost()
+    plan_worker.end_lost()
     plan.refresh_from_db()
     assert (plan.state, sent) == (models.QUEUED, [plan])
 

@@ -6,7 +6,7 @@ import pytest
 
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.wire.sync_client import Wire
+from monitoring.gateway.wire.sync_client import SyncClient
 from monitoring.models import Cluster
 from tests.console.conftest import a_user
 from tests.support.live_cluster import LiveCluster
@@ -53,7 +53,7 @@ def test_a_record_is_shown_also_if_its_batch_cannot_be_read(cluster, client_of, 
     def fail(*args):
         raise ClusterUnavailable("no broker answered")
 
-    monkeypatch.setattr(Wire, "batch_header", fail)
+    monkeypatch.setattr(SyncClient, "batch_header", fail)
     panel = panel_of(client_of, "viewer")
     assert "value-1" in panel
     assert "The batch could not be read: No broker answered" in panel

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from console.records import start_search
 from console.records.models import MaskingRule
-from console.records.services import Query, read, read_whole
+from console.records.services import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
 from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
@@ -61,7 +61,7 @@ def topic(live_cluster: LiveCluster) -> str:
 
 
 def values(user, cluster, topic):
-    records = read(by(user), cluster, Query(topic, 0, 0)).records
+    records = read(by(user), cluster, RecordQuery(topic, 0, 0)).records
     return [record.value for record in records]
 
 
@@ -96,7 +96,7 @@ def test_records_are_decoded_by_their_schemas(cluster, topic, viewer):
 
 
 def test_keys_are_decoded_too(cluster, topic, viewer):
-    [record] = read(by(viewer), cluster, Query(topic, 0, 0, 1)).records
+    [record] = read(by(viewer), cluster, RecordQuery(topic, 0, 0, 1)).records
     assert json.loads(record.key.text) == serialized.JSON_VALUE
 
 

@@ -9,7 +9,7 @@ from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.records.models import MaskingRule
-from console.records.services import Query, copy_masking_rules, read, read_whole
+from console.records.services import RecordQuery, copy_masking_rules, read, read_whole
 from console.records.shown_record import MASKED
 from monitoring import kafka_cluster_id
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -46,30 +46,33 @@ def cover(cluster: Cluster, *targets: str, pattern: str = "read-*") -> None:
 
 
 def test_records_are_read_newest_first_and_decoded(local, topic, viewer):
-    records = read(by(viewer), local, Query(topic, partition=1)).records
+    records = read(by(viewer), local, RecordQuery(topic, partition=1)).records
     assert [record.offset for record in records] == [2, 1, 0]
     assert records[0].key.text == "alice"
     assert records[0].value.kind == "json"
-    assert len(read(by(viewer), local, Query(topic)).records) == 4
-    [second] = read(by(viewer), local, Query(topic, 1, 1, 1)).records
+    assert len(read(by(viewer), local, RecordQuery(topic)).records) == 4
+    [second] = read(by(viewer), local, RecordQuery(topic, 1, 1, 1)).records
     assert second.offset == 1
 
 
 def test_a_query_returns_at_most_its_limit(local, topic, viewer, live_cluster):
     live_cluster.produce(topic, {0: LIMIT_MAX + 10})
-    assert len(read(by(viewer), local, Query(topic, 0, limit=10 * LIMIT_MAX)).records) == LIMIT_MAX
+    assert (
+        len(read(by(viewer), local, RecordQuery(topic, 0, limit=10 * LIMIT_MAX)).records)
+        == LIMIT_MAX
+    )
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
 def test_rules_mask_records_for_all_but_admins(local, topic, role, request, admin):
     cover(local, "key", "value.who.name", "headers.TOKEN")
-    [shown, *_] = read(by(request.getfixturevalue(role)), local, Query(topic, 0)).records
+    [shown, *_] = read(by(request.getfixturevalue(role)), local, RecordQuery(topic, 0)).records
     assert shown.key == MASKED
     assert "Ada" not in shown.value.text
     assert "Ada" not in shown.value.preview
     assert "4111" in shown.value.text
     assert shown.headers[0][1] == MASKED
-    [whole] = read(by(admin), local, Query(topic, 0)).records
+    [whole] = read(by(admin), local, RecordQuery(topic, 0)).records
     assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
 
 
@@ -92,7 +95,7 @@ def test_a_whole_record_is_masked_and_not_truncated(
 
 
 def test_records_before_an_offset_are_paged(local, topic, viewer):
-    found = read(by(viewer), local, Query(topic, 1, limit=1, before=2))
+    found = read(by(viewer), local, RecordQuery(topic, 1, limit=1, before=2))
     assert [record.offset for record in found.records] == [1]
     assert (found.partition, found.older, found.newer) == (1, 1, 2)
 
@@ -100,7 +103,7 @@ def test_records_before_an_offset_are_paged(local, topic, viewer):
 def test_rules_of_other_topics_and_clusters_mask_nothing(local, topic, viewer):
     cover(local, "key", pattern="other-*")
     cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
-    [shown] = read(by(viewer), local, Query(topic, 0)).records
+    [shown] = read(by(viewer), local, RecordQuery(topic, 0)).records
     assert shown.key.text == "alice"
 
 
@@ -114,23 +117,23 @@ def test_sizes_are_rounded_for_users_who_see_masked_records(
     cover(local, "value.card")
     told = [
         (record.key.size_bytes, record.value.size_bytes)
-        for record in read(by(viewer), local, Query(topic, 0, 1)).records
+        for record in read(by(viewer), local, RecordQuery(topic, 0, 1)).records
     ]
     assert told == [(8, 16), (8, 32)]
-    whole = read(by(admin), local, Query(topic, 0, 1)).records
+    whole = read(by(admin), local, RecordQuery(topic, 0, 1)).records
     assert [record.value.size_bytes for record in whole] == [15, 29]
     assert not whole[0].value.is_size_rounded
 
 
 def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
-    read(by(admin, "10.0.0.9"), local, Query(topic, 1))
+    read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1))
     assert not AuditEntry.objects.exists(), "no rule masks anything of it"
     cover(local, "key", "headers.token")
-    read(by(viewer, "10.0.0.8"), local, Query(topic, 1))
+    read(by(viewer, "10.0.0.8"), local, RecordQuery(topic, 1))
     with pytest.raises(OffsetOutOfRange):
-        read(by(admin, "10.0.0.9"), local, Query(topic, 1, 99))
+        read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1, 99))
     assert not AuditEntry.objects.exists(), "nothing was uncovered"
-    read(by(admin, "10.0.0.9"), local, Query(topic, 1, 1))
+    read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1, 1))
     read_whole(by(admin, "10.0.0.9"), local, topic, 0, 0)
     download, page = AuditEntry.objects.all()
     for entry in (page, download):
@@ -147,13 +150,13 @@ def test_rules_apply_to_every_entry_of_the_same_cluster(local, topic, live_clust
     second = live_cluster.row("second")
     second.save()
     both = a_user("both", "viewer")
-    [shown] = read(by(both), second, Query(topic, 0)).records
+    [shown] = read(by(both), second, RecordQuery(topic, 0)).records
     assert shown.key == MASKED
     grant(both, "admin", "second")
-    [shown] = read(by(both), second, Query(topic, 0)).records
+    [shown] = read(by(both), second, RecordQuery(topic, 0)).records
     assert shown.key == MASKED, "who may lift a rule is asked where it was made"
     grant(both, "admin", "local")
-    [shown] = read(by(both), second, Query(topic, 0)).records
+    [shown] = read(by(both), second, RecordQuery(topic, 0)).records
     assert shown.key.text == "alice"
 
 
@@ -169,7 +172,7 @@ def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
     cover(local, "headers.token")
     copy_masking_rules(local)
     local.delete()
-    [shown] = read(by(viewer), second, Query(topic, 0)).records
+    [shown] = read(by(viewer), second, RecordQuery(topic, 0)).records
     assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)
     assert MaskingRule.objects.count() == 2
 
@@ -178,14 +181,14 @@ def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
 @pytest.mark.parametrize("name", ["__consumer_offsets", "brokerd.events"])
 def test_a_topic_without_read_right_is_refused_before_reading(clusters, request, role, name):
     with pytest.raises(PermissionDenied):  # not ClusterUnavailable: nobody was asked
-        read(by(request.getfixturevalue(role)), clusters[0], Query(name))
+        read(by(request.getfixturevalue(role)), clusters[0], RecordQuery(name))
 
 
 @pytest.mark.parametrize("name", ["payments", "console.audit"])
 def test_a_topic_outside_the_scope_is_not_found_and_no_broker_is_queried(clusters, name):
     scoped = a_user("scoped", "operator", topics=["orders", "console.*"])
     with pytest.raises(NotFound):
-        read(by(scoped), clusters[0], Query(name))
+        read(by(scoped), clusters[0], RecordQuery(name))
 
 
 def test_only_admins_read_the_brokers_events():
@@ -194,11 +197,11 @@ def test_only_admins_read_the_brokers_events():
 
 def test_a_user_without_a_role_reads_nothing(local, topic, outsider):
     with pytest.raises(PermissionDenied):
-        read(by(outsider), local, Query(topic))
+        read(by(outsider), local, RecordQuery(topic))
 
 
 def test_missing_records_and_partitions_are_reported(local, topic, viewer):
     with pytest.raises(NotFound):
-        read(by(viewer), local, Query("no-such-topic"))
+        read(by(viewer), local, RecordQuery("no-such-topic"))
     with pytest.raises(OffsetOutOfRange, match="0 to 2"):
-        read(by(viewer), local, Query(topic, 1, 99))
+        read(by(viewer), local, RecordQuery(topic, 1, 99))

@@ -18,7 +18,7 @@ from console.records.display import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery
-from console.records.streaming_response import streamed
+from console.records.streaming_response import stream_chunks
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
@@ -108,7 +108,7 @@ def lines(cluster: Cluster, user: Principal, **query) -> list[dict]:
     async def collect() -> list[bytes]:
         view = ResultView(cluster, TOPIC, [], display)
         found = search_stream.lines(running.events(), view)
-        return [line async for line in streamed(running, found)]
+        return [line async for line in stream_chunks(running, found)]
 
     display = query.pop("display", DEFAULT)
     running = start_search.start(user, cluster, SearchQuery(TOPIC, **query))

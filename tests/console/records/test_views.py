@@ -41,7 +41,7 @@ def asked(monkeypatch):
 
 def test_the_newest_records_are_read_by_default(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(BROWSE).content.decode()
-    assert asked == [services.Query("orders", None, None, 25)]
+    assert asked == [services.RecordQuery("orders", None, None, 25)]
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
 
@@ -64,11 +64,11 @@ def test_the_door_is_distinguished_from_where_records_are_read(
 
 def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(f"{BROWSE}?partition=1&offset=41&limit=25").content.decode()
-    assert asked == [services.Query("orders", 1, 41, 25)]
+    assert asked == [services.RecordQuery("orders", 1, 41, 25)]
     assert "?partition=1&amp;before=16&amp;limit=25" in page
     assert "?partition=1&amp;offset=42&amp;limit=25" in page
     client_of(viewer).get(f"{BROWSE}?partition=1&before=16&limit=25")
-    assert asked[1] == services.Query("orders", 1, None, 25, before=16)
+    assert asked[1] == services.RecordQuery("orders", 1, None, 25, before=16)
 
 
 def test_without_records_within_the_limits_the_page_links_to_older_ones(

@@ -11,7 +11,7 @@ from console.accounts.services import grant
 from monitoring.models import Cluster, Report
 from monitoring.own_topics import NAMES
 from monitoring.reports import result_files
-from monitoring.reports.charts import of_throughput_and_lag
+from monitoring.reports.charts import throughput_and_lag_charts
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import State
 from monitoring.spark.jobs.throughput_and_lag import headline
@@ -72,7 +72,7 @@ def a_finished_report(cluster: Cluster, **fields: object) -> Report:
     }
     rhythm = {"ticks": 720, "first_at_ms": T0, "last_at_ms": T0 + 3_595_000, "interval_ms": 5000}
     figures = rhythm | {"bucket_ms": 60_000} | headline(tables["topics"], tables["groups"])
-    charts = of_throughput_and_lag(tables, figures)
+    charts = throughput_and_lag_charts(tables, figures)
     report.result_dir = result_files.write(report.id, tables, figures, charts)
     report.save()
     return report

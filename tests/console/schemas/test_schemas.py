@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, services
+from console.actions import models, plan_worker, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from tests.console.conftest import a_user
@@ -54,7 +54,7 @@ def plan_of(answer) -> Plan:
 
 def apply(plan: Plan, typed: str = "") -> Plan:
     services.confirm(plan, Principal(plan.created_by), typed)
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 

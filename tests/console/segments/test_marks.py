@@ -10,7 +10,7 @@ from console.segments.marks import (
     Mark,
     group_marks,
     limit_marks,
-    placed,
+    with_label_rows,
 )
 from console.segments.scale import Scale
 
@@ -55,7 +55,9 @@ def test_ends_of_the_log_are_marked_where_they_are_not_those_of_the_strip():
 
 
 def test_no_label_covers_another_or_a_stem():
-    marks = placed([mark(x, "a label of this length") for x in (1, 5, 9, 40, 44, 60, 90, 96, 99)])
+    marks = with_label_rows(
+        [mark(x, "a label of this length") for x in (1, 5, 9, 40, 44, 60, 90, 96, 99)]
+    )
     shown = [each for each in marks if each.label]
     assert len(shown) >= 7
     for one, other in itertools.permutations(shown, 2):
@@ -67,13 +69,13 @@ def test_no_label_covers_another_or_a_stem():
 
 
 def test_a_label_without_room_on_the_right_stands_left():
-    [near_end, first] = sorted(placed([mark(99), mark(0)]), key=lambda each: -each.x)
+    [near_end, first] = sorted(with_label_rows([mark(99), mark(0)]), key=lambda each: -each.x)
     assert (near_end.anchor, first.anchor) == ("end", "start")
 
 
 def test_groups_without_room_keep_their_mark_and_leave_a_row_to_what_was_looked_up():
     many = [mark(30 + n / 2) for n in range(20)]
-    found = placed([*many, mark(29, kind=LOOKED_UP)])
+    found = with_label_rows([*many, mark(29, kind=LOOKED_UP)])
     assert len(found) == 21
     labelled = [each for each in found if each.label]
     assert len([each for each in labelled if each.kind == GROUP]) == ROWS_MAX - 1

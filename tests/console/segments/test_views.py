@@ -145,7 +145,7 @@ def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monk
 @pytest.mark.usefixtures("place")
 def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read():
     cluster = Cluster.objects.get(slug="local")
-    assert services.retention(cluster, "no-such-topic") == Retention()
+    assert services.read_retention(cluster, "no-such-topic") == Retention()
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_columns_are_chosen_in_the_url(sampled, client_of, viewer):
 def test_each_toggle_hides_or_shows_one_column():
     every = topic_list.columns()
     shown = frozenset({"name", "size"})
-    texts = {column.key: text for column, text in topic_list.toggles(every, shown)}
+    texts = {column.key: text for column, text in topic_list.column_toggles(every, shown)}
     assert texts["disk"] == "name,size,disk"
     assert texts["size"] == "name"
     assert "name" not in texts

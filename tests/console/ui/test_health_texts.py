@@ -1,9 +1,9 @@
 from console.ui import health_texts
-from monitoring.health import Part, State
+from monitoring.health import Part, State, Why
 
 
 def test_a_backlog_of_the_pipeline_says_how_many_hours_and_where_to_look():
-    part = Part("pipeline", State.DOWN, "backlog", 9000, 3)
+    part = Part("pipeline", State.DOWN, Why.BACKLOG, 9000, 3)
     assert health_texts.line(part) == "3 hours of samples wait to be rolled up"
     told = health_texts.banner(part)
     assert told.title == health_texts.line(part)
@@ -11,6 +11,6 @@ def test_a_backlog_of_the_pipeline_says_how_many_hours_and_where_to_look():
 
 
 def test_an_almost_full_disk_says_what_to_do():
-    part = Part("pipeline", State.DOWN, "disk_full")
+    part = Part("pipeline", State.DOWN, Why.DISK_FULL)
     assert health_texts.line(part) == "the disk of the history is almost full"
     assert "Free some space" in health_texts.banner(part).text

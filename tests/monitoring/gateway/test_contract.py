@@ -24,13 +24,13 @@ from monitoring.gateway.quotas import Quotas
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
-from monitoring.gateway.wire.sync_client import Wire
+from monitoring.gateway.wire.sync_client import SyncClient
 from tests.support import fake_gateway as fake
 from tests.support.waiting import wait_until
 
 PAIRS = [
     (Gateway, fake.FakeGateway),
-    (Wire, fake.FakeWire),
+    (SyncClient, fake.FakeWire),
     (TopicAdmin, fake.FakeTopicAdmin),
     (GroupAdmin, fake.FakeGroupAdmin),
     (LogOffsets, fake.FakeLogOffsets),

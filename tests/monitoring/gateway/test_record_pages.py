@@ -217,7 +217,7 @@ def test_reading_creates_no_group(browse, live_cluster):
 
     target = SamplingTarget.of(live_cluster.row())
     outcome = event_loop.run(ClusterReaders().read(target, 20_000), 20)
-    listed = {g.group for read in outcome.reads.coordinators for g in read.listed}
+    listed = {g.group for read in outcome.answers.coordinators for g in read.listed}
     assert not any("record_pages" in group for group in listed)
 
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from console.clusters.connection_test import explained
+from console.clusters.connection_test import result_of_error
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
@@ -162,14 +162,14 @@ def test_a_reader_logs_in_again_when_its_session_ends(cluster):
             [channel] = reader._channels.values()
             first = channel._connection
             channel._session_end_s = 0.0
-            reads = await reader.read(10)
-            return first, channel._connection, reads
+            answers = await reader.read(10)
+            return first, channel._connection, answers
         finally:
             await reader.close()
 
-    first, second, reads = event_loop.run(read_twice(), 60)
+    first, second, answers = event_loop.run(read_twice(), 60)
     assert second is not first
-    assert TOPIC in reads.metadata.topics
+    assert TOPIC in answers.metadata.topics
 
 
 def test_a_token_is_requested_once_and_used_again(cluster, endpoint):
@@ -224,4 +224,4 @@ def test_a_certificate_of_another_authority_is_refused(cluster, pki):
 def failure(row: Cluster):
     with for_cluster(row) as gateway, pytest.raises(GatewayError) as caught:
         gateway.wire.metadata()
-    return explained(caught.value, row)
+    return result_of_error(caught.value, row)

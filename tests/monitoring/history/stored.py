@@ -11,8 +11,8 @@ def stored(table: str, slug: str = "local") -> list[dict[str, Any]]:
     """The rows of a table, in the order of time."""
     rows = [
         row
-        for place in manifest.places(current(), slug, RAW)
-        for part in stored_rows.files_of(current(), place, table)
+        for span_folder in manifest.span_folders(current(), slug, RAW)
+        for part in stored_rows.files_of(current(), span_folder, table)
         for row in part.to_pylist()
     ]
     return sorted(rows, key=lambda row: row["at_ms"])

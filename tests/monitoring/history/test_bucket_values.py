@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.history import bucket_values
-from monitoring.history.bucket_values import Buckets, Values
+from monitoring.history.bucket_values import Buckets, BucketValues
 from monitoring.history.table_specs import EXISTS, LEVEL_TICKS, RAW_TICKS, TOPICS
 
 STEP_MS = 5000
@@ -164,7 +164,7 @@ def amounts(ticks, size):
     return [sum(now.amount for now in part) if part else np.nan for part in parts]
 
 
-def shown(values: Values):
+def shown(values: BucketValues):
     return np.column_stack([values.low, values.mean, values.high, values.last])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.history.level_choice import Part, add_coarser, cover
+from monitoring.history.level_choice import LevelRange, add_coarser, choose_levels
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, RAW
 
 START = 20_000 * DAY_MS
@@ -19,7 +19,7 @@ def hour_of(number, step_ms):
 
 
 def in_order(buckets):
-    """The times of each level, as `cover` asks for them."""
+    """The times of each level, as `choose_levels` asks for them."""
 
     def of(level, from_ms, to_ms):
         found = buckets.get(level, np.empty(0, np.int64))
@@ -33,10 +33,10 @@ def test_finished_hours_are_read_from_the_coarse_level_and_the_newest_from_ticks
         RAW: times(START, START + 3 * HOUR_MS, 5000),
         MINUTE: times(START, START + 2 * HOUR_MS, MINUTE_MS),
     }
-    found = cover(START, START + 3 * HOUR_MS, in_order(buckets), MINUTE)
+    found = choose_levels(START, START + 3 * HOUR_MS, in_order(buckets), MINUTE)
     assert found == [
-        Part(MINUTE, START, START + 2 * HOUR_MS),
-        Part(RAW, START + 2 * HOUR_MS, START + 3 * HOUR_MS),
+        LevelRange(MINUTE, START, START + 2 * HOUR_MS),
+        LevelRange(RAW, START + 2 * HOUR_MS, START + 3 * HOUR_MS),
     ]
 
 
@@ -47,7 +47,7 @@ def test_the_ends_of_a_range_are_read_from_finer_levels():
         HOUR: times(START, START + DAY_MS, HOUR_MS),
     }
     from_ms, to_ms = START + 30 * MINUTE_MS + 10_000, START + 5 * HOUR_MS + MINUTE_MS
-    assert [(part.level.name, part.to_ms - part.from_ms) for part in cover(
+    assert [(part.level.name, part.to_ms - part.from_ms) for part in choose_levels(
         from_ms, to_ms, in_order(buckets), HOUR
     )] == [
         ("raw", 50_000), ("minute", 29 * MINUTE_MS), ("hour", 4 * HOUR_MS), ("minute", MINUTE_MS),
@@ -56,9 +56,9 @@ def test_the_ends_of_a_range_are_read_from_finer_levels():
 
 def test_a_level_coarser_than_allowed_is_not_used():
     buckets = {DAY: times(START, START + 5 * DAY_MS, DAY_MS), HOUR: times(START, START, HOUR_MS)}
-    assert cover(START, START + DAY_MS, in_order(buckets), HOUR) == []
-    assert cover(START, START + DAY_MS, in_order(buckets), DAY) == [
-        Part(DAY, START, START + DAY_MS)
+    assert choose_levels(START, START + DAY_MS, in_order(buckets), HOUR) == []
+    assert choose_levels(START, START + DAY_MS, in_order(buckets), DAY) == [
+        LevelRange(DAY, START, START + DAY_MS)
     ]
 
 
@@ -68,18 +68,18 @@ def test_ticks_that_have_expired_are_replaced_by_minutes():
         MINUTE: times(START, START + 2 * HOUR_MS, MINUTE_MS),
     }
     from_ms, to_ms = START + 30 * MINUTE_MS + 10_000, START + 2 * HOUR_MS
-    raw = cover(from_ms, to_ms, in_order(buckets), RAW)
-    assert raw == [Part(RAW, START + HOUR_MS, to_ms)]
+    raw = choose_levels(from_ms, to_ms, in_order(buckets), RAW)
+    assert raw == [LevelRange(RAW, START + HOUR_MS, to_ms)]
     found = add_coarser(raw, from_ms, to_ms, in_order(buckets), RAW)
-    assert found == [Part(MINUTE, from_ms, START + HOUR_MS), *raw]
+    assert found == [LevelRange(MINUTE, from_ms, START + HOUR_MS), *raw]
 
 
 def test_a_coarser_level_is_used_where_the_next_one_has_nothing():
     buckets = {MINUTE: hour_of(0, MINUTE_MS), HOUR: hour_of(1, HOUR_MS)}
     found = add_coarser([], START, START + 3 * HOUR_MS, in_order(buckets), RAW)
     assert found == [
-        Part(MINUTE, START, START + HOUR_MS),
-        Part(HOUR, START + HOUR_MS, START + 2 * HOUR_MS),
+        LevelRange(MINUTE, START, START + HOUR_MS),
+        LevelRange(HOUR, START + HOUR_MS, START + 2 * HOUR_MS),
     ]
 
 
@@ -88,10 +88,10 @@ def test_hours_that_nothing_has_are_left_out():
         times(START, START + HOUR_MS, MINUTE_MS),
         times(START + 3 * HOUR_MS, START + 4 * HOUR_MS, MINUTE_MS),
     ])  # fmt: skip
-    found = cover(START, START + 9 * HOUR_MS, in_order({MINUTE: some}), MINUTE)
+    found = choose_levels(START, START + 9 * HOUR_MS, in_order({MINUTE: some}), MINUTE)
     assert found == [
-        Part(MINUTE, START, START + HOUR_MS),
-        Part(MINUTE, START + 3 * HOUR_MS, START + 4 * HOUR_MS),
+        LevelRange(MINUTE, START, START + HOUR_MS),
+        LevelRange(MINUTE, START + 3 * HOUR_MS, START + 4 * HOUR_MS),
     ]
 
 
@@ -103,7 +103,7 @@ def test_a_finer_level_is_only_asked_for_what_the_coarser_ones_lack():
         asked.append((level, from_ms, to_ms))
         return days(level, from_ms, to_ms)
 
-    cover(START, START + 2 * DAY_MS + 1000, times_of, HOUR)
+    choose_levels(START, START + 2 * DAY_MS + 1000, times_of, HOUR)
     last = (START + 2 * DAY_MS, START + 2 * DAY_MS + 1000)
     assert asked == [(HOUR, START, last[1]), (MINUTE, *last), (RAW, *last)]
 
@@ -123,7 +123,7 @@ def test_no_time_is_read_twice_and_none_that_a_level_has_is_missing(having, a, b
         ]).astype(np.int64)
         for level, some in zip(steps, having, strict=True)
     }  # fmt: skip
-    parts = cover(from_ms, to_ms, in_order(buckets), coarsest)
+    parts = choose_levels(from_ms, to_ms, in_order(buckets), coarsest)
     assert all(part.from_ms < part.to_ms for part in parts)
     assert all(a.to_ms <= b.from_ms for a, b in pairwise(parts))
     for minute in range(from_ms, to_ms, MINUTE_MS):

@@ -23,7 +23,7 @@ def put(number, end):
 
 
 def records(from_ms=FROM_MS, topic="a"):
-    ticks, rows = live_rows.since("local", TOPICS, {"topic": topic}, from_ms)
+    ticks, rows = live_rows.rows_since("local", TOPICS, {"topic": topic}, from_ms)
     return len(ticks), rows["records"].to_pylist()
 
 
@@ -82,5 +82,5 @@ def test_without_redis_what_is_known_stays(redis_server):
 
 def test_a_group_that_is_not_there_has_no_rows(redis_server):
     put(0, end=0)
-    ticks, rows = live_rows.since("local", GROUPS, {"group": "g"}, FROM_MS)
+    ticks, rows = live_rows.rows_since("local", GROUPS, {"group": "g"}, FROM_MS)
     assert (len(ticks), len(rows)) == (1, 0)

@@ -3,11 +3,11 @@ import pytest
 from monitoring.history import manifest
 from monitoring.history.levels import DAY, RAW
 from monitoring.history.manifest import HistoryFile, Manifest
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 
 FILE = HistoryFile(name="ticks-5-10.parquet", table="ticks", rows=2, min_at_ms=5, max_at_ms=10,
                    bytes=99)  # fmt: skip
-PLACE = Place("c", RAW, "2026010100")
+PLACE = SpanFolder("c", RAW, "2026010100")
 
 
 def test_a_manifest_can_be_encoded_and_parsed():
@@ -60,10 +60,13 @@ def test_a_manifest_of_an_older_version_lists_nothing(root):
 
 def test_a_span_without_manifest_has_no_files(root):
     assert manifest.load(root, PLACE) == Manifest(0, ())
-    assert manifest.places(root, "c", RAW) == []
+    assert manifest.span_folders(root, "c", RAW) == []
 
 
 def test_the_spans_of_a_level_are_listed_oldest_first_without_other_folders(root):
     for name in ("span=2026", "span=2025", "span=20x6", "_jobs"):
         root.write(b"", "cluster=c", "level=day", name, "file")
-    assert [place.span for place in manifest.places(root, "c", DAY)] == ["2025", "2026"]
+    assert [span_folder.span for span_folder in manifest.span_folders(root, "c", DAY)] == [
+        "2025",
+        "2026",
+    ]

@@ -1,7 +1,7 @@
 """Which files and ticks of a level are found for a time range."""
 
 from monitoring.history import reader, writer
-from monitoring.history.level_choice import Part
+from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import DAY, RAW
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
@@ -40,5 +40,5 @@ def test_the_ticks_of_a_range_are_in_the_order_of_time(root):
 def test_a_range_without_roll_ups_is_read_from_the_ticks(root):
     write(root, LAST)
     from_ms, to_ms = AT_MS - 1000, AT_MS + 5000
-    assert reader.parts(root, "local", from_ms, to_ms, DAY) == [Part(RAW, from_ms, to_ms)]
+    assert reader.parts(root, "local", from_ms, to_ms, DAY) == [LevelRange(RAW, from_ms, to_ms)]
     assert reader.parts(root, "other", from_ms, to_ms, DAY) == []

@@ -7,7 +7,7 @@ import pytest
 
 from monitoring.history import manifest, series, writer
 from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS, TOPICS
 from monitoring.ticks.tick import Tick
@@ -133,7 +133,7 @@ def test_an_unknown_measure_is_refused(root):
 
 def write_minutes(root, from_ms, count):
     """Minutes in which the topic gets 5 records per second."""
-    place = Place("local", MINUTE, MINUTE.span_of(from_ms))
+    span_folder = SpanFolder("local", MINUTE, MINUTE.span_of(from_ms))
     times = range(from_ms, from_ms + count * MINUTE_MS, MINUTE_MS)
     of_bucket = {"samples": 12, "gaps": 0, "rated_ms": MINUTE_MS, "reason": ""}
     of_topic = {"topic": "a", "state_before": 3, "state": 3, "records": 300, "records_rated": 300}
@@ -142,8 +142,8 @@ def write_minutes(root, from_ms, count):
     files = []
     for name, (row, schema) in tables.items():
         rows = pa.Table.from_pylist([{"at_ms": at_ms} | row for at_ms in times], schema=schema)
-        files.append(writer.write_file(root, place, name, rows))
-    manifest.replace(root, place, manifest.load(root, place), files)
+        files.append(writer.write_file(root, span_folder, name, rows))
+    manifest.replace(root, span_folder, manifest.load(root, span_folder), files)
 
 
 def test_where_the_ticks_have_expired_a_short_step_has_the_values_of_minutes(root, redis_server):

@@ -12,29 +12,29 @@ def test_files_that_no_manifest_lists_are_deleted_after_the_grace_time(root):
         writer.append(
             root, "local", [make_tick(number, partitions=[{"topic": "a", "partition": 0}])]
         )
-    [place] = manifest.places(root, "local", RAW)
-    files = list(manifest.load(root, place).files)
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    files = list(manifest.load(root, span_folder).files)
     kept, dropped = files[:1], files[1:]
-    manifest.replace(root, place, manifest.load(root, place), kept)
+    manifest.replace(root, span_folder, manifest.load(root, span_folder), kept)
     now_ms = 10**12
-    folder = Path(root.path(*place.folder))
+    folder = Path(root.path(*span_folder.folder))
     for path in folder.iterdir():
         os.utime(path, (now_ms / 1000, now_ms / 1000))
     assert unlisted_files.delete_unlisted(root, "local", now_ms + 60_000) == 0
     assert unlisted_files.delete_unlisted(root, "local", now_ms + 20 * 60_000) == len(dropped)
     names = {path.name for path in folder.iterdir() if path.suffix == ".parquet"}
     assert names == {file.name for file in kept}
-    assert manifest.load(root, place) == Manifest(3, tuple(kept))
+    assert manifest.load(root, span_folder) == Manifest(3, tuple(kept))
 
 
 def test_the_grace_time_of_replaced_files_begins_when_they_are_replaced(root):
     tick = make_tick(10, partitions=[{"topic": "a", "partition": 0}])
     writer.append(root, "local", [tick])
-    [place] = manifest.places(root, "local", RAW)
-    folder = Path(root.path(*place.folder))
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    folder = Path(root.path(*span_folder.folder))
     for path in folder.iterdir():
         os.utime(path, (1000, 1000))
-    manifest.replace(root, place, manifest.load(root, place), [])
+    manifest.replace(root, span_folder, manifest.load(root, span_folder), [])
     replaced_ms = int(max(path.stat().st_mtime for path in folder.iterdir()) * 1000)
     assert unlisted_files.delete_unlisted(root, "local", replaced_ms + 60_000) == 0
     assert unlisted_files.delete_unlisted(root, "local", replaced_ms + 20 * 60_000) > 0

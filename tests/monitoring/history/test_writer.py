@@ -42,12 +42,12 @@ def test_what_did_not_change_is_not_written_again(root, redis_server):
 
 
 def test_many_ticks_are_written_in_several_files(root, redis_server, monkeypatch):
-    monkeypatch.setattr(writer, "_TICKS_A_FILE", 2)
+    monkeypatch.setattr(writer, "_TICKS_PER_FILE", 2)
     for number in range(FIRST, FIRST + 5):
         put_tick(sampled(number, end=number))
     assert writer.flush(root, "local") == 5
-    [place] = manifest.places(root, "local", RAW)
-    assert [file.rows for file in manifest.load(root, place).of("partitions")] == [2, 2, 1]
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    assert [file.rows for file in manifest.load(root, span_folder).of("partitions")] == [2, 2, 1]
     assert stored_ticks() == list(range(FIRST, FIRST + 5))
 
 
@@ -167,8 +167,8 @@ def test_log_directories_are_stored_when_they_change(root):
 def test_an_incomplete_file_is_never_read(root, redis_server):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")
-    [place] = manifest.places(root, "local", RAW)
-    root.write(b"PAR1 torn", *place.folder, "partitions-9-9.parquet")
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    root.write(b"PAR1 torn", *span_folder.folder, "partitions-9-9.parquet")
     assert ends() == [(FIRST, 10)]
 
 
@@ -190,7 +190,7 @@ def test_each_hour_has_its_folder_and_starts_with_all_rows(root, redis_server):
         put_tick(sampled(number))
     writer.flush(root, "local")
     at_ms = last_of_hour * INTERVAL_MS
-    spans = [place.span for place in manifest.places(root, "local", RAW)]
+    spans = [span_folder.span for span_folder in manifest.span_folders(root, "local", RAW)]
     assert spans == [RAW.span_of(at_ms), RAW.span_of(at_ms + INTERVAL_MS)]
     for table in ("partitions", "topics", "group_partitions", "group_topics", "groups", "cluster"):
         assert [row["repeated"] for row in stored(table)] == [False, True]
@@ -202,8 +202,8 @@ def test_ticks_with_different_names_share_a_file(root, redis_server):
     writer.flush(root, "local")
     states = [(row["topic"], row["state"] > 0) for row in stored("partitions")]
     assert sorted(states) == [("a", False), ("a", True), ("b", True)]
-    [place] = manifest.places(root, "local", RAW)
-    assert len(manifest.load(root, place).of("partitions")) == 1
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    assert len(manifest.load(root, span_folder).of("partitions")) == 1
 
 
 def test_clusters_have_folders_of_their_own(root, redis_server):

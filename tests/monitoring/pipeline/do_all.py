@@ -36,7 +36,7 @@ def due(now_ms: int, *, merges: bool = True) -> list[Job]:
     return [*waiting, *(due_jobs.merges(listed, waiting, now_ms) if merges else ())]
 
 
-def run(spark: SparkSession, job: Job) -> jobs.Done:
+def run(spark: SparkSession, job: Job) -> jobs.Written:
     with workspace.opened(current(), "local") as space:
         return jobs.run(spark, space, job)
 

@@ -69,8 +69,8 @@ def rows_of_levels(root: Root) -> dict[str, list[str]]:
         for table in (TICKS, *TABLES):
             schema = schema_of(table, is_raw=False)
             rows = []
-            for place, file in reader.files(root, "local", level, table, 0, 2**60):
-                read = read_file(root, root.path(*place.folder, file.name), schema)
+            for span_folder, file in reader.files(root, "local", level, table, 0, 2**60):
+                read = read_file(root, root.path(*span_folder.folder, file.name), schema)
                 rows += map(repr, read.to_pylist())
             found[f"{level.name} {table}"] = sorted(rows)
     return found
@@ -80,6 +80,6 @@ def raw_rows(root: Root, table: str) -> list[str]:
     schema = schema_of(table, is_raw=True)
     return sorted(
         repr(row)
-        for place, file in reader.files(root, "local", RAW, table, 0, 2**60)
-        for row in read_file(root, root.path(*place.folder, file.name), schema).to_pylist()
+        for span_folder, file in reader.files(root, "local", RAW, table, 0, 2**60)
+        for row in read_file(root, root.path(*span_folder.folder, file.name), schema).to_pylist()
     )

@@ -1,25 +1,35 @@
 import os
 
 from monitoring.history.levels import DAY, HOUR, HOUR_MS, MINUTE, RAW
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 from monitoring.pipeline import delete_expired
 from tests.monitoring.pipeline.test_due_jobs import DAY_START, hour
 
 
 def raw(number):
-    return Place("local", RAW, RAW.span_of(hour(number)))
+    return SpanFolder("local", RAW, RAW.span_of(hour(number)))
 
 
 def test_a_span_is_deleted_when_all_of_it_is_older_than_the_retention(settings):
     settings.AERIE_HISTORY_RAW_HOURS, settings.AERIE_HISTORY_MINUTE_DAYS = 2, 1
     settings.AERIE_HISTORY_HOUR_DAYS, settings.AERIE_HISTORY_DAY_DAYS = 60, 0
-    places = [raw(0), raw(1), raw(2)]
-    places += [Place("local", level, level.span_of(DAY_START)) for level in (MINUTE, HOUR, DAY)]
+    span_folders = [raw(0), raw(1), raw(2)]
+    span_folders += [
+        SpanFolder("local", level, level.span_of(DAY_START)) for level in (MINUTE, HOUR, DAY)
+    ]
     rolled_up = {hour(0), hour(1), hour(2)}
-    assert delete_expired.expired(places, rolled_up, hour(4) - 1) == [raw(0)]
-    assert delete_expired.expired(places, rolled_up, hour(48)) == [raw(0), raw(1), places[3]]
+    assert delete_expired.expired(span_folders, rolled_up, hour(4) - 1) == [raw(0)]
+    assert delete_expired.expired(span_folders, rolled_up, hour(48)) == [
+        raw(0),
+        raw(1),
+        span_folders[3],
+    ]
     late = hour(24 * 365 * 3)
-    assert delete_expired.expired(places, rolled_up, late) == [raw(0), raw(1), *places[3:5]]
+    assert delete_expired.expired(span_folders, rolled_up, late) == [
+        raw(0),
+        raw(1),
+        *span_folders[3:5],
+    ]
 
 
 def test_nothing_expires_that_is_kept_for_good(settings):
@@ -29,10 +39,10 @@ def test_nothing_expires_that_is_kept_for_good(settings):
 
 def test_raw_hours_that_are_not_rolled_up_are_kept_three_times_as_long(settings):
     settings.AERIE_HISTORY_RAW_HOURS = 10
-    places = [raw(0), raw(100)]
-    assert delete_expired.expired(places, {hour(0)}, hour(11)) == [raw(0)]
-    assert delete_expired.expired(places, set(), hour(30)) == []
-    assert delete_expired.expired(places, set(), hour(31)) == [raw(0)]
+    span_folders = [raw(0), raw(100)]
+    assert delete_expired.expired(span_folders, {hour(0)}, hour(11)) == [raw(0)]
+    assert delete_expired.expired(span_folders, set(), hour(30)) == []
+    assert delete_expired.expired(span_folders, set(), hour(31)) == [raw(0)]
 
 
 def test_folders_of_dead_jobs_are_deleted_later(root):

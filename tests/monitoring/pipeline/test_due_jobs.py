@@ -1,6 +1,6 @@
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Place
+from monitoring.history.root import SpanFolder
 from monitoring.pipeline.due_jobs import (
     LATE_MS,
     MergeJob,
@@ -93,10 +93,10 @@ def test_a_back_fill_has_the_finished_hours_with_raw_ticks_and_the_days_behind_t
 
 
 def test_files_are_merged_when_their_hour_or_day_is_over_and_nothing_of_it_waits():
-    raw = Place("local", RAW, RAW.span_of(hour(0)))
-    newest = Place("local", RAW, RAW.span_of(hour(30)))
-    minutes = Place("local", MINUTE, MINUTE.span_of(hour(0)))
-    months = Place("local", HOUR, HOUR.span_of(hour(0)))
+    raw = SpanFolder("local", RAW, RAW.span_of(hour(0)))
+    newest = SpanFolder("local", RAW, RAW.span_of(hour(30)))
+    minutes = SpanFolder("local", MINUTE, MINUTE.span_of(hour(0)))
+    months = SpanFolder("local", HOUR, HOUR.span_of(hour(0)))
     two = (file(hour(0)), file(hour(0) + 1))
     files = {raw: two, newest: (file(hour(30)), file(hour(30) + 1)), minutes: two, months: two}
     due = [
@@ -111,7 +111,7 @@ def test_files_are_merged_when_their_hour_or_day_is_over_and_nothing_of_it_waits
 
 
 def test_the_hours_of_a_month_are_one_file_when_the_month_is_over():
-    month = Place("local", HOUR, HOUR.span_of(hour(0)))
+    month = SpanFolder("local", HOUR, HOUR.span_of(hour(0)))
     files = {month: (file(month.start_ms), file(month.start_ms + DAY_MS))}
     assert merges(files, [], month.end_ms) == []
     due = [MergeJob(month, month.start_ms, month.end_ms)]

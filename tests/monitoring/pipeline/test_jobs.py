@@ -30,7 +30,7 @@ def due_merges(now_ms):
 
 def files_of_tables(root, job):
     """The number of files of each table in the time of a merge."""
-    files = manifest.load(root, job.place).files
+    files = manifest.load(root, job.span_folder).files
     return Counter(file.table for file in files if job.start_ms <= file.min_at_ms < job.end_ms)
 
 
@@ -68,7 +68,7 @@ def test_raw_files_are_not_merged_before_their_hour_is_rolled_up(root, spark):
     assert due_merges(now_ms) == []
     run(spark, due(now_ms, merges=False)[0])
     [job] = due_merges(now_ms)  # the second hour has several files too, and waits
-    assert (job.place.level, job.start_ms) == (RAW, START_MS)
+    assert (job.span_folder.level, job.start_ms) == (RAW, START_MS)
 
 
 def test_merges_drop_no_row(rolled_root, spark):
@@ -79,7 +79,7 @@ def test_merges_drop_no_row(rolled_root, spark):
     levels, raw = rows_of_levels(root), {name: raw_rows(root, name) for name in (TICKS, *TABLES)}
     assert len(levels["day ticks"]) == 1
     jobs = due_merges(now_ms)
-    assert {(job.place.level, job.start_ms) for job in jobs} == {
+    assert {(job.span_folder.level, job.start_ms) for job in jobs} == {
         (RAW, START_MS),  # the second hour has one file already
         (MINUTE, START_MS),
         (HOUR, START_MS),
@@ -140,8 +140,10 @@ def test_offsets_near_the_limit_leave_the_other_rows_as_they_are(root, spark):
 
     def of_hour(table, key):
         schema = schema_of(table, is_raw=False)
-        [(place, file)] = reader.files(root, "local", HOUR, table, START_MS, START_MS + HOUR_MS)
-        found = read_file(root, root.path(*place.folder, file.name), schema).to_pylist()
+        [(span_folder, file)] = reader.files(
+            root, "local", HOUR, table, START_MS, START_MS + HOUR_MS
+        )
+        found = read_file(root, root.path(*span_folder.folder, file.name), schema).to_pylist()
         return next(row for row in found if row[key[0]] == key[1])
 
     def lag(row):

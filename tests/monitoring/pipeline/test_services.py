@@ -90,7 +90,7 @@ def test_a_run_of_a_worker_that_ended_is_noted(cluster, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             services.run_next(cluster)
     assert run(cluster).state == RunState.RUNNING
-    services._note_lost_worker(cluster)
+    services._mark_lost_runs(cluster)
     assert (run(cluster).state, loads(run(cluster).error).code) == ("waiting", "worker_lost")
 
 

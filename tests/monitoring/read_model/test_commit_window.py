@@ -91,14 +91,14 @@ def test_rows_that_change_places_keep_their_observations():
 def test_a_partition_without_a_commit_is_counted_with_the_records_that_it_holds():
     snapshot = after([row(0, None, 500), row(1, 500, 500), row(2, None, 500)])
     found = group(snapshot)
-    assert (found.lag, found.not_committed, found.unread) == (0, 2, 800)
+    assert (found.lag, found.not_committed, found.uncommitted_records) == (0, 2, 800)
     assert found.lag_state == LagState.NOT_COMMITTED
-    assert [each.unread for each in lags(snapshot)] == [400, None, 400]
+    assert [each.uncommitted_records for each in lags(snapshot)] == [400, None, 400]
 
 
 def test_the_records_of_a_partition_that_is_not_in_the_sample_are_unknown():
     found = group(after([row(9, None, 500), row(0, None, 500)]))
-    assert (found.not_committed, found.unread) == (2, None)
+    assert (found.not_committed, found.uncommitted_records) == (2, None)
 
 
 def test_topics_outside_of_the_scope_are_in_no_state():

@@ -30,7 +30,7 @@ def test_a_total_has_the_number_of_missing_parts():
         "group": "g", "state": "Stable", "protocol_type": None, "coordinator": None, "members": 1,
         "topics": 2, "partitions": 4, "lag": 6,
         "ahead": 1, "ahead_by": 4, "not_committed": 1, "end_unknown": 1, "reported_at_ms": None,
-        "unread": None, "lag_state": LagState.NO_MEMBERS,
+        "uncommitted_records": None, "lag_state": LagState.NO_MEMBERS,
         "consumed_rate": None, "produced_rate": None,
         "lag_states": (
             (LagState.NO_MEMBERS, 1), (LagState.NOT_COMMITTED, 1), (LagState.UNKNOWN, 2)

@@ -33,7 +33,7 @@ def test_a_topic_sums_its_partitions():
     tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
     a, b = Snapshot.of(tick, None).topics
     assert (a.partitions, a.replication) == (2, 2)
-    assert (a.offsets.complete, a.size_bytes.complete) == (200, 2000)
+    assert (a.offsets.value_if_complete, a.size_bytes.value_if_complete) == (200, 2000)
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
 
 
@@ -48,7 +48,7 @@ def test_a_rate_is_the_growth_since_the_tick_before():
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=160, bytes_in=1500), part("a", 1)])
     row = Snapshot.of(now, before).topics[0]
     rates = (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate)
-    assert [rate.complete for rate in rates] == [10.0, 200.0, 0.0]
+    assert [rate.value_if_complete for rate in rates] == [10.0, 200.0, 0.0]
 
 
 def test_a_missed_tick_does_not_double_the_rate():
@@ -207,7 +207,7 @@ def test_a_sum_has_the_number_of_unknown_parts():
     )  # fmt: skip
     a, b = Snapshot.of(tick, None).topics
     assert (a.offsets, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
-    assert (a.offsets.is_partial, a.offsets.complete) == (True, None)
+    assert (a.offsets.is_partial, a.offsets.value_if_complete) == (True, None)
     assert (b.offsets.value, b.offsets.is_partial) == (None, False)
 
 

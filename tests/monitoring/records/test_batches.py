@@ -4,7 +4,7 @@ import pytest
 
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch
-from monitoring.records.batches import AbortedTransaction, committed_batches, cut
+from monitoring.records.batches import AbortedTransaction, batches_before, committed_batches
 
 
 def batch(offset: int, *values: bytes, **more: int) -> bytes:
@@ -54,14 +54,14 @@ def test_records_of_an_aborted_transaction_and_all_markers_are_left_out():
 
 def test_batches_behind_the_end_are_cut_away():
     first, second = batch(0, b"a", b"b"), batch(2, b"c")
-    assert cut(memoryview(first + second), 2) == (first, 2)
-    assert cut(memoryview(first + second), 3) == (first + second, 3)
-    assert cut(memoryview(first), 0) == (b"", None)
-    assert cut(memoryview(b""), 9) == (b"", None)
+    assert batches_before(memoryview(first + second), 2) == (first, 2)
+    assert batches_before(memoryview(first + second), 3) == (first + second, 3)
+    assert batches_before(memoryview(first), 0) == (b"", None)
+    assert batches_before(memoryview(b""), 9) == (b"", None)
 
 
 def test_older_formats_are_an_error():
     data = bytearray(batch(0, b"a"))
     data[16] = 1
     with pytest.raises(ValueError, match="format 1"):
-        cut(memoryview(bytes(data)), 9)
+        batches_before(memoryview(bytes(data)), 9)

@@ -11,18 +11,18 @@ class Stage:
 
 def test_each_stage_is_an_equal_share() -> None:
     progress = ReportProgress(4)
-    assert [progress.enter(number) for number in range(4)] == [0, 25, 50, 75]
+    assert [progress.start_stage(number) for number in range(4)] == [0, 25, 50, 75]
 
 
 def test_tasks_move_it_within_their_stage() -> None:
     progress = ReportProgress(4)
-    progress.enter(1)
+    progress.start_stage(1)
     assert progress.tasks([Stage(8, 4), Stage(2, 1)]) == 37
 
 
 def test_it_never_goes_back_when_spark_plans_more_tasks() -> None:
     progress = ReportProgress(2)
-    progress.enter(0)
+    progress.start_stage(0)
     assert progress.tasks([Stage(2, 2)]) == 50
     assert progress.tasks([Stage(2, 2), Stage(8, 0)]) == 50
 

@@ -17,7 +17,7 @@ TO_MS = START_MS + DAY_MS
 
 def computed(spark, level, monkeypatch) -> Outcome:
     monkeypatch.setattr(report_input, "level_for", lambda _bucket_ms: level)
-    found = report_input.parts_of("local", START_MS, TO_MS)
+    found = report_input.report_parts("local", START_MS, TO_MS)
     assert [part.is_raw for part in found] == [level is RAW]
     return run(spark, Request(START_MS, TO_MS, found), lambda _stage: None)
 

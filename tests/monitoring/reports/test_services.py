@@ -81,8 +81,8 @@ def test_waiting_reports_are_bounded(cluster: Cluster) -> None:
 def test_a_reader_who_sees_less_is_refused(cluster: Cluster) -> None:
     public = start(cluster)
     of_admin = services.start(THROUGHPUT_AND_LAG, cluster, HOUR, None, EVERYTHING)
-    assert services.of_cluster(cluster, EVERYTHING) == [of_admin, public]
-    assert services.of_cluster(cluster, PUBLIC) == [public]
+    assert services.reports_of_cluster(cluster, EVERYTHING) == [of_admin, public]
+    assert services.reports_of_cluster(cluster, PUBLIC) == [public]
     assert services.get(cluster, of_admin.id, PUBLIC) is None
     assert services.get(cluster, of_admin.id, EVERYTHING) == of_admin
 
@@ -91,7 +91,7 @@ def test_a_report_is_found_only_in_its_own_cluster(cluster: Cluster) -> None:
     other = Cluster.objects.create(slug="other", name="Other", bootstrap_servers="127.0.0.1:2")
     report = start(cluster)
     assert services.get(other, report.id, EVERYTHING) is None
-    assert services.of_cluster(other, EVERYTHING) == []
+    assert services.reports_of_cluster(other, EVERYTHING) == []
 
 
 def test_a_queued_report_is_cancelled_at_once_and_only_once(cluster: Cluster) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.request_metrics.counters import PREFIXES, Reading, reading
+from monitoring.request_metrics.counters import PREFIXES, Reading, parse_reading
 from monitoring.request_metrics.text_format import Sample, samples
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 
@@ -10,7 +10,7 @@ NAME = "kafka_network_requestmetrics_"
 
 
 def of_text(text: str, at_ms: int = 1000) -> Reading:
-    return reading(samples(text, PREFIXES), at_ms)
+    return parse_reading(samples(text, PREFIXES), at_ms)
 
 
 def test_versions_of_an_api_are_added_and_the_error_none_is_no_error():
@@ -34,7 +34,7 @@ def test_the_total_of_a_time_follows_from_its_mean():
 
 def test_histograms_have_their_buckets_and_sums():
     bucket = NAME + "totaltimems_bucket"
-    found = reading(
+    found = parse_reading(
         [
             Sample(bucket, {"request": "Fetch", "le": "0.5"}, 3),
             Sample(bucket, {"request": "Fetch", "le": "+Inf"}, 4),
@@ -49,9 +49,9 @@ def test_histograms_have_their_buckets_and_sums():
 
 def test_errors_are_unknown_if_the_source_counts_none_and_zero_of_brokerd():
     requests = Sample(NAME + "requests_total", {"request": "Fetch"}, 1)
-    assert reading([requests], 0).apis["Fetch"].errors is None
+    assert parse_reading([requests], 0).apis["Fetch"].errors is None
     brokerd = Sample("brokerd_loop_idle_seconds_total", {}, 1)
-    assert reading([requests, brokerd], 0).apis["Fetch"].errors == 0
+    assert parse_reading([requests, brokerd], 0).apis["Fetch"].errors == 0
 
 
 def test_values_that_no_counter_has_are_unknown():
@@ -59,8 +59,8 @@ def test_values_that_no_counter_has_are_unknown():
         Sample(NAME + "requests_total", {"request": "Fetch"}, value)
         for value in (float("nan"), float("inf"), -1.0)
     ]
-    assert reading(requests, 0).apis == {}
+    assert parse_reading(requests, 0).apis == {}
 
 
 def test_samples_without_an_api_are_left_out():
-    assert reading([Sample(NAME + "requests_total", {}, 1)], 0).apis == {}
+    assert parse_reading([Sample(NAME + "requests_total", {}, 1)], 0).apis == {}

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from monitoring.request_metrics.counters import ApiCounters, Distribution, Reading
-from monitoring.request_metrics.rows import ApiRow, figures
+from monitoring.request_metrics.rows import ApiRow, figures_between
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 from tests.monitoring.request_metrics.test_counters import of_text
 
@@ -25,12 +25,12 @@ def histogram(counts: dict[float, float], total: float) -> Reading:
 
 
 def only(now: Reading, before: Reading | None = None) -> ApiRow:
-    [row] = figures(now, before).rows
+    [row] = figures_between(now, before).rows
     return row
 
 
 def test_one_reading_gives_figures_since_the_start():
-    found = figures(of_text(kafka_text(100), at(50)), None)
+    found = figures_between(of_text(kafka_text(100), at(50)), None)
     [row] = found.rows
     assert (found.is_since_start, found.from_ms, found.seconds) == (True, STARTED_MS, 50)
     assert (row.api, row.requests, row.errors, row.bytes_in) == ("Produce", 2, 0.2, None)
@@ -43,7 +43,7 @@ def test_one_reading_gives_figures_since_the_start():
 
 def test_two_readings_give_figures_of_the_time_between():
     before, now = of_text(kafka_text(100), at(50)), of_text(kafka_text(400), at(60))
-    found = figures(now, before)
+    found = figures_between(now, before)
     assert (found.is_since_start, found.from_ms, found.seconds) == (False, at(50), 10)
     assert (found.rows[0].requests, found.rows[0].errors) == (30, 3)
 
@@ -73,12 +73,12 @@ def test_an_api_without_requests_in_between_has_no_times():
 
 @pytest.mark.parametrize("later", [{"produced": 99}, {"produced": 400, "started_s": 1_700_000_055}])
 def test_a_restart_begins_anew(later):
-    found = figures(of_text(kafka_text(**later), at(60)), of_text(kafka_text(100), at(50)))
+    found = figures_between(of_text(kafka_text(**later), at(60)), of_text(kafka_text(100), at(50)))
     assert found.is_since_start
 
 
 def test_rates_since_an_unknown_start_are_unknown():
-    found = figures(of_text(kafka_text(100, started_s=None), at(60)), None)
+    found = figures_between(of_text(kafka_text(100, started_s=None), at(60)), None)
     assert (found.from_ms, found.rows[0].requests, found.rows[0].errors) == (None, None, None)
     assert found.rows[0].times["total"].p99 == 40
 

@@ -3,20 +3,20 @@
 from monitoring import redis_client, redis_keys
 from monitoring.request_metrics.stored_readings import (
     KEPT_S,
-    Stored,
-    before,
+    StoredReadings,
+    add_newest,
     load,
+    reading_to_compare,
     save,
-    with_newest,
 )
 from monitoring.request_metrics.text_format import Sample
 
 
-def after(*times_s: int) -> Stored:
+def after(*times_s: int) -> StoredReadings:
     """The readings that are kept after these, each as its time."""
-    stored: Stored = []
+    stored: StoredReadings = []
     for time_s in times_s:
-        stored = with_newest(stored, time_s * 1000, [])
+        stored = add_newest(stored, time_s * 1000, [])
     return stored
 
 
@@ -25,7 +25,7 @@ def kept(*times_s: int) -> list[int]:
 
 
 def compared_with(*times_s: int) -> int | None:
-    found = before(after(*times_s))
+    found = reading_to_compare(after(*times_s))
     return found and found[0] // 1000
 
 

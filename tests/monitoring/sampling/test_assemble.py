@@ -1,9 +1,9 @@
 import numpy as np
 
 from monitoring.gateway.wire import metadata
+from monitoring.gateway.wire.answers import ClusterAnswers, CoordinatorAnswers, LogDir
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
-from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead, LogDir
 from monitoring.lag.formula import with_lag
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
@@ -13,8 +13,8 @@ from tests.monitoring.gateway.wire.answers import decoded_metadata
 TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}
 
 
-def reads(**fields):
-    told = ClusterReads.empty(decoded_metadata(TOPICS))
+def answers(**fields):
+    told = ClusterAnswers.empty(decoded_metadata(TOPICS))
     for name, value in fields.items():
         setattr(told, name, value)
     return told
@@ -28,8 +28,8 @@ def commits(topic, offsets):
 
 def with_commits(*topics, **fields):
     group = GroupCommits("g", 0, topics)
-    read = CoordinatorRead(2, [ListedGroup("g", "Empty", "consumer")], [group], [])
-    return reads(coordinators=[read], **fields)
+    read = CoordinatorAnswers(2, [ListedGroup("g", "Empty", "consumer")], [group], [])
+    return answers(coordinators=[read], **fields)
 
 
 def tick_of(told):
@@ -37,31 +37,31 @@ def tick_of(told):
 
 
 def test_the_tables_have_the_schema_of_a_tick():
-    tick = tick_of(reads())
+    tick = tick_of(answers())
     assert tick.partitions.schema == PARTITIONS
     assert tick.groups.schema == GROUPS
 
 
 def test_a_partition_has_the_id_of_its_topic():
-    told = reads()
+    told = answers()
     ids = dict(zip(told.metadata.topics, told.metadata.topic_ids, strict=True))
     rows = tick_of(told).partitions.to_pylist()
     assert [row["topic_id"] for row in rows] == [ids[row["topic"]] for row in rows]
 
 
 def test_without_topic_ids_they_are_null():
-    told = ClusterReads.empty(decoded_metadata(TOPICS, metadata.WITHOUT_IDS))
+    told = ClusterAnswers.empty(decoded_metadata(TOPICS, metadata.WITHOUT_IDS))
     assert {row["topic_id"] for row in tick_of(told).partitions.to_pylist()} == {None}
 
 
 def test_values_that_were_not_read_are_null():
-    for row in tick_of(reads()).partitions.to_pylist():
+    for row in tick_of(answers()).partitions.to_pylist():
         unknown = ("log_start_offset", "log_end_offset", "size_bytes", "bytes_in", "messages_in")
         assert all(row[name] is None for name in unknown)
 
 
 def test_a_partition_row_has_leader_replicas_and_offsets():
-    told = reads(log_end=np.array([10, -1, 0]), log_start=np.array([4, -1, 0]), at_ms=77)
+    told = answers(log_end=np.array([10, -1, 0]), log_start=np.array([4, -1, 0]), at_ms=77)
     first, offline, empty = tick_of(told).partitions.to_pylist()
     assert (first["topic"], first["partition"], first["leader"]) == ("a", 0, 1)
     assert (first["replicas"], first["isr"]) == ([1, 2], [1])
@@ -72,7 +72,7 @@ def test_a_partition_row_has_leader_replicas_and_offsets():
 
 def test_a_broker_has_its_log_directories_and_their_sums():
     disks = [LogDir("/a", 100, 40, 7), LogDir("/b", 50, None, None)]
-    one, two = tick_of(reads(log_dirs={1: disks})).brokers[:2]
+    one, two = tick_of(answers(log_dirs={1: disks})).brokers[:2]
     assert (one["disk_total_bytes"], one["disk_free_bytes"]) == (150, None)
     assert one["log_dirs"][0] == {
         "path": "/a", "total_bytes": 100, "free_bytes": 40, "size_bytes": 7,
@@ -114,7 +114,7 @@ def test_the_lag_of_a_commit_too_far_from_the_end_is_unknown():
 
 
 def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():
-    told = reads(answered={1}, broker_stats={1: {"bytes_in": 5, "rss_bytes": 9}})
+    told = answers(answering_brokers={1}, broker_stats={1: {"bytes_in": 5, "rss_bytes": 9}})
     brokers = {row["id"]: row for row in tick_of(told).brokers}
     assert {number: row["up"] for number, row in brokers.items()} == {1: True, 2: False, 3: False}
     assert (brokers[1]["source"], brokers[1]["bytes_in"], brokers[1]["cpu_seconds"]) == (
@@ -125,12 +125,12 @@ def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():
 
 
 def test_failures_are_named_once_in_the_reason():
-    tick = tick_of(reads(failures=["broker 2: timed out", "broker 2: timed out"]))
+    tick = tick_of(answers(failures=["broker 2: timed out", "broker 2: timed out"]))
     assert tick.reason == "broker 2: timed out"
     assert tick.ok
 
 
 def test_a_cluster_without_topics_and_groups_is_an_ok_tick():
-    told = ClusterReads.empty(decoded_metadata({}))
+    told = ClusterAnswers.empty(decoded_metadata({}))
     tick = tick_of(told)
     assert (tick.ok, tick.partitions.num_rows, tick.groups.num_rows) == (True, 0, 0)

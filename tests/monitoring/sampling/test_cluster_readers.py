@@ -18,7 +18,7 @@ def reader_of(readers, wanted):
 
 
 def is_closed(reader):
-    return reader._counters._client.is_closed
+    return reader._broker_stats._client.is_closed
 
 
 def test_a_cluster_keeps_its_reader_until_its_settings_change():

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
-from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.sampling.group_join import join_groups
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 
@@ -41,8 +41,8 @@ def described(name, *members):
     )
 
 
-def told(*reads):
-    rows = join_groups(KNOWN, reads)
+def told(*answers):
+    rows = join_groups(KNOWN, answers)
     return [
         (
             rows.groups[g].group,
@@ -59,7 +59,7 @@ def told(*reads):
 
 
 def test_commits_and_assignments_are_joined():
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed("g")],
         [committed("g", [("a", {0: 5, 1: 6})])],
@@ -73,35 +73,37 @@ def test_commits_and_assignments_are_joined():
 
 
 def test_a_group_without_commits_and_members_has_one_row_without_topic():
-    assert told(CoordinatorRead(1, [listed("idle", "Empty")], [], [])) == [
+    assert told(CoordinatorAnswers(1, [listed("idle", "Empty")], [], [])) == [
         ("idle", None, None, None, None)
     ]
 
 
 def test_commits_on_a_deleted_topic_have_rows():
-    read = CoordinatorRead(1, [listed("g")], [committed("g", [("gone", {3: 9})])], [])
+    read = CoordinatorAnswers(1, [listed("g")], [committed("g", [("gone", {3: 9})])], [])
     assert told(read) == [("g", "gone", 3, 9, None)]
 
 
 def test_a_group_whose_coordinator_refuses_its_commits_stays_listed():
-    read = CoordinatorRead(1, [listed("g")], [committed("g", [("a", {0: 5})], error=14)], [])
+    read = CoordinatorAnswers(1, [listed("g")], [committed("g", [("a", {0: 5})], error=14)], [])
     assert told(read) == [("g", None, None, None, None)]
 
 
 def test_a_group_that_two_coordinators_list_appears_once():
-    reads = [
-        CoordinatorRead(b, [listed("g")], [committed("g", [("a", {0: b})])], []) for b in (1, 2)
+    answers = [
+        CoordinatorAnswers(b, [listed("g")], [committed("g", [("a", {0: b})])], []) for b in (1, 2)
     ]
-    assert [row[:3] for row in told(*reads)] == [("g", "a", 0)]
+    assert [row[:3] for row in told(*answers)] == [("g", "a", 0)]
 
 
 def test_invalid_partition_numbers_are_left_out():
-    read = CoordinatorRead(1, [listed("g")], [committed("g", [("a", {-5: 1, 2**30: 2, 0: 3})])], [])
+    read = CoordinatorAnswers(
+        1, [listed("g")], [committed("g", [("a", {-5: 1, 2**30: 2, 0: 3})])], []
+    )
     assert told(read) == [("g", "a", 0, 3, None)]
 
 
 def test_a_member_with_200_000_partitions_has_only_existing_ones():
-    read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
+    read = CoordinatorAnswers(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
     rows = join_groups(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
     assert rows.invalid.messages() == ["group g: partitions that topic a does not have"]
@@ -113,7 +115,7 @@ UNKNOWN = "group g: most partitions of topics that the cluster does not have"
 
 def test_partitions_of_deleted_topics_are_limited_per_group():
     owned = {f"u{number}": range(10_000) for number in range(110)} | {"a": range(4)}
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed("g")],
         [committed("g", [("gone", {3: 9})])],
@@ -128,7 +130,7 @@ def test_partitions_of_deleted_topics_are_limited_per_group():
 
 def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
     monkeypatch.setattr(limits, "UNKNOWN_PARTITIONS_MAX", 10)
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed("g"), listed("h")],
         [committed("g", [("x", dict.fromkeys(range(6), 1))])],
@@ -141,7 +143,7 @@ def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
 
 def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TABLE_BYTES_MAX", 1000)
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed("big"), listed("small")],
         [committed("small", [("a", {0: 5})])],
@@ -156,7 +158,7 @@ def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeyp
 def test_the_number_of_rows_is_limited(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 8)
     every = dict.fromkeys(range(4), 1)
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed(name) for name in ("both", "bare", "three", "whole")],
         [committed("whole", [("a", every)]), committed("three", [("b", {0: 1, 1: 1, 2: 1})]),
@@ -172,13 +174,13 @@ def test_the_number_of_rows_is_limited(monkeypatch):
 def test_a_partition_of_many_members_counts_several_times(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1000)
     members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
-    read = CoordinatorRead(1, [listed("g")], [], [described("g", *members)])
+    read = CoordinatorAnswers(1, [listed("g")], [], [described("g", *members)])
     rows = join_groups(KNOWN, [read])
     assert (rows.groups, rows.left_out_count) == ([], 1)
 
 
 def test_the_member_count_is_unknown_if_members_were_not_read():
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed("active"), listed("empty", "Empty"), listed("untold")],
         [],
@@ -197,7 +199,7 @@ offsets = st.dictionaries(st.integers(0, 3), st.integers(0, 99), max_size=4)
 
 @given(st.dictionaries(group_names, st.dictionaries(topics, offsets, max_size=3), max_size=3))
 def test_the_join_equals_a_simple_one(groups):
-    read = CoordinatorRead(
+    read = CoordinatorAnswers(
         1,
         [listed(name) for name in groups],
         [committed(name, found.items()) for name, found in groups.items()],

@@ -1,7 +1,7 @@
 import numpy as np
 
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.last_records import NO_RECORD
-from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.sampling import last_records
 from monitoring.sampling.last_records import LastRecords
 from tests.monitoring.gateway.wire.answers import decoded_metadata
@@ -12,12 +12,12 @@ PLACE = (1, (1,), (1,))
 
 def reads_of(ends, starts=None, topics=None):
     """Of topic `a`, a partition for each end offset."""
-    reads = ClusterReads.empty(
+    answers = ClusterAnswers.empty(
         decoded_metadata(topics or {"a": dict.fromkeys(range(len(ends)), PLACE)})
     )
-    reads.log_end = np.array(ends)
-    reads.log_start = np.array(starts or [0] * len(ends))
-    return reads
+    answers.log_end = np.array(ends)
+    answers.log_start = np.array(starts or [0] * len(ends))
+    return answers
 
 
 def before(*rows, cluster_id="the-cluster", **more):
@@ -36,8 +36,8 @@ def before(*rows, cluster_id="the-cluster", **more):
     return make_tick(1, partitions=partitions, cluster_id=cluster_id)
 
 
-def known(previous, reads):
-    found = LastRecords.of(previous, reads)
+def known(previous, answers):
+    found = LastRecords.of(previous, answers)
     return found.rows_to_read().tolist(), found.times_ms.tolist(), found.has_newer.tolist()
 
 
@@ -132,8 +132,8 @@ def test_of_too_many_the_oldest_times_are_read_so_that_all_take_turns(monkeypatc
     monkeypatch.setattr(last_records, "READ_MAX", 2)
     previous, seen = None, []
     for number in range(3):
-        reads = reads_of([number + 1] * 5)
-        found = LastRecords.of(previous, reads)
+        answers = reads_of([number + 1] * 5)
+        found = LastRecords.of(previous, answers)
         rows = found.rows_to_read()
         seen += rows.tolist()
         times = np.full(5, -1)

@@ -6,8 +6,8 @@ import pytest
 
 from monitoring.schema_registry.avro import AvroSchema
 from monitoring.schema_registry.avro_encode import AvroEncoder
+from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.exact_json import exact_json
-from monitoring.schema_registry.unfit import Unfit
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical
 from tests.support.hostile_http import MIB, memory_below
@@ -123,7 +123,7 @@ def test_a_missing_field_gets_its_default():
     ],
 )
 def test_what_does_not_fit_says_where_and_what_is_expected(schema, value, why):
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(ValueDoesNotFit) as raised:
         encoded(schema, value)
     assert why in str(raised.value.reason)
 
@@ -137,7 +137,7 @@ def test_the_names_of_many_branches_take_little_memory():
     )  # fmt: skip
     with memory_below(5 * MIB):
         encoder = AvroEncoder(json.dumps(schema))
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(ValueDoesNotFit) as raised:
         encoder.encode({"first": "x", "f0": 1.5})
     assert len(str(raised.value.reason)) < 1_000
 
@@ -146,7 +146,7 @@ def test_a_value_of_endless_depth_is_refused():
     value: dict = {"n": 1}
     for _ in range(100):
         value = {"n": 1, "left": value}
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(ValueDoesNotFit) as raised:
         encoded(TREE, value)
     assert raised.value.path[0] == "left"
 
@@ -154,11 +154,11 @@ def test_a_value_of_endless_depth_is_refused():
 def test_few_bytes_with_large_defaults_are_refused():
     item = record({"name": "a", "type": "string", "default": "x" * 10_000}, name="Item")
     schema = {"type": "array", "items": item}
-    with pytest.raises(Unfit, match="bytes"):
+    with pytest.raises(ValueDoesNotFit, match="bytes"):
         encoded(schema, [{}] * 5_000)
 
 
 def test_a_decimal_of_endless_size_takes_no_memory():
     schema = logical("fixed", "decimal", name="D", size=2**40, precision=4, scale=2)
-    with memory_below(50 * MIB), pytest.raises(Unfit, match="characters"):
+    with memory_below(50 * MIB), pytest.raises(ValueDoesNotFit, match="characters"):
         encoded(schema, "1.00")

@@ -78,7 +78,7 @@ def unknown(schema_id):
     ],
 )
 def test_each_format_becomes_json(registry, data, value, kind, title):
-    decoded = registry.decoder().decoded(row(data))
+    decoded = registry.decoder().decode(row(data))
     assert orjson.loads(decoded.value) == value
     note = decoded.value_schema
     assert (note.type, note.title, note.problem, note.raw) == (kind, title, "", data)
@@ -86,7 +86,7 @@ def test_each_format_becomes_json(registry, data, value, kind, title):
 
 
 def test_a_key_is_decoded_too(registry):
-    decoded = registry.decoder().decoded(row(None, serialized.AVRO_RECORD))
+    decoded = registry.decoder().decode(row(None, serialized.AVRO_RECORD))
     assert orjson.loads(decoded.key) == serialized.AVRO_VALUE
     assert decoded.key_schema.subject == "orders-value"
     assert decoded.key_schema.version == 3
@@ -97,7 +97,7 @@ def test_a_key_is_decoded_too(registry):
 )
 def test_other_data_stay_as_they_are(registry, data):
     before = row(data)
-    assert registry.decoder().decoded(before) is before
+    assert registry.decoder().decode(before) is before
     assert not registry.asked
 
 
@@ -114,23 +114,23 @@ def test_other_data_stay_as_they_are(registry, data):
     ],
 )
 def test_data_that_cannot_be_decoded_stay_with_the_reason(registry, data, code):
-    decoded = registry.decoder().decoded(row(data))
+    decoded = registry.decoder().decode(row(data))
     assert decoded.value == data
     assert decoded.value_schema.problem.code == code
 
 
 def test_a_schema_is_asked_for_once(registry):
     for _ in range(3):
-        registry.decoder().decoded(row(serialized.AVRO_RECORD))
+        registry.decoder().decode(row(serialized.AVRO_RECORD))
     assert registry.asked == [1]
 
 
 def test_a_missing_schema_is_asked_for_again_after_a_while(registry):
     for _ in range(2):
-        registry.decoder().decoded(unknown(99))
+        registry.decoder().decode(unknown(99))
     assert registry.asked == [99]
     registry.clock.now_s += MISSING_RETRY_S
-    registry.decoder().decoded(unknown(99))
+    registry.decoder().decode(unknown(99))
     assert registry.asked == [99, 99]
 
 
@@ -138,18 +138,18 @@ def test_a_registry_that_fails_is_not_asked_for_a_while(registry):
     registry.is_up = False
     decoder = registry.decoder()
     for schema_id in (1, 2, 3):
-        decoded = decoder.decoded(unknown(schema_id))
+        decoded = decoder.decode(unknown(schema_id))
         assert decoded.value_schema.problem.code == "registry_silent"
     assert registry.asked == [1]
     registry.clock.now_s += REGISTRY_RETRY_S
     registry.is_up = True
-    assert registry.decoder().decoded(row(serialized.AVRO_RECORD)).value_schema.problem == ""
+    assert registry.decoder().decode(row(serialized.AVRO_RECORD)).value_schema.problem == ""
 
 
 def test_binary_data_do_not_ask_for_a_schema_each(registry):
     decoder = registry.decoder()
     for schema_id in range(100, 1000):
-        last = decoder.decoded(unknown(schema_id))
+        last = decoder.decode(unknown(schema_id))
     assert len(registry.asked) == record_decoder.FAILED_LOOKUPS_MAX
     assert last.value_schema.problem.code == "schema_lookups"
 
@@ -158,7 +158,7 @@ def test_a_page_waits_for_a_limited_time(registry):
     registry.takes_s = 4.0
     decoder = registry.decoder()
     codes = [
-        getattr(decoder.decoded(unknown(schema_id)).value_schema.problem, "code", "")
+        getattr(decoder.decode(unknown(schema_id)).value_schema.problem, "code", "")
         for schema_id in (1, 2, 3, 99)
     ]
     assert codes[-1] == "schema_budget"
@@ -169,7 +169,7 @@ def test_a_search_waits_for_a_slow_registry_for_a_limited_time(registry):
     registry.takes_s = 4.0
     decoder = registry.decoder(None)
     for schema_id in range(100, 120):
-        last = decoder.decoded(unknown(schema_id))
+        last = decoder.decode(unknown(schema_id))
     assert len(registry.asked) == 5
     assert last.value_schema.problem.code == "registry_slow"
 
@@ -182,9 +182,9 @@ def test_the_cache_is_bounded():
     numbers = range(1, SCHEMAS_MAX + 10)
     for schema_id in numbers:
         cache.get(schema_id)
-    known = [schema_id for schema_id in numbers if cache.known(schema_id) is not None]
+    known = [schema_id for schema_id in numbers if cache.cached(schema_id) is not None]
     assert known == list(numbers)[-SCHEMAS_MAX:]
 
 
 def test_no_secret_is_in_a_note(registry):
-    assert "4111" not in repr(registry.decoder().decoded(row(serialized.AVRO_RECORD)).value_schema)
+    assert "4111" not in repr(registry.decoder().decode(row(serialized.AVRO_RECORD)).value_schema)

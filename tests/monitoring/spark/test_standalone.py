@@ -70,7 +70,7 @@ def minutes(config: SparkConfig, root: Root, folder: Path) -> dict[str, Path]:
     with open_session(config) as spark:
         for table in TABLES:
             listed = reader.files(root, "local", RAW, table, START_MS, end_ms)
-            files = [root.location(*place.folder, file.name) for place, file in listed]
+            files = [root.location(*span_folder.folder, file.name) for span_folder, file in listed]
             assert len(files) > WORKERS
             output = str(folder / table)
             roll_up(spark, RollUp(table, True, files, buckets, MINUTE_MS, end_ms, output))

@@ -8,7 +8,7 @@ from monitoring.history.levels import MINUTE_MS
 from monitoring.history.root import current
 from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
-from monitoring.reports.report_input import parts_of
+from monitoring.reports.report_input import report_parts
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
@@ -31,14 +31,14 @@ def ticks() -> list[Tick]:
 
 
 def computed(spark, from_ms=FROM_MS, to_ms=TO_MS, scope=EVERYTHING) -> Outcome:
-    parts = parts_of("bad-day", from_ms, to_ms)
+    parts = report_parts("bad-day", from_ms, to_ms)
     return run(spark, Request(from_ms, to_ms, parts, scope), lambda stage: None)
 
 
 @pytest.fixture(scope="module")
 def outcome(spark: SparkSession, ticks) -> Outcome:
     stages: list[int] = []
-    parts = parts_of("bad-day", FROM_MS, TO_MS)
+    parts = report_parts("bad-day", FROM_MS, TO_MS)
     found = run(spark, Request(FROM_MS, TO_MS, parts), stages.append)
     assert stages == list(range(len(KINDS[THROUGHPUT_AND_LAG].stages)))
     return found

@@ -46,7 +46,7 @@ def test_an_hour_in_which_a_topic_appears_is_not_steady():
 
 
 def test_a_day_repeats_the_hours_and_its_end_joins_its_start():
-    day = pattern.of_hours([hour()], DAY)
+    day = pattern.day_of_hours([hour()], DAY)
     assert len(day[TICKS]) == DAY_MS // STEP_MS
     ticks = day[TICKS].to_pylist()
     assert (ticks[0]["at_ms"], ticks[-1]["at_ms"]) == (DAY + 40, DAY + DAY_MS - STEP_MS + 40)
@@ -64,7 +64,7 @@ def test_a_day_repeats_the_hours_and_its_end_joins_its_start():
 
 
 def test_offsets_and_topic_ids_of_the_past_are_unknown():
-    day = pattern.of_hours([hour()], DAY)
+    day = pattern.day_of_hours([hour()], DAY)
     [found] = {
         (row["topic_id"], row["log_start_offset"], row["log_end_offset"])
         for row in day["partitions"].to_pylist()
@@ -75,11 +75,11 @@ def test_offsets_and_topic_ids_of_the_past_are_unknown():
 
 def test_a_topic_that_appears_in_the_pattern_is_refused():
     with pytest.raises(pattern.NotSteady, match="partitions"):
-        pattern.of_hours([hour(appears_at=70)], DAY)
+        pattern.day_of_hours([hour(appears_at=70)], DAY)
 
 
 def test_at_the_end_of_the_range_everything_disappears():
-    cut = pattern.until(pattern.of_hours([hour()], DAY), DAY + 5 * HOUR_MS)
+    cut = pattern.cut_day(pattern.day_of_hours([hour()], DAY), DAY + 5 * HOUR_MS)
     last_ms = max(cut[TICKS]["at_ms"].to_pylist())
     assert last_ms == DAY + 5 * HOUR_MS - STEP_MS + 40
     for name, table in TABLES.items():

@@ -5,7 +5,7 @@ import pytest
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS
 from monitoring.synthetic_history import synthetic_hour
-from monitoring.synthetic_history.pattern import of_hours
+from monitoring.synthetic_history.pattern import day_of_hours
 from monitoring.ticks.tick import Tick
 from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
 from tests.monitoring.tick_factory import make_tick
@@ -16,7 +16,7 @@ DAY = 20_000 * DAY_MS
 @pytest.fixture(scope="module")
 def day():
     [sample, *_] = hour_ticks(DAY - HOUR_MS)
-    return of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
+    return day_of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
 
 
 def records(day, first, end):
@@ -67,5 +67,5 @@ def test_its_end_joins_its_start(day):
 
 @pytest.mark.parametrize("sample", [make_tick(1, brokers=[{"id": 1, "up": True}]), make_tick(1)])
 def test_a_sample_without_topics_can_be_a_pattern(sample: Tick):
-    day = of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
+    day = day_of_hours([synthetic_hour.hour(sample, DAY, STEP_MS)], DAY)
     assert len(day[TICKS]) == DAY_MS // STEP_MS

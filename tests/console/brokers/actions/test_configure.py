@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, services
+from console.actions import models, plan_worker, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from monitoring.models import Cluster
@@ -35,7 +35,7 @@ def plan_of(browser, **form) -> Plan:
 
 def apply(browser, plan: Plan) -> Plan:
     services.confirm(plan, Principal(plan.created_by), "")
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from console.actions import apply_plan, models
+from console.actions import models, plan_worker
 from console.actions.models import Plan
 from tests.console.actions.test_services import _queued  # noqa: F401  (a fixture)
 from tests.console.conftest import a_user
@@ -42,7 +42,7 @@ def applied(client: Any, answer: Any, typed: str = "") -> Plan:
     assert answer.url == reverse("plan", args=["local", plan.pk]), answer.content.decode()
     assert client.get(answer.url).status_code == 200
     client.post(reverse("plan-apply", args=["local", plan.pk]), {"typed": typed})
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan
 
@@ -148,7 +148,7 @@ def test_members_are_said_before_and_a_plan_can_be_resumed_when_they_are_gone(cl
     assert "Stop its consumers first" in client.get(answer.url).content.decode()
     cluster.members["billing"] = 0
     client.post(reverse("plan-resume", args=["local", plan.pk]))
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     assert cluster.commits["billing"] == {("orders", 0): 0, ("orders", 1): 0}
 
 

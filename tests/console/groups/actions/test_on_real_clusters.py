@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from console.accounts.principal import Principal
-from console.actions import apply_plan, models, services
+from console.actions import models, plan_worker, services
 from console.groups.read_reset import Reset
 from console.groups.reset_rules import ResetTo
 from console.groups.services import propose_delete_offsets, propose_reset
@@ -85,7 +85,7 @@ def test_a_live_group_is_not_changed_and_a_stopped_one_reads_from_its_new_offset
     assert "the group has members" in plan.outcome
     consumer.close()
     services.resume(plan, by)
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     assert committed(cluster, name) == {0: 30, 1: 30}
     again = Consumer(
         {"bootstrap.servers": cluster.bootstrap_servers, "group.id": name, "log_level": 0}

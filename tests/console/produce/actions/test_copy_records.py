@@ -6,13 +6,13 @@ import pytest
 
 from console.accounts.principal import Principal
 from console.accounts.services import grant
-from console.actions import apply_plan, models
+from console.actions import models, plan_worker
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce.actions import copy_records
-from console.produce.copy_services import RangesToCopy, limited, propose_copy
+from console.produce.copy_services import RangesToCopy, limit_spans, propose_copy
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.producing import WriteOutcome
@@ -74,10 +74,10 @@ def test_ranges_are_of_offsets_or_time_and_within_the_log(filled, operator):
 
 def test_the_limit_is_shared_among_partitions():
     spans = {0: range(5, 105), 1: range(3), 2: range(50)}
-    assert limited(spans, 1000) == spans
-    assert limited(spans, 23) == {0: range(5, 15), 1: range(3), 2: range(10)}
-    assert limited(spans, 1) == {0: range(5, 6)}
-    assert limited({}, 5) == {}
+    assert limit_spans(spans, 1000) == spans
+    assert limit_spans(spans, 23) == {0: range(5, 15), 1: range(3), 2: range(10)}
+    assert limit_spans(spans, 1) == {0: range(5, 6)}
+    assert limit_spans({}, 5) == {}
 
 
 def test_a_target_with_fewer_partitions_takes_them_by_key(filled, operator):
@@ -89,7 +89,7 @@ def test_a_target_with_fewer_partitions_takes_them_by_key(filled, operator):
 
 
 def test_a_copy_that_stopped_is_resumed_and_copies_nothing_twice(filled, operator, monkeypatch):
-    monkeypatch.setattr(copy_records, "_CALL_RECORDS", 3)
+    monkeypatch.setattr(copy_records, "_RECORDS_PER_CALL", 3)
     filled.refused_values[b"0-7"] = WriteOutcome(0, None, Reason("cluster_says", text="too large"))
     failed = confirm_and_run(planned(operator), operator)
     assert failed.state == models.FAILED
@@ -156,7 +156,7 @@ def test_losing_the_right_to_the_source_refuses_the_plan(filled, operator):
     plans.confirm(plan, Principal(operator, ""), "")
     operator.role_grants.all().delete()
     grant(operator, "operator", "", topics=["target"])
-    apply_plan.apply_queued(str(plan.pk))
+    plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     assert plan.state == models.REFUSED
     assert copied(filled, 0) == []

@@ -47,7 +47,7 @@ def test_the_records_are_those_of_the_preview(orders, client_of, operator):
     browser = client_of(operator)
     preview = browser.post(URL, POSTED | {"preview": "1"}).content.decode()
     answer = browser.post(URL, POSTED)
-    make = spec().record_of()
+    make = spec().record_maker()
     first = [(make(number).key, make(number).value) for number in range(5)]
     assert shown(preview) == [f"{key.decode()} → {value.decode()}" for key, value in first]
     plan = confirm_and_run(Plan.objects.get(), operator)
@@ -67,7 +67,7 @@ def test_a_plan_that_failed_goes_on_with_the_records_that_are_missing(orders, cl
     client_of(operator).post(URL, POSTED | {"key_member": "", "partition": "0"})
     plan = Plan.objects.get()
     assert spec().seed == 7
-    make = spec().record_of()
+    make = spec().record_maker()
     orders.refused_values[make(700).value] = WriteOutcome(0, None, Reason("timed_out"))
     failed = confirm_and_run(plan, operator)
     assert failed.state == models.FAILED

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
 from console.records.exports import services
-from console.records.exports.services import pieces, position_text, positions_of
+from console.records.exports.services import file_chunks, position_text, positions_of
 from console.records.exports.writers import writer_of
 from console.records.models import MaskingRule
 from console.records.start_search import ExportLimits, SearchQuery
@@ -55,7 +55,7 @@ def export(
     with services.start(
         principal, cluster, SearchQuery(TOPIC, **query), "jsonl", limits
     ) as running:
-        data = b"".join(pieces(running.events(), writer_of("jsonl", TOPIC)))
+        data = b"".join(file_chunks(running.events(), writer_of("jsonl", TOPIC)))
     *rows, end = map(json.loads, data.splitlines())
     return [json.loads(row["value"]["text"])["number"] for row in rows], end["end"]
 
@@ -97,7 +97,7 @@ def test_masked_parts_stay_masked_and_each_export_is_audited(cluster, viewer):
     values_in = {"jsonl": values_in_json_lines, "csv": values_in_csv, "parquet": values_in_parquet}
     for name, read in values_in.items():
         with services.start(viewer, cluster, query, name) as running:
-            data = b"".join(pieces(running.events(), writer_of(name, TOPIC)))
+            data = b"".join(file_chunks(running.events(), writer_of(name, TOPIC)))
         assert [json.loads(value) for value in read(data)] == [{"number": 12, "card": "••••"}]
         assert b"card-" not in data
     entries = AuditEntry.objects.filter(action="record.export").order_by("pk")
@@ -126,7 +126,7 @@ def test_without_the_right_to_the_topic_there_is_no_export(cluster):
 
 def test_partitions_that_were_not_read_make_an_export_incomplete():
     last = SearchProgress(end="complete", unread={1: "away"}, positions={0: 9, 1: 4})
-    (line,) = pieces(iter([last]), writer_of("jsonl", TOPIC))
+    (line,) = file_chunks(iter([last]), writer_of("jsonl", TOPIC))
     end = json.loads(line)["end"]
     assert (end["is_complete"], end["continue_at"]) == (False, "0:9,1:4")
     assert list(end["partitions_not_read"]) == ["1"]

@@ -13,9 +13,9 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.reader import ClusterReader
-from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.kafka_client_settings import ClientSettings
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
@@ -50,7 +50,7 @@ def cluster(topics=None, version=metadata.WITH_IDS):
     }
 
 
-def read(answers, timeout_s=60, highest=None) -> ClusterReads:
+def read(answers, timeout_s=60, highest=None) -> ClusterAnswers:
     async def once(port):
         reader = ClusterReader(ClientSettings((("127.0.0.1", port),)), None, now_ms)
         try:
@@ -66,7 +66,7 @@ def test_nothing_of_a_valid_cluster_is_refused():
     told = read(cluster())
     assert (told.log_end.tolist(), told.size_bytes.tolist()) == ([7], [100])
     assert (told.failures, told.invalid.messages(), told.groups_complete) == ([], [], True)
-    assert told.answered == {1}
+    assert told.answering_brokers == {1}
 
 
 def test_a_broker_without_metadata_version_12_is_read_and_its_topics_have_no_ids():
@@ -92,7 +92,7 @@ def test_an_answer_that_is_too_large_makes_only_its_part_unknown(monkeypatch):
     assert told.log_end.tolist() == [7]
     assert told.coordinators == []
     assert not told.groups_complete
-    assert told.answered == {1}
+    assert told.answering_brokers == {1}
     assert "an answer with an invalid size of 8196 bytes" in told.invalid.messages()[0]
 
 
@@ -108,7 +108,7 @@ def test_a_large_answer_that_does_not_come_in_time_is_reported_and_the_broker_is
     answers[groups.LIST_KEY] = lambda _: Torn(100)
     told = read(answers, timeout_s=5)
     assert told.log_end.tolist() == [7]
-    assert (told.answered, told.failures, told.groups_complete) == ({1}, [], False)
+    assert (told.answering_brokers, told.failures, told.groups_complete) == ({1}, [], False)
     reason = f"broker 1: an answer of {2 * MIB + 4} bytes does not come within 5 s"
     assert told.invalid.messages() == [reason]
 
@@ -160,7 +160,7 @@ DECODERS = {
     "offsets": (
         offsets_answer({"a": {0: (0, 7)}, "b": {1: (0, 8)}}),
         lambda data: offsets.decode_into(
-            ClusterReads.empty(KNOWN).log_end, KNOWN, 1, data, InvalidParts()
+            ClusterAnswers.empty(KNOWN).log_end, KNOWN, 1, data, InvalidParts()
         ),
     ),
     "commits": (
@@ -178,7 +178,7 @@ DECODERS = {
     **{
         f"log dirs {version}": (
             log_dirs_answer([{"a": {0: (5, False)}}, {"b": {1: (9, False)}}], version),
-            partial(log_dirs.decode_into, ClusterReads.empty(KNOWN), 1, version=version),
+            partial(log_dirs.decode_into, ClusterAnswers.empty(KNOWN), 1, version=version),
         )
         for version in log_dirs.VERSIONS
     },

@@ -2,7 +2,7 @@ import pytest
 
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import limits, log_dirs
-from monitoring.gateway.wire.reads import ClusterReads, LogDir
+from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata, log_dirs_answer
 
 KNOWN = decoded_metadata(
@@ -23,13 +23,13 @@ def version(request, monkeypatch):
     monkeypatch.setitem(globals(), "VERSION", request.param)
 
 
-def told_by(*answers):
-    """What (broker, its directories) pairs amount to."""
-    reads = ClusterReads.empty(KNOWN)
-    for broker, directories in answers:
+def told_by(*pairs):
+    """The answers of brokers, from pairs of a broker and its directories."""
+    answers = ClusterAnswers.empty(KNOWN)
+    for broker, directories in pairs:
         answer = log_dirs_answer(directories, VERSION)
-        log_dirs.decode_into(reads, broker, answer, VERSION)
-    return reads
+        log_dirs.decode_into(answers, broker, answer, VERSION)
+    return answers
 
 
 def sizes(broker, *directories):
@@ -44,16 +44,16 @@ def test_the_size_of_a_partition_is_that_of_its_leaders_replica():
 
 def test_every_replica_counts_as_data_on_disk():
     held = {"a": {0: (100, False), 1: (200, False)}}
-    reads = told_by((1, [held | {"b": {0: (7, False)}}]), (2, [held]))
-    assert reads.replicas_size_bytes.tolist() == [200, 400, 7]
-    assert reads.replicas_reported.tolist() == [2, 2, 1]
-    assert reads.broker_size_bytes == {1: 307, 2: 300}
+    answers = told_by((1, [held | {"b": {0: (7, False)}}]), (2, [held]))
+    assert answers.replicas_size_bytes.tolist() == [200, 400, 7]
+    assert answers.replicas_reported.tolist() == [2, 2, 1]
+    assert answers.broker_size_bytes == {1: 307, 2: 300}
 
 
 def test_replicas_of_a_broker_that_does_not_answer_are_not_counted():
-    reads = told_by((1, [{"a": {0: (100, False)}}]))
-    assert reads.replicas_size_bytes.tolist() == [100, -1, -1]
-    assert reads.replicas_reported.tolist() == [1, 0, 0]
+    answers = told_by((1, [{"a": {0: (100, False)}}]))
+    assert answers.replicas_size_bytes.tolist() == [100, -1, -1]
+    assert answers.replicas_reported.tolist() == [1, 0, 0]
 
 
 def test_all_directories_count_but_not_copies_that_are_being_moved():
@@ -79,23 +79,23 @@ def test_a_negative_partition_number_changes_no_other_topic():
     ],
 )
 def test_invalid_sizes_make_all_sizes_of_that_broker_unknown(directories):
-    reads = told_by((1, directories), (2, [{"a": {0: (100, False), 1: (200, False)}}]))
-    assert reads.size_bytes.tolist() == [-1, 200, -1]
-    assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
-    assert reads.broker_size_bytes == {2: 300}
-    assert reads.invalid.messages() == ["broker 1: invalid sizes of its replicas"]
+    answers = told_by((1, directories), (2, [{"a": {0: (100, False), 1: (200, False)}}]))
+    assert answers.size_bytes.tolist() == [-1, 200, -1]
+    assert answers.replicas_size_bytes.tolist() == [100, 200, -1]
+    assert answers.broker_size_bytes == {2: 300}
+    assert answers.invalid.messages() == ["broker 1: invalid sizes of its replicas"]
 
 
 def test_each_log_directory_has_the_size_of_its_replicas():
-    reads = told_by((1, [HELD, {"b": {0: (7, False)}}, {}]))
-    assert [(each.path, each.size_bytes) for each in reads.log_dirs[1]] == [
+    answers = told_by((1, [HELD, {"b": {0: (7, False)}}, {}]))
+    assert [(each.path, each.size_bytes) for each in answers.log_dirs[1]] == [
         ("/disk-0", 300), ("/disk-1", 7), ("/disk-2", 0),
     ]  # fmt: skip
 
 
 def test_invalid_sizes_make_those_of_the_directories_unknown():
-    reads = told_by((1, [{"a": {0: (-5, False)}}, {"b": {0: (7, False)}}]))
-    assert [each.size_bytes for each in reads.log_dirs[1]] == [None, None]
+    answers = told_by((1, [{"a": {0: (-5, False)}}, {"b": {0: (7, False)}}]))
+    assert [each.size_bytes for each in answers.log_dirs[1]] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -108,23 +108,23 @@ def test_invalid_sizes_make_those_of_the_directories_unknown():
     ],
 )
 def test_the_disk_of_a_directory_is_known_if_its_figures_can_be(told, known):
-    reads = ClusterReads.empty(KNOWN)
+    answers = ClusterAnswers.empty(KNOWN)
     answer = log_dirs_answer([HELD], disks=[told])
-    log_dirs.decode_into(reads, 1, answer, log_dirs.WITH_DISKS)
-    [found] = reads.log_dirs[1]
+    log_dirs.decode_into(answers, 1, answer, log_dirs.WITH_DISKS)
+    [found] = answers.log_dirs[1]
     assert (found.total_bytes, found.free_bytes) == known
 
 
 def test_an_error_instead_of_directories_is_told():
     answer = log_dirs_answer([], error=31)
     with pytest.raises(GatewayError, match="log directories \\(error 31\\)"):
-        log_dirs.decode_into(ClusterReads.empty(KNOWN), 1, answer, log_dirs.WITH_DISKS)
+        log_dirs.decode_into(ClusterAnswers.empty(KNOWN), 1, answer, log_dirs.WITH_DISKS)
 
 
 def test_a_long_or_hostile_path_is_cut_and_only_so_many_directories_are_kept(monkeypatch):
     monkeypatch.setattr(limits, "LOG_DIRS_MAX", 2)
-    reads = ClusterReads.empty(KNOWN)
+    answers = ClusterAnswers.empty(KNOWN)
     paths = ["/a\n" + "x" * 999, "/b", "/c"]
-    reads.put_log_dirs(1, [LogDir(path, None, None) for path in paths], {})
-    assert [each.path[:4] for each in reads.log_dirs[1]] == ["/a?x", "/b"]
-    assert len(reads.log_dirs[1][0].path) == limits.TEXT_LENGTH_MAX + 1
+    answers.put_log_dirs(1, [LogDir(path, None, None) for path in paths], {})
+    assert [each.path[:4] for each in answers.log_dirs[1]] == ["/a?x", "/b"]
+    assert len(answers.log_dirs[1][0].path) == limits.TEXT_LENGTH_MAX + 1

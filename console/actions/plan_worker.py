@@ -1,7 +1,4 @@
-"""What workers do with plans.
-
-`apply_queued` applies one; `end_lost` ends those whose worker or task message was lost.
-"""
+"""What workers do with plans: apply a queued one, and end those whose worker or task was lost."""
 
 import logging
 
@@ -39,7 +36,7 @@ def apply_queued(plan_id: str) -> None:
         state = models.FAILED if plan.applied_items else models.REFUSED
         finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
-        # A plan that goes on is continued by `end_lost` when the cluster may answer again.
+        # Else `end_lost` queues the plan again: its change goes on in the cluster.
         if not (error.retriable and _continues_without_worker(plan)):
             finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
@@ -51,6 +48,7 @@ def apply_queued(plan_id: str) -> None:
 
 
 def _apply(plan: Plan) -> None:
+    """Check the plan again, and apply it. Raises what `apply_queued` handles."""
     cluster = services.cluster_of(plan)
     services.check_allowed(plan.created_by, cluster, plan.action, plan.resource, plan.params)
     action_type = registry.find(plan.action)
@@ -71,34 +69,23 @@ def _apply(plan: Plan) -> None:
         raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
 
 
-def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, read: Facts) -> None:
+def _check_unchanged(
+    plan: Plan, action_type: ActionType, cluster: Cluster, read_again: Facts
+) -> None:
     """Raises PlanRefused if the cluster changed since the review."""
-    facts = {services.CLUSTER_ID: plan.facts[services.CLUSTER_ID], **read}
-    if _compared(plan, action_type, facts) != _compared(plan, action_type, plan.facts):
+    facts = {services.CLUSTER_ID: plan.facts[services.CLUSTER_ID], **read_again}
+    if _fingerprint(plan, action_type, facts) != _fingerprint(plan, action_type, plan.facts):
         changed = " ".join(_differences(plan, action_type, cluster, facts))
         raise PlanRefused(Reason("plan_facts_changed", changed=changed))
 
 
-def _continues_without_worker(plan: Plan) -> bool:
-    """Whether the change was started and goes on in the cluster without a worker."""
-    return bool(plan.step_states) and registry.find(plan.action).continues_without_worker
-
-
-def _queue_again(plan: Plan, state_from: str) -> None:
-    """Queue a plan again whose change goes on; if that fails, `end_lost` does it."""
-    if plan.change_state(state_from, models.QUEUED):
-        try:
-            plan_queue.send(plan)
-        except Exception:
-            log.exception("plan %s could not be queued again", plan.pk)
-
-
-def _compared(plan: Plan, action_type: ActionType, facts: Facts) -> str:
+def _fingerprint(plan: Plan, action_type: ActionType, facts: Facts) -> str:
     """The fingerprint of the facts that must not have changed; not of items that were applied."""
     return fingerprint(action_type.compared(_without_applied(plan, facts)))
 
 
 def _without_applied(plan: Plan, facts: Facts) -> Facts:
+    """The facts without those of items that an earlier run applied."""
     if not plan.applied_items:
         return facts
     items = {key: item for key, item in facts[ITEMS].items() if key not in plan.applied_items}
@@ -110,7 +97,21 @@ def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: F
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
     both = (_without_applied(plan, found) for found in (plan.facts, facts))
     then, now = (action_type.within_scope(found, scope) for found in both)
-    return action_type.describe(then, now)
+    return action_type.differences(then, now)
+
+
+def _queue_again(plan: Plan, state_from: str) -> None:
+    """Queue a plan whose change goes on in the cluster; if that fails, `end_lost` queues it."""
+    if plan.change_state(state_from, models.QUEUED):
+        try:
+            plan_queue.send(plan)
+        except Exception:
+            log.exception("plan %s could not be queued again", plan.pk)
+
+
+def _continues_without_worker(plan: Plan) -> bool:
+    """Whether the change was started and goes on in the cluster without a worker."""
+    return bool(plan.step_states) and registry.find(plan.action).continues_without_worker
 
 
 def end_lost() -> None:

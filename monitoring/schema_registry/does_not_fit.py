@@ -12,7 +12,7 @@ _PATH_PARTS_MAX, _PART_CHARS_MAX = 20, 60
 _NAMES_SHOWN, _EXPECTED_CHARS_MAX = 10, 500
 
 
-class Unfit(Exception):
+class ValueDoesNotFit(Exception):
     """`path` is made from the inside out. The text never has the value itself."""
 
     def __init__(self, expected: str = "", *, why: str = "") -> None:
@@ -29,7 +29,7 @@ class Unfit(Exception):
         return Reason("schema_unfit", path=path, why=self.why)
 
 
-class Exhausted(Unfit):
+class Exhausted(ValueDoesNotFit):
     """The value is too large: no other part of the schema is tried."""
 
 
@@ -48,14 +48,14 @@ class Spending:
     @contextmanager
     def within(self, part: str | int | None) -> Iterator[None]:
         """A value within another one; None = the value itself, by another part of the schema.
-        Raises Unfit, also if they are too many."""
+        Raises ValueDoesNotFit, also if they are too many."""
         self.depth += 1
         try:
             self.spend(1)
             if self.depth > DEPTH_MAX:
-                raise Unfit(f"at most {DEPTH_MAX} levels")
+                raise ValueDoesNotFit(f"at most {DEPTH_MAX} levels")
             yield
-        except Unfit as error:
+        except ValueDoesNotFit as error:
             if part is not None:
                 error.path.insert(0, part)
             raise
@@ -70,10 +70,10 @@ def one_of(names: Sequence[str]) -> str:
 
 
 def utf8(value: Any) -> bytes:
-    """The bytes of a text. Raises Unfit."""
+    """The bytes of a text. Raises ValueDoesNotFit."""
     try:
         if isinstance(value, str):
             return value.encode()
     except UnicodeEncodeError:  # a lone surrogate
         pass
-    raise Unfit("string")
+    raise ValueDoesNotFit("string")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from console.charts.measures import MEASURES
@@ -26,10 +26,13 @@ class InvalidQuery(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """One chart."""
+class ChartQuery:
+    """One chart: the kind of its subject, what it shows, and over which time.
 
-    of: str
+    `other` is the same chart of another subject, drawn beside it.
+    """
+
+    kind: Kind
     show: str
     topic: str = ""
     partition: int | None = None
@@ -37,42 +40,42 @@ class Query:
     broker: int = -1
     range: str = DEFAULT_RANGE
     compare: str = ""
-    other: Query | None = None
+    other: ChartQuery | None = None
 
     @property
     def subject(self) -> Subject:
-        if self.of == "cluster":
+        if self.kind == "cluster":
             return Subject.cluster()
-        if self.of == "topic":
+        if self.kind == "topic":
             return Subject.topic(self.topic, self.partition)
-        if self.of == "broker":
+        if self.kind == "broker":
             return Subject.broker(self.broker)
         return Subject.group(self.group)
 
     @property
     def subject_name(self) -> str:
-        """What `with=` says for this subject."""
-        if self.of == "topic":
+        """The subject's name as in `with=`."""
+        if self.kind == "topic":
             return self.topic if self.partition is None else f"{self.topic}/{self.partition}"
-        return self.group if self.of == "group" else str(self.broker)
+        return self.group if self.kind == "group" else str(self.broker)
 
-    def for_subject(self, name: str) -> Query:
+    def for_subject(self, name: str) -> ChartQuery:
         """The same chart of another subject of this kind. Raises InvalidQuery."""
         same = replace(self, compare="", other=None)
-        if self.of == "topic" and self.partition is not None:
+        if self.kind == "topic" and self.partition is not None:
             topic, _slash, number = name.rpartition("/")
             return replace(same, topic=topic, partition=_number("with", number))
-        if self.of == "topic":
+        if self.kind == "topic":
             return replace(same, topic=name)
-        if self.of == "group":
+        if self.kind == "group":
             return replace(same, group=name)
-        if self.of == "broker":
+        if self.kind == "broker":
             return replace(same, broker=_number("with", name))
         raise InvalidQuery("with is for charts of topics, groups and brokers")
 
     @property
     def measures(self) -> tuple[str, ...]:
-        return MEASURES[self.of][self.show]
+        return MEASURES[self.kind][self.show]
 
     @property
     def range_ms(self) -> int:
@@ -81,24 +84,24 @@ class Query:
     def parameters(self) -> str:
         """The query string; without range and compare, which the page adds."""
         names = {"cluster": (), "topic": ("topic",), "group": ("group",), "broker": ("broker",)}
-        found = {"of": self.of, "show": self.show}
-        found |= {name: str(getattr(self, name)) for name in names[self.of]}
+        found = {"of": self.kind, "show": self.show}
+        found |= {name: str(getattr(self, name)) for name in names[self.kind]}
         if self.partition is not None:
             found["partition"] = str(self.partition)
         return urlencode(found)
 
 
-def parse(params: Mapping[str, str]) -> Query:
-    """Raises InvalidQuery."""
-    of = _one_of(params, "of", MEASURES)
+def parse(params: Mapping[str, str]) -> ChartQuery:
+    """The chart that these parameters ask for. Raises InvalidQuery."""
+    kind: Any = _one_of(params, "of", MEASURES)
     partition = params.get("partition", "")
-    query = Query(
-        of=of,
-        show=_one_of(params, "show", MEASURES[of]),
+    query = ChartQuery(
+        kind=kind,
+        show=_one_of(params, "show", MEASURES[kind]),
         topic=params.get("topic", ""),
         partition=_number("partition", partition) if partition else None,
         group=params.get("group", ""),
-        broker=_number("broker", params.get("broker", "")) if of == "broker" else -1,
+        broker=_number("broker", params.get("broker", "")) if kind == "broker" else -1,
         range=_one_of(params, "range", RANGES_MS, DEFAULT_RANGE),
         compare=_one_of(params, "compare", {"": 0} | COMPARE_MS, ""),
     )

@@ -1,4 +1,4 @@
-"""The result of one pass over a cluster, as arrays.
+"""What a cluster's brokers answered in one pass, as arrays.
 
 Every array has one value per row of `metadata` (see metadata.py); `UNKNOWN` is −1. `failures` lists
 missing parts and reasons, `invalid` what was left out because it is invalid or exceeds a limit.
@@ -21,7 +21,7 @@ from monitoring.reasons import Reason
 
 
 @dataclass(slots=True)
-class CoordinatorRead:
+class CoordinatorAnswers:
     """The groups of one coordinator: states, commits and members."""
 
     broker_id: int
@@ -32,7 +32,7 @@ class CoordinatorRead:
 
 @dataclass(slots=True)
 class Counters:
-    """Per partition, since the broker started (brokerd only)."""
+    """Traffic per partition since the broker started (brokerd only)."""
 
     bytes_in: Longs
     bytes_out: Longs
@@ -51,8 +51,8 @@ class LogDir:
 
 
 @dataclass(slots=True)
-class ClusterReads:
-    """One pass: committed offsets first, end offsets after them."""
+class ClusterAnswers:
+    """The answers of one pass: committed offsets first, end offsets after them."""
 
     metadata: Metadata
     at_ms: int  # just before the end offsets were requested
@@ -65,27 +65,27 @@ class ClusterReads:
     # Of the last record (monitoring/sampling/last_records.py), and whether there may be newer ones.
     last_record_ms: Longs
     has_newer_records: npt.NDArray[np.bool_]
-    coordinators: list[CoordinatorRead] = field(default_factory=list)
+    coordinators: list[CoordinatorAnswers] = field(default_factory=list)
     # Broker id → size of all its replicas.
     broker_size_bytes: dict[int, int] = field(default_factory=dict)
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
     log_dirs: dict[int, list[LogDir]] = field(default_factory=dict)
-    answered: set[int] = field(default_factory=set)  # broker ids
+    answering_brokers: set[int] = field(default_factory=set)  # broker ids
     failures: list[Reason] = field(default_factory=list)
     invalid: InvalidParts = field(default_factory=InvalidParts)
     groups_complete: bool = True
     member_count: int = 0  # of all groups together
 
     @classmethod
-    def empty(cls, metadata: Metadata) -> "ClusterReads":
-        """Only the metadata; all other values are unknown."""
+    def empty(cls, metadata: Metadata) -> "ClusterAnswers":
+        """The answers with only the metadata; all other values are unknown."""
 
         def unknown() -> Longs:
             return np.full(metadata.row_count, UNKNOWN, dtype=np.int64)
 
         counters = Counters(unknown(), unknown(), unknown())
         replicas_reported = np.zeros(metadata.row_count, dtype=np.int64)
-        reads = cls(
+        answers = cls(
             metadata=metadata,
             at_ms=0,
             log_start=unknown(),
@@ -97,18 +97,18 @@ class ClusterReads:
             last_record_ms=unknown(),
             has_newer_records=np.ones(metadata.row_count, dtype=bool),
         )
-        reads.invalid.add_all(metadata.invalid)
-        return reads
+        answers.invalid.add_all(metadata.invalid)
+        return answers
 
-    def add_coordinator(self, read: CoordinatorRead) -> None:
+    def add_coordinator(self, coordinator: CoordinatorAnswers) -> None:
         """Add the groups of a coordinator. Raises OverLimit if all groups together are too many."""
-        coordinators = [*self.coordinators, read]
+        coordinators = [*self.coordinators, coordinator]
         check_limit(
             sum(len(each.listed) for each in coordinators), limits.GROUPS_MAX, "too_many_groups"
         )
         topics = sum(len(group.topics) for each in coordinators for group in each.commits)
         check_limit(topics, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
-        self.coordinators.append(read)
+        self.coordinators.append(coordinator)
 
     def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> bool:
         """Add the replicas of `broker_id`: a row and a size (bytes) for each.

@@ -1,5 +1,5 @@
-"""What the palette offers besides topics, groups and brokers: the pages of the menu
-(console/layout/menu.py), and actions."""
+"""Hits besides topics, groups and brokers: the pages of the menu (console/layout/menu.py), and
+forms of actions."""
 
 from collections.abc import Iterator
 
@@ -10,20 +10,20 @@ from console.accounts.principal import Principal
 from console.accounts.rights import may
 from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry, shown_entries
 from console.search import hits
-from console.search.hits import Hit, Place
+from console.search.hits import Hit, SearchedCluster
 from monitoring.models import Cluster
 
 
-def hits_of(
-    principal: Principal, places: list[Place], text: str, *, with_pages: bool
+def pages_and_actions(
+    principal: Principal, clusters: list[SearchedCluster], text: str, *, with_pages: bool
 ) -> Iterator[Hit]:
     """The actions and pages of the open cluster whose titles contain the text."""
-    for title, icon, url in _actions(principal, places):
+    for title, icon, url in _actions(principal, clusters):
         if hit := hits.of_page(title, icon, url, _("action"), text):
             yield hit
     if not with_pages:
         return
-    cluster = places[0].cluster if places else None
+    cluster = clusters[0].cluster if clusters else None
     menus: list[tuple[tuple[MenuEntry, ...], Cluster | None]] = [(GLOBAL_MENU, None)]
     if cluster is not None:
         menus = [(CLUSTER_MENU, cluster), (MONITOR_MENU, cluster), *menus]
@@ -33,17 +33,19 @@ def hits_of(
                 yield hit
 
 
-def _actions(principal: Principal, places: list[Place]) -> Iterator[tuple[str, str, str]]:
+def _actions(
+    principal: Principal, clusters: list[SearchedCluster]
+) -> Iterator[tuple[str, str, str]]:
     """(title, icon, URL) of what can be begun without choosing a topic or a group first."""
-    if places:
-        place = places[0]
-        if place.may_change("topic.create"):
-            yield _("Create topic"), "plus", place.url("topic-create")
-        if place.may_change("topic.reassign"):
-            yield _("Reassign partitions"), "server-2", place.url("reassign")
-        if place.rights.may("alert.edit"):
-            yield _("Add an alert rule"), "bell", place.url("alert-rule-add")
-        if place.rights.may("report.run"):
-            yield _("New report"), "report-analytics", place.url("report-new")
+    if clusters:
+        searched = clusters[0]
+        if searched.may_change("topic.create"):
+            yield _("Create topic"), "plus", searched.url("topic-create")
+        if searched.may_change("topic.reassign"):
+            yield _("Reassign partitions"), "server-2", searched.url("reassign")
+        if searched.rights.may("alert.edit"):
+            yield _("Add an alert rule"), "bell", searched.url("alert-rule-add")
+        if searched.rights.may("report.run"):
+            yield _("New report"), "report-analytics", searched.url("report-new")
     if may(principal.user, "cluster.edit"):
         yield _("Add a cluster"), "plus", reverse("cluster-add")
