@@ -1,9 +1,10 @@
 """Sets `request.cluster` from the slug in `/c/<cluster>/…`, or answers 404.
 
-An unknown slug and a cluster that the user may not see get the same answer.
+An unknown slug and a cluster that the user may not see get the same answer. A cookie keeps the
+cluster of the last page, so that pages without a cluster keep its menu, and `/` leads to it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,13 +14,40 @@ from console.accounts.request_types import ClusterRequest
 from console.accounts.rights import may
 from monitoring.models import Cluster
 
+COOKIE = "cluster"
+
+
+def clusters_of(request: HttpRequest) -> list[Cluster]:
+    """The clusters that the user may see, by name."""
+    if not request.user.is_authenticated:
+        return []
+    return [each for each in Cluster.objects.all() if may(request.user, "cluster.view", each)]
+
+
+def last_cluster(request: HttpRequest, clusters: Sequence[Cluster]) -> Cluster | None:
+    """That of the page before, else the first one; None without any."""
+    slug = request.COOKIES.get(COOKIE)
+    return next((each for each in clusters if each.slug == slug), clusters[0] if clusters else None)
+
 
 class ClusterMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self._get_response(request)
+        response = self._get_response(request)
+        cluster = getattr(request, "cluster", None)
+        # Not for charts and fragments: those of another tab load again by themselves.
+        is_page = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+        if cluster and is_page and request.COOKIES.get(COOKIE) != cluster.slug:
+            response.set_cookie(
+                COOKIE,
+                cluster.slug,
+                secure=request.is_secure(),
+                httponly=True,
+                samesite="Lax",
+            )
+        return response
 
     def process_view(
         self, request: ClusterRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

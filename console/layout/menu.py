@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
 from console.alerts.services import alerts_in_scope
+from console.clusters.middleware import clusters_of, last_cluster
 from console.live import pages, snapshot_cache
 from console.ui import health_texts
 from monitoring import health
@@ -85,15 +86,12 @@ class Page:
 
     @cached_property
     def clusters(self) -> list[Cluster]:
-        user = self._request.user
-        if not user.is_authenticated:
-            return []
-        return [c for c in Cluster.objects.all() if may(user, "cluster.view", c)]
+        return clusters_of(self._request)
 
     @property
     def menu_cluster(self) -> Cluster | None:
-        """The cluster of the menu: the page's cluster, else the first one."""
-        return self.cluster or (self.clusters[0] if self.clusters else None)
+        """The cluster of the menu: the page's, else that of the page before, else the first one."""
+        return self.cluster or last_cluster(self._request, self.clusters)
 
     @property
     def role(self) -> str:

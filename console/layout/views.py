@@ -8,16 +8,15 @@ from django.utils.translation import gettext_lazy
 
 from console.accounts.decorators import requires
 from console.accounts.rights import may
+from console.clusters.middleware import clusters_of, last_cluster
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
-from monitoring.models import Cluster
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the first cluster that the user may see, or show what to do without one."""
-    for cluster in Cluster.objects.all():
-        if may(request.user, "cluster.view", cluster):
-            return redirect("dashboard", cluster.slug)
+    """Redirect to the cluster of the page before, else the first one, or say what to do."""
+    if cluster := last_cluster(request, clusters_of(request)):
+        return redirect("dashboard", cluster.slug)
     if may(request.user, "cluster.edit"):
         return redirect("clusters")
     return render(request, "ui/no_access.html", status=403)

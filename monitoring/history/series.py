@@ -133,10 +133,9 @@ def read_all(
     if over.to_ms > stored_ms:
         live_ms = max(stored_ms + 1, first_ms)
         read_parts.append([_live(slug, subject, measures, live_ms) for subject in subjects])
-    return [
-        _joined(list(of_subject), table, measures, over)
-        for of_subject in zip(*read_parts, strict=True)
-    ]
+    # Before the first sample there is no part: its range has gaps only.
+    parts_by_subject = zip(*read_parts, strict=True) if read_parts else [()] * len(subjects)
+    return [_joined(list(parts), table, measures, over) for parts in parts_by_subject]
 
 
 def _joined(

@@ -106,6 +106,14 @@ def test_a_subject_that_is_not_there_has_no_values(root, redis_server):
     assert known(found.measures["records"].mean) == [None, None]
 
 
+def test_a_range_before_the_first_sample_has_no_values(root, redis_server):
+    put_tick(sampled(FIRST, end=1))
+    writer.flush(root, "local")
+    day_before = over(3).earlier(24 * HOUR_MS)
+    found = series.read("local", Subject.topic("a"), ["records"], day_before).measures["records"]
+    assert known(found.mean) == [None] * 3
+
+
 def test_several_subjects_have_the_values_that_each_has_alone(root, redis_server):
     for number in range(6):
         put_tick(sampled(FIRST + number, end=10 * number, committed=number))
