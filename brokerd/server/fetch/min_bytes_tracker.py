@@ -34,10 +34,6 @@ class MinBytesTracker:
         self._led = led
         self._committed = request.isolation_level == READ_COMMITTED
         self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
-        self.saw(attempt)
-
-    def saw(self, attempt: FetchAttempt) -> None:
-        """Another attempt was not enough: counts from what it found."""
         self._least = attempt.min_bytes
         self._there = attempt.there
         self._total = sum(attempt.there.values())
