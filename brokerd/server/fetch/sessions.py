@@ -1,15 +1,17 @@
 """Fetch sessions (KIP-227): a consumer sends only the partitions that changed since its last Fetch.
 
-Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher in the
-order in which they are read, and for each what was answered last. A request is one of
+Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher, and for
+each what was answered last. A request is one of
 
     epoch -1 or none   a full request without a session; a session that it names ends
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions that changed. A partition that had records
-moves to the end, so that all get their turn. For a topic that is requested by id, the session
-keeps its first name, since Kafka's later errors depend on the name.
+and the answer to an incremental one has only partitions that changed. So only `dirty` ones are
+read: a read with nothing to answer takes a partition out of them, and the session listens to the
+replica, which puts it back when it moves. A partition that had records goes behind the others, so
+that all get their turn. For a topic that is requested by id, the session keeps its first name,
+since Kafka's later errors depend on the name.
 
 Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
 topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
@@ -18,9 +20,9 @@ evicts the smallest that is older than STALE_MS, as in Kafka. If there is no roo
 no session and continues with full requests.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
@@ -28,10 +30,14 @@ from brokerd.protocol.fetch_request import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     NO_SESSION,
+    NO_TOPIC_ID,
     FetchPartition,
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
+
+if TYPE_CHECKING:
+    from brokerd.replication.partition import Partition
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
@@ -45,38 +51,61 @@ partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_i
 
 
 class _Partition:
-    """One partition of a session: its request and its last answer. `name` is the name of a topic
-    that is requested by id, None as long as it is unknown."""
+    """One partition of a session: its request and its last answer; a listener of its replica.
+    `name` is the name of a topic that is requested by id, None as long as it is unknown."""
 
-    __slots__ = ("high_watermark", "log_start_offset", "name", "wanted")
+    __slots__ = ("_replica", "_session", "high_watermark", "log_start_offset", "name", "wanted")
 
-    def __init__(self, wanted: FetchPartition, name: str | None) -> None:
+    def __init__(self, session: "Session", wanted: FetchPartition) -> None:
+        self._session = session
+        self._replica: Partition | None = None
         self.wanted = wanted
-        self.name = name
+        self.name: str | None = None
         self.high_watermark = -1
         self.log_start_offset = -1
 
-    def update(self, reply: FetchReply) -> bool:
-        """Store an answer; returns whether it differs from the answer before."""
-        is_new = (
+    def __call__(self, replica: "Partition") -> None:
+        if not replica.is_leader:  # and it may be here no more
+            self.ignore()
+        self._session.moved(self, replica)
+
+    def listen_to(self, replica: "Partition") -> None:
+        if self._replica is not replica:
+            self.ignore()
+            self._replica = replica
+            replica.listeners[self] = None
+
+    def ignore(self) -> None:
+        if self._replica is not None:
+            self._replica.listeners.pop(self, None)
+            self._replica = None
+
+    def has_news(self, reply: FetchReply) -> bool:
+        """Whether an answer differs from the answer before."""
+        return (
             reply.records is not None
             or reply.high_watermark != self.high_watermark
             or reply.log_start_offset != self.log_start_offset
             or reply.diverging is not None
         )
+
+    def update(self, reply: FetchReply) -> bool:
+        """Store an answer; returns whether it differs from the answer before."""
+        has_news = self.has_news(reply)
         self.high_watermark = reply.high_watermark
         self.log_start_offset = reply.log_start_offset
         if reply.error:
             self.high_watermark = -1  # so that its end is answered, too
             return True
-        return is_new
+        return has_news
 
 
 class Session:
     """See the module."""
 
     __slots__ = (
-        "_unnamed", "created_ms", "epoch", "id", "partitions", "size", "used_ms", "uses_topic_ids",
+        "_unnamed", "created_ms", "dirty", "epoch", "id", "is_open", "listeners", "moves",
+        "partitions", "size", "used_ms", "uses_topic_ids",
     )  # fmt: skip
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
@@ -85,6 +114,12 @@ class Session:
         self.epoch = 1
         self.created_ms = self.used_ms = now_ms
         self.partitions: dict[TopicIdPartition, _Partition] = {}
+        self.dirty: dict[TopicIdPartition, _Partition] = {}
+        """Those to be read, in this order."""
+        self.listeners: dict[Callable[[Partition], None], None] = {}
+        """The requests that wait: called when one of its partitions moved."""
+        self.moves = 0
+        self.is_open = True
         self.size = 0
         """What it counts as: PARTITIONS_MAX."""
         self._unnamed: dict[TopicIdPartition, _Partition] = {}
@@ -100,16 +135,53 @@ class Session:
             key = partition_key(wanted)
             known = self.partitions.get(key)
             if known is None:
-                self.partitions[key] = known = _Partition(wanted, None)
+                self.partitions[key] = known = _Partition(self, wanted)
                 self.size += _size(key)
                 if self.uses_topic_ids:
                     self._name(key, known, names)
             else:
                 known.wanted = wanted
+            self.dirty.setdefault(key, known)
         for key in forgotten:
-            if self.partitions.pop(key, None) is not None:
+            known = self.partitions.pop(key, None)
+            if known is not None:
+                known.ignore()
                 self.size -= _size(key)
+            self.dirty.pop(key, None)
             self._unnamed.pop(key, None)
+
+    def close(self) -> None:
+        """The session has ended: nothing listens any more."""
+        self.is_open = False
+        for each in self.partitions.values():
+            each.ignore()
+
+    def moved(self, partition: _Partition, replica: "Partition") -> None:
+        """A partition may have something new."""
+        self.moves += 1
+        self.dirty.setdefault(partition_key(partition.wanted), partition)
+        for listener in tuple(self.listeners):
+            listener(replica)
+
+    def has_read(self, wanted: FetchPartition, replica: "Partition", reply: FetchReply) -> None:
+        """One of the dirty partitions was read."""
+        key = partition_key(wanted)
+        known = self.partitions.get(key)
+        if known is None or known.wanted is not wanted or not self.is_open:
+            return
+        known.listen_to(replica)
+        if wanted.offset >= reply.high_watermark and not known.has_news(reply):
+            self.dirty.pop(key, None)
+
+    def wanted_of(self, replica: "Partition") -> FetchPartition | None:
+        """What is requested of a partition of this broker."""
+        name, topic_id = (
+            ("", replica.log.topic_id.bytes)
+            if self.uses_topic_ids
+            else (replica.topic, NO_TOPIC_ID)
+        )
+        known = self.partitions.get((name, topic_id, replica.index))
+        return None if known is None else known.wanted
 
     def _name(self, key: TopicIdPartition, partition: _Partition, names: Names) -> None:
         partition.name = names.get(partition.wanted.topic_id)
@@ -119,8 +191,8 @@ class Session:
             self._unnamed.pop(key, None)
 
     def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records go to the end of the
-        order."""
+        """The replies that differ from the last answer; those with records are read last the next
+        time."""
         changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)
@@ -128,16 +200,18 @@ class Session:
             if known is None or known.update(reply):
                 changed.append(reply)
             if known is not None and reply.records is not None:
-                self.partitions[key] = self.partitions.pop(key)
+                self.dirty.pop(key, None)
+                self.dirty[key] = known
         return changed
 
 
 class FetchContext:
-    """One request: the partitions to read; and after the read, which replies are sent."""
+    """One request: the partitions to read; and after the read, which replies are sent. With a
+    session they are those that are dirty when it is asked."""
 
     __slots__ = (
-        "_cache", "_epoch", "_look_up", "_made", "_names", "_session", "_uses_topic_ids",
-        "_wants_session", "partitions",
+        "_all", "_cache", "_epoch", "_left_out", "_look_up", "_made", "_moves", "_names",
+        "_uses_topic_ids", "_wants_session", "session",
     )  # fmt: skip
 
     def __init__(
@@ -150,14 +224,47 @@ class FetchContext:
         uses_topic_ids: bool = False,
     ) -> None:
         self._cache = cache
-        self._session = session
+        self._all = partitions
+        self._left_out: Collection[TopicIdPartition] = ()
         self._epoch = session.epoch if session else INITIAL_EPOCH
         self._wants_session = wants_session
         self._made: Session | None = None
         self._look_up: Callable[[], Names] = dict
         self._names: Names | None = None
         self._uses_topic_ids = uses_topic_ids
-        self.partitions = partitions
+        self._moves = 0
+        self.session = session
+
+    @property
+    def partitions(self) -> list[FetchPartition]:
+        """Those to read now."""
+        session = self.session
+        if session is not None:
+            self._moves = session.moves
+            if not self._left_out:
+                return [each.wanted for each in session.dirty.values()]
+            return [each.wanted for k, each in session.dirty.items() if k not in self._left_out]
+        if not self._left_out:
+            return self._all
+        return [each for each in self._all if partition_key(each) not in self._left_out]
+
+    @property
+    def has_clean(self) -> bool:
+        """Whether it has partitions besides those to read."""
+        return self.session is not None and len(self.session.dirty) < len(self.session.partitions)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether others are to be read than when `partitions` was asked last."""
+        return self.session is not None and self.session.moves != self._moves
+
+    def leave_out(self, keys: Collection[TopicIdPartition]) -> None:
+        """These are not read again for this request."""
+        self._left_out = keys
+
+    def wanted_of(self, replica: "Partition") -> FetchPartition | None:
+        """What its session requests of a partition of this broker."""
+        return None if self.session is None else self.session.wanted_of(replica)
 
     def waits(self, names: Callable[[], Names]) -> None:
         """The request waits; `names` are the names of its topics by id."""
@@ -167,7 +274,7 @@ class FetchContext:
     def name_of(self, wanted: FetchPartition) -> str | None:
         """The name of a topic requested by id when the request came, or when its session first knew
         it."""
-        known = self._session and self._session.partitions.get(wanted.key)
+        known = self.session and self.session.partitions.get(wanted.key)
         if known and known.name is not None:
             return known.name
         if self._names is None:
@@ -177,18 +284,18 @@ class FetchContext:
     def settle(self, now_ms: int) -> int:
         """Returns the session's id, and makes the new session if there is room. Raises KafkaError
         if the session has served another request meanwhile."""
-        if self._session is not None:
-            self._require_epoch(self._session)
-            return self._session.id
+        if self.session is not None:
+            self._require_epoch(self.session)
+            return self.session.id
         if self._wants_session:
-            self._made = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
+            self._made = self._cache.create(self._all, self._uses_topic_ids, now_ms)
         return NO_SESSION if self._made is None else self._made.id
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
         """Those of some replies that are sent; after `settle`. Raises KafkaError as `settle`."""
-        if self._session is not None:
-            self._require_epoch(self._session)
-            return self._session.changed(replies)
+        if self.session is not None:
+            self._require_epoch(self.session)
+            return self.session.changed(replies)
         if self._made is not None:
             known = self._made.partitions
             for reply in replies:
@@ -266,8 +373,7 @@ class FetchSessions:
             self._remove(session.id)
             return FetchContext(self, partitions)
         session.epoch = 1 if session.epoch == INT32_MAX else session.epoch + 1
-        partitions = [each.wanted for each in session.partitions.values()]
-        return FetchContext(self, partitions, session=session)
+        return FetchContext(self, [], session=session)
 
     def create(
         self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int
@@ -333,6 +439,7 @@ class FetchSessions:
     def _remove(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)
         if session is not None:
+            session.close()
             self._size -= session.size
 
 

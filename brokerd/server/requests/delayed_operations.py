@@ -1,11 +1,11 @@
 """Delayed operations: Fetch requests that wait for records, and Produce requests whose
 acknowledgements (`ack_queues`) are not all there.
 
-A delayed Fetch is a listener of its partitions. When one of them changes, the operation is
-checked once at the end of the current iteration of the event loop, however many appends came
-before; if many operations wait for the same partition, they are checked in several iterations. Its
-wait ends when its check succeeds, when its time is over, or with its connection; then all
-references are removed.
+A delayed Fetch is a listener of its partitions, or of its session. When one of them changes, the
+operation is checked once at the end of the current iteration of the event loop, however many
+appends came before; if many operations wait for the same partition, they are checked in several
+iterations. Its wait ends when its check succeeds, when its time is over, or with its connection;
+then all references are removed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
+    from brokerd.server.fetch.sessions import Session
     from brokerd.server.network.connection import Connection
     from brokerd.server.requests.request_times import RequestTimes
 
@@ -50,7 +51,7 @@ class Delayed(Protocol):
 
 
 class DelayedOperation:
-    """A Fetch that waits: a listener of its partitions."""
+    """A Fetch that waits: a listener of its partitions, or of its session."""
 
     __slots__ = (
         "_check", "_connection", "_partitions", "_purgatory", "_resume", "_timer", "done",
@@ -61,7 +62,7 @@ class DelayedOperation:
         self,
         purgatory: Purgatory,
         connection: Connection,
-        partitions: Collection[Partition],
+        partitions: Collection[Partition | Session],
         check: Check,
         resume: Callable[[], None],
     ) -> None:
@@ -144,7 +145,7 @@ class Purgatory:
     def delay(
         self,
         connection: Any,
-        partitions: Iterable[Partition],
+        partitions: Iterable[Partition | Session],
         timeout_s: float,
         check: Check,
         resume: Callable[[], None],
