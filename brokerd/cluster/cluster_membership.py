@@ -341,7 +341,7 @@ class ClusterMembership:
                 await asyncio.sleep(RETRY_S)
 
     async def _find_controller(self) -> None:
-        """Finds the controller or becomes it. What changes in the image by that is told to
+        """Finds the controller or becomes it. What changes in the image by that is reported to
         `on_change` by the membership, which alone does so."""
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.

@@ -1,17 +1,12 @@
 """Fetch sessions (KIP-227): a consumer sends only the partitions that changed since its last Fetch.
 
-Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher, and for
-each what was answered last. A request is one of
+Pure: no socket, no clock, no random source. A request is one of
 
     epoch -1 or none   a full request without a session; a session that it names ends
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions that changed. So only `dirty` ones are
-read: a read with nothing to answer takes a partition out of them, and the session listens to the
-replica, which puts it back when it moves. A partition that had records goes behind the others, so
-that all get their turn. For a topic that is requested by id, the session keeps its first name,
-since Kafka's later errors depend on the name.
+and the answer to an incremental one has only partitions that changed (`session.py`).
 
 Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
 topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
@@ -20,8 +15,7 @@ evicts the smallest that is older than STALE_MS, as in Kafka. If there is no roo
 no session and continues with full requests.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -30,179 +24,17 @@ from brokerd.protocol.fetch_request import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     NO_SESSION,
-    NO_TOPIC_ID,
     FetchPartition,
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
+from brokerd.server.fetch.session import Names, Session, TopicIdPartition, partition_key, size_of
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
-NAME_CHARS: Final = 64
-"""A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
-
-TopicIdPartition = tuple[str, bytes, int]
-Names = Mapping[bytes, str]
-partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
-"""FetchPartition.key, several times as fast."""
-
-
-class _Partition:
-    """One partition of a session: its request and its last answer; a listener of its replica.
-    `name` is the name of a topic that is requested by id, None as long as it is unknown."""
-
-    __slots__ = ("_replica", "_session", "high_watermark", "log_start_offset", "name", "wanted")
-
-    def __init__(self, session: "Session", wanted: FetchPartition) -> None:
-        self._session = session
-        self._replica: Partition | None = None
-        self.wanted = wanted
-        self.name: str | None = None
-        self.high_watermark = -1
-        self.log_start_offset = -1
-
-    def __call__(self, replica: "Partition") -> None:
-        if not replica.is_leader:  # and it may be here no more
-            self.ignore()
-        self._session.moved(self, replica)
-
-    def listen_to(self, replica: "Partition") -> None:
-        if self._replica is not replica:
-            self.ignore()
-            self._replica = replica
-            replica.listeners[self] = None
-
-    def ignore(self) -> None:
-        if self._replica is not None:
-            self._replica.listeners.pop(self, None)
-            self._replica = None
-
-    def has_news(self, reply: FetchReply) -> bool:
-        """Whether an answer differs from the answer before."""
-        return (
-            reply.records is not None
-            or reply.high_watermark != self.high_watermark
-            or reply.log_start_offset != self.log_start_offset
-            or reply.diverging is not None
-        )
-
-    def update(self, reply: FetchReply) -> bool:
-        """Store an answer; returns whether it differs from the answer before."""
-        has_news = self.has_news(reply)
-        self.high_watermark = reply.high_watermark
-        self.log_start_offset = reply.log_start_offset
-        if reply.error:
-            self.high_watermark = -1  # so that its end is answered, too
-            return True
-        return has_news
-
-
-class Session:
-    """See the module."""
-
-    __slots__ = (
-        "_unnamed", "created_ms", "dirty", "epoch", "id", "is_open", "listeners", "moves",
-        "partitions", "size", "used_ms", "uses_topic_ids",
-    )  # fmt: skip
-
-    def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
-        self.id = session_id
-        self.uses_topic_ids = uses_topic_ids
-        self.epoch = 1
-        self.created_ms = self.used_ms = now_ms
-        self.partitions: dict[TopicIdPartition, _Partition] = {}
-        self.dirty: dict[TopicIdPartition, _Partition] = {}
-        """Those to be read, in this order."""
-        self.listeners: dict[Callable[[Partition], None], None] = {}
-        """The requests that wait: called when one of its partitions moved."""
-        self.moves = 0
-        self.is_open = True
-        self.size = 0
-        """What it counts as: PARTITIONS_MAX."""
-        self._unnamed: dict[TopicIdPartition, _Partition] = {}
-
-    def update(
-        self, changed: Iterable[FetchPartition], forgotten: Iterable[TopicIdPartition], names: Names
-    ) -> None:
-        """Adds and removes partitions; `names` are the current names of topics by id."""
-        if self._unnamed:
-            for key, each in tuple(self._unnamed.items()):
-                self._name(key, each, names)
-        for wanted in changed:
-            key = partition_key(wanted)
-            known = self.partitions.get(key)
-            if known is None:
-                self.partitions[key] = known = _Partition(self, wanted)
-                self.size += _size(key)
-                if self.uses_topic_ids:
-                    self._name(key, known, names)
-            else:
-                known.wanted = wanted
-            self.dirty.setdefault(key, known)
-        for key in forgotten:
-            known = self.partitions.pop(key, None)
-            if known is not None:
-                known.ignore()
-                self.size -= _size(key)
-            self.dirty.pop(key, None)
-            self._unnamed.pop(key, None)
-
-    def close(self) -> None:
-        """The session has ended: nothing listens any more."""
-        self.is_open = False
-        for each in self.partitions.values():
-            each.ignore()
-
-    def moved(self, partition: _Partition, replica: "Partition") -> None:
-        """A partition may have something new."""
-        self.moves += 1
-        self.dirty.setdefault(partition_key(partition.wanted), partition)
-        for listener in tuple(self.listeners):
-            listener(replica)
-
-    def has_read(self, wanted: FetchPartition, replica: "Partition", reply: FetchReply) -> None:
-        """One of the dirty partitions was read."""
-        key = partition_key(wanted)
-        known = self.partitions.get(key)
-        if known is None or known.wanted is not wanted or not self.is_open:
-            return
-        known.listen_to(replica)
-        if wanted.offset >= reply.high_watermark and not known.has_news(reply):
-            self.dirty.pop(key, None)
-
-    def wanted_of(self, replica: "Partition") -> FetchPartition | None:
-        """What is requested of a partition of this broker."""
-        name, topic_id = (
-            ("", replica.log.topic_id.bytes)
-            if self.uses_topic_ids
-            else (replica.topic, NO_TOPIC_ID)
-        )
-        known = self.partitions.get((name, topic_id, replica.index))
-        return None if known is None else known.wanted
-
-    def _name(self, key: TopicIdPartition, partition: _Partition, names: Names) -> None:
-        partition.name = names.get(partition.wanted.topic_id)
-        if partition.name is None:
-            self._unnamed[key] = partition
-        else:
-            self._unnamed.pop(key, None)
-
-    def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records are read last the next
-        time."""
-        changed = []
-        for reply in replies:
-            key = (reply.topic, reply.topic_id, reply.partition)
-            known = self.partitions.get(key)
-            if known is None or known.update(reply):
-                changed.append(reply)
-            if known is not None and reply.records is not None:
-                self.dirty.pop(key, None)
-                self.dirty[key] = known
-        return changed
 
 
 class FetchContext:
@@ -380,7 +212,7 @@ class FetchSessions:
     ) -> Session | None:
         """A session of these partitions; None if there is no room."""
         wanted = dict(zip(map(partition_key, partitions), partitions, strict=True))
-        size = sum(map(_size, wanted))
+        size = sum(map(size_of, wanted))
         if size > PARTITIONS_MAX:
             return None
         if not self._make_room(1, size, now_ms) and not self._replace_smaller(size, now_ms):
@@ -441,10 +273,6 @@ class FetchSessions:
         if session is not None:
             session.close()
             self._size -= session.size
-
-
-def _size(key: TopicIdPartition) -> int:
-    return 1 + len(key[0]) // NAME_CHARS
 
 
 def _once_each(partitions: list[FetchPartition]) -> list[FetchPartition]:
