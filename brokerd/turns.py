@@ -3,10 +3,10 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 TURN_S = 0.002
 AT_ONCE_MAX = 200
@@ -23,6 +23,8 @@ _wakes: list[asyncio.TimerHandle] = []
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+Steps = Generator[Awaitable[Any], Any, Result]
+"""Work that yields what it has to wait for, gets the result, and goes on."""
 
 
 def expect_busy_threads() -> None:
@@ -112,3 +114,28 @@ async def _in_turns(
     await asyncio.sleep(0)
     await in_turns(items, work)
     return result
+
+
+def run_steps(steps: Steps[None], begin: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+    """Does the work up to the end, or up to where it has to wait: `begin` is given the rest."""
+    try:
+        waits_for = next(steps)
+    except StopIteration:
+        return
+    begin(finish_steps(steps, waits_for))
+
+
+async def finish_steps(steps: Steps[None], waits_for: Awaitable[Any] | None = None) -> None:
+    """Does the work up to the end; `waits_for` is what its last step has yielded."""
+    result = None
+    try:
+        while True:
+            try:
+                if waits_for is not None:
+                    result = await waits_for
+            except BaseException as error:
+                waits_for = steps.throw(error)
+            else:
+                waits_for = steps.send(result)
+    except StopIteration:
+        return

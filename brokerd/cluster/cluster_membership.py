@@ -1,9 +1,10 @@
 """A broker's membership of the cluster: registration, metadata image, controller, administration.
 
-One task, the membership, owns everything that this broker does in ZooKeeper for itself: it joins
-(new session: register, load) or comes back (same session: set the watches again), then serves
-what watches say is due. While it is also controller a second task runs the ControllerService.
-Losing the connection stops neither the broker nor the image: both tasks wait for it to return.
+Two tasks do what this broker does in ZooKeeper for itself. The membership joins (new session:
+register, load) or comes back (same session: set the watches again), then serves what watches say is
+due. The election stands whenever the controller is gone, however long the membership applies
+changes. While this broker is controller a third task runs the ControllerService. Losing the
+connection stops neither the broker nor the image: all tasks wait for it to return.
 """
 
 import asyncio
@@ -37,15 +38,7 @@ T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
 EVERYTHING = frozenset(
-    {
-        "brokers",
-        "changes",
-        "configs",
-        "controller",
-        "offline-replicas",
-        "own-offline-replicas",
-        "registration",
-    }
+    ("brokers", "changes", "configs", "offline-replicas", "own-offline-replicas", "registration")
 )
 
 
@@ -80,6 +73,8 @@ class ClusterMembership:
         self._connected = asyncio.Event()
         self._wake = asyncio.Event()
         self._due: set[str] = set()
+        self._election_due = asyncio.Event()
+        self._of_election: list[ImageDelta] = []
         self._joined_session = 0
         self.disconnected_since_ms: int | None = None
         """Since when ZooKeeper does not answer; None while it does."""
@@ -149,6 +144,7 @@ class ClusterMembership:
         before it. Raises ClusterError."""
         await self._starting(self._join)
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
+        self._tasks["election"] = asyncio.ensure_future(self._election())
 
     async def _starting(self, part: Callable[[], Awaitable[T]]) -> T:
         """Runs a part of the start once there is a connection; stops everything if it fails."""
@@ -211,6 +207,7 @@ class ClusterMembership:
         self._connected.set()
         self._due |= EVERYTHING
         self._wake.set()
+        self._election_due.set()
         if self._service is not None and session_id == self._joined_session:
             self._service.reconnected()
 
@@ -284,14 +281,14 @@ class ClusterMembership:
         await self._feed.read_offline_replicas()
         await self._feed.load()
         await self._find_controller()
+        await self._notify_of_election()
         self._joined_session = session[0]
         self._due |= {"changes", "own-offline-replicas"}
         self._wake.set()
 
     async def _serve(self, due: set[str]) -> None:
-        # A controller that is gone is most often a broker that is gone. The next controller must
-        # know that before it places a topic, or partitions would be given to that broker.
-        if due & {"brokers", "controller"}:
+        await self._notify_of_election()
+        if "brokers" in due:
             await self._feed.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
                 logger.warning("the registration of this broker was removed: registering again")
@@ -301,8 +298,6 @@ class ClusterMembership:
                 return
         if "registration" in due:
             await self.registration.update(_now_ms())
-        if "controller" in due:
-            await self._find_controller()
         if "own-offline-replicas" in due:
             await self._report_offline()
         if "offline-replicas" in due:
@@ -329,9 +324,30 @@ class ClusterMembership:
 
     # -- controller ----------------------------------------------------------------------------
 
+    async def _election(self) -> None:
+        while True:
+            try:
+                await self._connected.wait()
+                await self._election_due.wait()
+                self._election_due.clear()
+                if self._zookeeper.session[0] == self._joined_session:  # else `_join` will stand
+                    await self._find_controller()
+            except DISCONNECTED:
+                self._election_due.set()
+                await asyncio.sleep(RECONNECT_S)
+            except Exception:
+                logger.exception("the election of a controller failed, it begins anew")
+                self._election_due.set()
+                await asyncio.sleep(RETRY_S)
+
     async def _find_controller(self) -> None:
+        """Finds the controller or becomes it. What changes in the image by that is reported to
+        `on_change` by the membership, which alone does so."""
+        # A controller that is gone is most often a broker that is gone. The next controller must
+        # know that before it places a topic, or partitions would be given to that broker.
+        deltas = [await self._feed.take_brokers()]
         found = await find_or_stand(
-            self._zookeeper, self._settings.broker_id, _now_ms(), self._controller_watch
+            self._zookeeper, self._settings.broker_id, _now_ms(), self._election_due.set
         )
         if found.mandate != self._mandate:
             self._resign()
@@ -343,12 +359,13 @@ class ClusterMembership:
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))
-        delta = self.image.replace_controller(found.broker_id, found.epoch)
-        if not delta.is_empty:
-            await self._changed(delta)
+        deltas.append(self.image.replace_controller(found.broker_id, found.epoch))
+        self._of_election += [delta for delta in deltas if not delta.is_empty]
+        self._wake.set()
 
-    def _controller_watch(self) -> None:
-        self._flag("controller")
+    async def _notify_of_election(self) -> None:
+        while self._of_election:
+            await self._changed(self._of_election.pop(0))
 
     def _resign(self) -> None:
         task = self._tasks.pop("controller", None)
@@ -374,7 +391,7 @@ class ClusterMembership:
         if self._service is service:
             self._service = None
             self._mandate = None
-        self._flag("controller")
+        self._election_due.set()
 
     async def next_producer_id_block(self) -> tuple[int, int]:
         """Claims a block of 1,000 producer ids: (first, last), both inclusive."""

@@ -67,7 +67,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "offsets.retention.check.interval.ms": "How often expired offsets are looked for.",
     "offsets.retention.minutes": "How long the offsets of a group without members are kept.",
     "offsets.topic.num.partitions": "How many partitions __consumer_offsets is made with.",
-    "offsets.topic.replication.factor": "How many replicas __consumer_offsets is made with.",
+    "offsets.topic.replication.factor": "How many replicas __consumer_offsets is made with. It has "
+    "no effect yet: every topic has one replica.",
     "offsets.topic.segment.bytes": "The size of a segment of __consumer_offsets.",
     "producer.id.expiration.check.interval.ms": "How often idempotent producers that write nothing "
     "any more are forgotten.",
@@ -76,7 +77,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "queued.max.request.bytes": "The memory for large requests that are being received and for "
     "batches that wait to be looked into.",
     "replica.high.watermark.checkpoint.interval.ms": "How often high watermarks are written down.",
-    "replica.lag.time.max.ms": "How long a replica may be behind before it is out of sync.",
+    "replica.lag.time.max.ms": "How long a replica may be behind before it is out of sync. It has "
+    "no effect yet: every topic has one replica.",
     "socket.receive.buffer.bytes": "The receive buffer of a socket; -1 leaves it to the system.",
     "socket.request.max.bytes": "The largest request that is taken.",
     "socket.send.buffer.bytes": "The send buffer of a socket; -1 leaves it to the system.",

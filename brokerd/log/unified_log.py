@@ -14,7 +14,7 @@ Invariants:
 - a read returns whole batches, from the one with the offset on, as a range of a file: the records
   themselves are not read here;
 - `is_loaded` is true once the first use has read all it needs; `on_truncated` is called if
-  the first use cut the log.
+  the first use cut the log, `on_start_moved` if records were deleted at its start.
 Not thread-safe: all calls come from one thread, which passes the time.
 """
 
@@ -51,7 +51,7 @@ class UnifiedLog:
     __slots__ = (
         "_append_time", "_first_use", "_last_epoch", "_segments", "config", "directory",
         "high_watermark", "is_loaded", "local", "log_end_offset", "log_start_offset",
-        "on_truncated", "partition", "topic", "topic_id",
+        "on_start_moved", "on_truncated", "partition", "topic", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +72,7 @@ class UnifiedLog:
         self._segments = self.local.segments  # for each append and read
         self._last_epoch = -1
         self.on_truncated: Callable[[], object] = lambda: None
+        self.on_start_moved: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
         is_checked = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
         self._first_use = FirstUse(is_end_checked=is_checked)
@@ -392,6 +393,7 @@ class UnifiedLog:
         if offset > self.log_start_offset:
             self.log_start_offset = min(offset, self.log_end_offset)
             self.epochs.truncate_start(self.log_start_offset)
+            self.on_start_moved()
         return self.log_start_offset
 
     def expire_producers(self, until_ms: int) -> None:

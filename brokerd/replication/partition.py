@@ -66,7 +66,7 @@ class Follower:
 
 
 class Partition:
-    """See the module. `listeners` are called when log end, high watermark or leadership moved, in
+    """See the module. `listeners` are called when start, high watermark or leadership moved, in
     the order in which they came; a dict, as thousands of long polls come and go.
     `generation` goes up with each change of its leader, in-sync replicas or settings, and when it
     leaves this broker: what was derived from them before is void.
@@ -96,6 +96,7 @@ class Partition:
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
         self.log.high_watermark = self.high_watermark
         self.log.on_truncated = self.advance
+        self.log.on_start_moved = self._notify
         self.listeners: dict[Callable[[Partition], None], None] = {}
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
@@ -156,7 +157,7 @@ class Partition:
         """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
         are left to the garbage collector, which does not look at what was frozen."""
         self.resign()
-        self.log.on_truncated = self.log.local.on_synced = _nothing
+        self.log.on_truncated = self.log.on_start_moved = self.log.local.on_synced = _nothing
         self._flush = None
 
     # -- as a leader -------------------------------------------------------------------------------
@@ -207,7 +208,6 @@ class Partition:
             )
         if offset > self.log.log_start_offset:
             self.log.delete_records_before(offset)
-            self._notify()
         return self.log.log_start_offset
 
     def require_leader(self) -> None:

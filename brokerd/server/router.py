@@ -96,7 +96,7 @@ class Router:
         self._handlers = handlers
         self._fetches = fetches
         self._batcher = produces
-        self.tick = LoopTick(times.metrics.loop, times, produces)
+        self.tick = LoopTick(times.metrics.loop, times, produces.append_all)
         self._batcher.append_tick = self.tick.append_all
         self._tasks: set[asyncio.Task[None]] = set()
 

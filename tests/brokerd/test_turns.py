@@ -3,12 +3,13 @@
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
+from typing import Any
 
 import pytest
 
 from brokerd import turns
-from brokerd.turns import TURN_S, at_once_or_in_turns, in_turns, uncollected
+from brokerd.turns import TURN_S, Steps, at_once_or_in_turns, in_turns, run_steps, uncollected
 
 
 async def test_others_have_their_turn_before_long_work_is_done() -> None:
@@ -37,6 +38,28 @@ async def test_what_takes_longer_than_a_turn_goes_on_in_others(
     assert done == [0, 1, 2, 3]
     assert await rest == "result"
     assert done == [0, 1, 2, 3, 4, 5]
+
+
+async def test_steps_run_at_once_up_to_where_they_wait() -> None:
+    seen: list[object] = []
+
+    def steps(waits: bool) -> Steps[None]:
+        seen.append("begun")
+        if waits:
+            seen.append((yield asyncio.sleep(0, "waited")))
+            try:
+                yield asyncio.wait_for(asyncio.sleep(60), 0)
+            except TimeoutError:
+                seen.append("failed")
+        seen.append("done")
+
+    rests: list[Coroutine[Any, Any, None]] = []
+    run_steps(steps(False), rests.append)
+    assert (seen, rests) == (["begun", "done"], [])
+    run_steps(steps(True), rests.append)
+    assert seen[2:] == ["begun"]
+    await rests[0]
+    assert seen[3:] == ["waited", "failed", "done"]
 
 
 async def test_the_collector_rests_while_anybody_makes_many_objects() -> None:

@@ -139,10 +139,14 @@ class Feed:
 
     async def read_brokers(self) -> None:
         """Reads the live brokers anew."""
+        await self._notify(await self.take_brokers())
+
+    async def take_brokers(self) -> ImageDelta:
+        """As `read_brokers`; the change is the caller's to tell."""
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )
-        await self._notify(self._image.replace_brokers(live))
+        return self._image.replace_brokers(live)
 
     async def read_offline_replicas(self) -> None:
         """Reads which replicas brokers cannot serve. For those of this broker no new state is

@@ -8,12 +8,12 @@ groups of the partition can be served.
 import asyncio
 import logging
 import time
-from typing import Protocol
 
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, decode
+from brokerd.coordinator.group.records import OffsetRecord, decode
+from brokerd.coordinator.group.store import GroupStore
 from brokerd.errors import KafkaError
 from brokerd.log.end_transaction_marker import read_marker
-from brokerd.log.io.open_files import FileRange
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
 from brokerd.turns import TURN_S
 
@@ -36,25 +36,7 @@ class _Pace:
 logger = logging.getLogger(__name__)
 
 
-class ReadableLog(Protocol):
-    """What is needed of a UnifiedLog."""
-
-    def read(
-        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool
-    ) -> FileRange | None: ...
-
-
-class Store(Protocol):
-    """What the records are replayed into (`GroupStore`)."""
-
-    def replay(self, record: GroupsRecord) -> None: ...
-
-    def replay_sent(self, producer_id: int, record: OffsetRecord) -> None: ...
-
-    def end_transaction(self, producer_id: int, *, commits: bool) -> None: ...
-
-
-async def load(log: ReadableLog, start_offset: int, end_offset: int, store: Store) -> None:
+async def load(log: UnifiedLog, start_offset: int, end_offset: int, store: GroupStore) -> None:
     """Replay every record of `log` from `start_offset` to below `end_offset`.
 
     Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
@@ -77,7 +59,7 @@ async def load(log: ReadableLog, start_offset: int, end_offset: int, store: Stor
         offset = next_offset
 
 
-async def _replay_slice(view: memoryview, offset: int, store: Store) -> int:
+async def _replay_slice(view: memoryview, offset: int, store: GroupStore) -> int:
     """Replay the whole batches in `view`; returns the offset after the last."""
     pace = _Pace()
     try:
@@ -95,7 +77,7 @@ async def _replay_slice(view: memoryview, offset: int, store: Store) -> int:
 
 
 async def _replay_batch(
-    header: BatchHeader, batch: memoryview, offset: int, store: Store, pace: _Pace
+    header: BatchHeader, batch: memoryview, offset: int, store: GroupStore, pace: _Pace
 ) -> None:
     producer_id = header.producer_id if header.is_transactional else None
     try:
@@ -108,7 +90,7 @@ async def _replay_batch(
         logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
 
 
-def _replay_one(found: Record, producer_id: int | None, store: Store) -> None:
+def _replay_one(found: Record, producer_id: int | None, store: GroupStore) -> None:
     try:
         record = decode(found.key, found.value)
     except ValueError as error:

@@ -70,7 +70,7 @@ class FetchAttempt:
         self.pending_reads: list[PendingRead] = []
         self.unloaded: list[UnifiedLog] = []
         self.replies: list[FetchReply] = []
-        self.partitions: list[Partition] = []
+        self.partitions: dict[Partition, FetchPartition] = {}
         self.failed = self.is_enough = False
         self.unknown = unknown
 
@@ -85,12 +85,12 @@ class FetchAttempt:
     def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
         led, may_block, room, total = self._led, self._may_block, self._room, self._total
         committed = self._request.isolation_level == READ_COMMITTED
-        min_bytes = self.min_bytes
+        min_bytes, session = self.min_bytes, self._fetch.session
         may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
         for wanted in wanted_partitions:
             try:
                 partition = led_partition(led, wanted)
-                self.partitions.append(partition)
+                self.partitions[partition] = wanted
                 if not (may_block or partition.log.is_loaded):
                     self.unloaded.append(partition.log)
                     self.pending_reads.append(partition.log.first_use())
@@ -113,6 +113,8 @@ class FetchAttempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
+            if session is not None:
+                session.has_read(wanted, partition, reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark
                 there = _bytes_there(partition, wanted, up_to, reply.records, is_full=is_full)

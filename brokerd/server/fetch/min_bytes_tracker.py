@@ -8,36 +8,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from brokerd.replication.partition import Partition
+    from brokerd.server.fetch.sessions import FetchContext
     from brokerd.server.requests.led_partitions import LedPartitions
 
 
 class MinBytesTracker:
     """The bytes that the last attempt found, and those appended since."""
 
-    __slots__ = ("_committed", "_least", "_led", "_there", "_total", "partitions")
+    __slots__ = ("_committed", "_fetch", "_least", "_led", "_there", "_total", "partitions")
 
     def __init__(
         self,
         led: LedPartitions,
         request: FetchRequest,
-        wanted: Sequence[FetchPartition],
+        fetch: FetchContext,
         attempt: FetchAttempt,
     ) -> None:
-        """`wanted` are the partitions of the attempt, in its order."""
         self._led = led
         self._committed = request.isolation_level == READ_COMMITTED
-        self.partitions = dict(zip(attempt.partitions, wanted, strict=True))
-        self.saw(attempt)
-
-    def saw(self, attempt: FetchAttempt) -> None:
-        """Another attempt was not enough: counts from what it found."""
+        self._fetch = fetch
+        self.partitions = attempt.partitions
         self._least = attempt.min_bytes
         self._there = attempt.there
         self._total = sum(attempt.there.values())
@@ -47,7 +44,9 @@ class MinBytesTracker:
         or an error is to be answered, or there are so many files that they must be released."""
         there = self._there
         for partition in moved:
-            wanted = self.partitions[partition]
+            wanted = self.partitions.get(partition) or self._fetch.wanted_of(partition)
+            if wanted is None:
+                return True
             now = bytes_now(self._led, partition, wanted, committed=self._committed)
             if now >= ENOUGH:
                 return True

@@ -1,15 +1,12 @@
 """Fetch sessions (KIP-227): a consumer sends only the partitions that changed since its last Fetch.
 
-Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher in the
-order in which they are read, and for each what was answered last. A request is one of
+Pure: no socket, no clock, no random source. A request is one of
 
     epoch -1 or none   a full request without a session; a session that it names ends
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions that changed. A partition that had records
-moves to the end, so that all get their turn. For a topic that is requested by id, the session
-keeps its first name, since Kafka's later errors depend on the name.
+and the answer to an incremental one has only partitions that changed (`session.py`).
 
 Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
 topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
@@ -18,9 +15,8 @@ evicts the smallest that is older than STALE_MS, as in Kafka. If there is no roo
 no session and continues with full requests.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
@@ -32,112 +28,22 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
+from brokerd.server.fetch.session import Names, Session, TopicIdPartition, partition_key, size_of
+
+if TYPE_CHECKING:
+    from brokerd.replication.partition import Partition
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
-NAME_CHARS: Final = 64
-"""A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
-
-TopicIdPartition = tuple[str, bytes, int]
-Names = Mapping[bytes, str]
-partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
-"""FetchPartition.key, several times as fast."""
-
-
-class _Partition:
-    """One partition of a session: its request and its last answer. `name` is the name of a topic
-    that is requested by id, None as long as it is unknown."""
-
-    __slots__ = ("high_watermark", "log_start_offset", "name", "wanted")
-
-    def __init__(self, wanted: FetchPartition, name: str | None) -> None:
-        self.wanted = wanted
-        self.name = name
-        self.high_watermark = -1
-        self.log_start_offset = -1
-
-    def update(self, reply: FetchReply) -> bool:
-        """Store an answer; returns whether it differs from the answer before."""
-        is_new = (
-            reply.records is not None
-            or reply.high_watermark != self.high_watermark
-            or reply.log_start_offset != self.log_start_offset
-            or reply.diverging is not None
-        )
-        self.high_watermark = reply.high_watermark
-        self.log_start_offset = reply.log_start_offset
-        if reply.error:
-            self.high_watermark = -1  # so that its end is answered, too
-            return True
-        return is_new
-
-
-class Session:
-    """See the module."""
-
-    __slots__ = (
-        "_unnamed", "created_ms", "epoch", "id", "partitions", "size", "used_ms", "uses_topic_ids",
-    )  # fmt: skip
-
-    def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
-        self.id = session_id
-        self.uses_topic_ids = uses_topic_ids
-        self.epoch = 1
-        self.created_ms = self.used_ms = now_ms
-        self.partitions: dict[TopicIdPartition, _Partition] = {}
-        self.size = 0
-        """What it counts as: PARTITIONS_MAX."""
-        self._unnamed: dict[TopicIdPartition, _Partition] = {}
-
-    def update(
-        self, changed: Iterable[FetchPartition], forgotten: Iterable[TopicIdPartition], names: Names
-    ) -> None:
-        """Adds and removes partitions; `names` are the current names of topics by id."""
-        if self._unnamed:
-            for key, each in tuple(self._unnamed.items()):
-                self._name(key, each, names)
-        for wanted in changed:
-            key = partition_key(wanted)
-            known = self.partitions.get(key)
-            if known is None:
-                self.partitions[key] = known = _Partition(wanted, None)
-                self.size += _size(key)
-                if self.uses_topic_ids:
-                    self._name(key, known, names)
-            else:
-                known.wanted = wanted
-        for key in forgotten:
-            if self.partitions.pop(key, None) is not None:
-                self.size -= _size(key)
-            self._unnamed.pop(key, None)
-
-    def _name(self, key: TopicIdPartition, partition: _Partition, names: Names) -> None:
-        partition.name = names.get(partition.wanted.topic_id)
-        if partition.name is None:
-            self._unnamed[key] = partition
-        else:
-            self._unnamed.pop(key, None)
-
-    def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records go to the end of the
-        order."""
-        changed = []
-        for reply in replies:
-            key = (reply.topic, reply.topic_id, reply.partition)
-            known = self.partitions.get(key)
-            if known is None or known.update(reply):
-                changed.append(reply)
-            if known is not None and reply.records is not None:
-                self.partitions[key] = self.partitions.pop(key)
-        return changed
 
 
 class FetchContext:
-    """One request: the partitions to read; and after the read, which replies are sent."""
+    """One request: the partitions to read; and after the read, which replies are sent. With a
+    session they are those that are dirty when it is asked."""
 
     __slots__ = (
-        "_cache", "_epoch", "_look_up", "_made", "_names", "_session", "_uses_topic_ids",
-        "_wants_session", "partitions",
+        "_all", "_cache", "_epoch", "_left_out", "_look_up", "_made", "_moves", "_names",
+        "_uses_topic_ids", "_wants_session", "session",
     )  # fmt: skip
 
     def __init__(
@@ -150,14 +56,47 @@ class FetchContext:
         uses_topic_ids: bool = False,
     ) -> None:
         self._cache = cache
-        self._session = session
+        self._all = partitions
+        self._left_out: Collection[TopicIdPartition] = ()
         self._epoch = session.epoch if session else INITIAL_EPOCH
         self._wants_session = wants_session
         self._made: Session | None = None
         self._look_up: Callable[[], Names] = dict
         self._names: Names | None = None
         self._uses_topic_ids = uses_topic_ids
-        self.partitions = partitions
+        self._moves = 0
+        self.session = session
+
+    @property
+    def partitions(self) -> list[FetchPartition]:
+        """Those to read now."""
+        session = self.session
+        if session is not None:
+            self._moves = session.moves
+            if not self._left_out:
+                return [each.wanted for each in session.dirty.values()]
+            return [each.wanted for k, each in session.dirty.items() if k not in self._left_out]
+        if not self._left_out:
+            return self._all
+        return [each for each in self._all if partition_key(each) not in self._left_out]
+
+    @property
+    def has_clean(self) -> bool:
+        """Whether it has partitions besides those to read."""
+        return self.session is not None and len(self.session.dirty) < len(self.session.partitions)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether others are to be read than when `partitions` was asked last."""
+        return self.session is not None and self.session.moves != self._moves
+
+    def leave_out(self, keys: Collection[TopicIdPartition]) -> None:
+        """These are not read again for this request."""
+        self._left_out = keys
+
+    def wanted_of(self, replica: "Partition") -> FetchPartition | None:
+        """What its session requests of a partition of this broker."""
+        return None if self.session is None else self.session.wanted_of(replica)
 
     def waits(self, names: Callable[[], Names]) -> None:
         """The request waits; `names` are the names of its topics by id."""
@@ -167,7 +106,7 @@ class FetchContext:
     def name_of(self, wanted: FetchPartition) -> str | None:
         """The name of a topic requested by id when the request came, or when its session first knew
         it."""
-        known = self._session and self._session.partitions.get(wanted.key)
+        known = self.session and self.session.partitions.get(wanted.key)
         if known and known.name is not None:
             return known.name
         if self._names is None:
@@ -177,18 +116,18 @@ class FetchContext:
     def settle(self, now_ms: int) -> int:
         """Returns the session's id, and makes the new session if there is room. Raises KafkaError
         if the session has served another request meanwhile."""
-        if self._session is not None:
-            self._require_epoch(self._session)
-            return self._session.id
+        if self.session is not None:
+            self._require_epoch(self.session)
+            return self.session.id
         if self._wants_session:
-            self._made = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
+            self._made = self._cache.create(self._all, self._uses_topic_ids, now_ms)
         return NO_SESSION if self._made is None else self._made.id
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
         """Those of some replies that are sent; after `settle`. Raises KafkaError as `settle`."""
-        if self._session is not None:
-            self._require_epoch(self._session)
-            return self._session.changed(replies)
+        if self.session is not None:
+            self._require_epoch(self.session)
+            return self.session.changed(replies)
         if self._made is not None:
             known = self._made.partitions
             for reply in replies:
@@ -266,15 +205,14 @@ class FetchSessions:
             self._remove(session.id)
             return FetchContext(self, partitions)
         session.epoch = 1 if session.epoch == INT32_MAX else session.epoch + 1
-        partitions = [each.wanted for each in session.partitions.values()]
-        return FetchContext(self, partitions, session=session)
+        return FetchContext(self, [], session=session)
 
     def create(
         self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int
     ) -> Session | None:
         """A session of these partitions; None if there is no room."""
         wanted = dict(zip(map(partition_key, partitions), partitions, strict=True))
-        size = sum(map(_size, wanted))
+        size = sum(map(size_of, wanted))
         if size > PARTITIONS_MAX:
             return None
         if not self._make_room(1, size, now_ms) and not self._replace_smaller(size, now_ms):
@@ -333,11 +271,8 @@ class FetchSessions:
     def _remove(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)
         if session is not None:
+            session.close()
             self._size -= session.size
-
-
-def _size(key: TopicIdPartition) -> int:
-    return 1 + len(key[0]) // NAME_CHARS
 
 
 def _once_each(partitions: list[FetchPartition]) -> list[FetchPartition]:

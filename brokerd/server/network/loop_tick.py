@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brokerd.metrics import LoopTimes
     from brokerd.server.network.connection import Connection
     from brokerd.server.requests.request_times import RequestTimes
@@ -22,22 +24,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class UnappendedProduces(Protocol):
-    """The Produces that are not appended yet (`produce.batcher.ProduceBatcher`)."""
-
-    def append_all(self) -> None:
-        """Append and answer them."""
-
-
 class LoopTick:
-    """The connections that were served in this tick and wait for its end."""
+    """The connections that were served in this tick and wait for its end. `append` appends and
+    answers the Produces that wait."""
 
-    __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times", "kept")
+    __slots__ = ("_answered", "_append", "_connections", "_loop", "_since", "_times", "kept")
 
-    def __init__(self, loop: LoopTimes, times: RequestTimes, appends: UnappendedProduces) -> None:
+    def __init__(self, loop: LoopTimes, times: RequestTimes, append: Callable[[], None]) -> None:
         self._loop = loop
         self._times = times
-        self._appends = appends
+        self._append = append
         self._connections: list[Connection] = []
         self._answered = 0  # the first so many only wait for their replies to be sent
         self._since: tuple[Connection, float] | None = None
@@ -66,7 +62,7 @@ class LoopTick:
     def append_all(self) -> None:
         """Appends the Produces that wait, and puts their replies into the output queues."""
         since, self._since = self._since, None
-        self._appends.append_all()
+        self._append()
         self._answered = len(self._connections)
         if since is not None:
             self._times.receive_ends(*since)

@@ -1,11 +1,11 @@
 """Delayed operations: Fetch requests that wait for records, and Produce requests whose
 acknowledgements (`ack_queues`) are not all there.
 
-A delayed Fetch is a listener of its partitions. When one of them changes, the operation is
-checked once at the end of the current iteration of the event loop, however many appends came
-before; if many operations wait for the same partition, they are checked in several iterations. It
-ends when its check succeeds, when its time is over, or with its connection; then all references are
-removed.
+A delayed Fetch is a listener of its partitions, or of its session. When one of them changes, the
+operation is checked once at the end of the current iteration of the event loop, however many
+appends came before; if many operations wait for the same partition, they are checked in several
+iterations. Its wait ends when its check succeeds, when its time is over, or with its connection;
+then all references are removed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
+    from brokerd.server.fetch.session import Session
     from brokerd.server.network.connection import Connection
-    from brokerd.server.requests.request_times import RequestTimes, Since
+    from brokerd.server.requests.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +33,7 @@ PARTITIONS_MAX = 1_000_000
 """All delayed Fetches together wait on so many partitions at most (some 250 MB); for one more,
 the Fetch that has waited longest is answered early."""
 
-LATER: Final = "later"
-"""See `Purgatory.delay`."""
-Check = Callable[[Collection["Partition"]], object]
+Check = Callable[[Collection["Partition"]], bool]
 
 
 class Delayed(Protocol):
@@ -51,33 +51,28 @@ class Delayed(Protocol):
 
 
 class DelayedOperation:
-    """A waiting request: a listener of its partitions."""
+    """A Fetch that waits: a listener of its partitions, or of its session."""
 
     __slots__ = (
-        "_check", "_connection", "_expire", "_partitions", "_purgatory", "_since", "_timer", "done",
+        "_check", "_connection", "_partitions", "_purgatory", "_resume", "_timer", "done",
     )  # fmt: skip
+    key = ApiKey.FETCH
 
     def __init__(
         self,
         purgatory: Purgatory,
         connection: Connection,
-        partitions: Collection[Partition],
+        partitions: Collection[Partition | Session],
         check: Check,
-        expire: Callable[[], object],
-        since: Since,
+        resume: Callable[[], None],
     ) -> None:
         self._purgatory = purgatory
         self._connection = connection
         self._partitions = partitions
         self._check = check
-        self._expire = expire
+        self._resume = resume
         self._timer: asyncio.TimerHandle | None = None
-        self._since = since
         self.done = False
-
-    @property
-    def key(self) -> int:
-        return self._since.key
 
     def __call__(self, partition: Partition) -> None:
         self._purgatory.touch(self, partition)
@@ -89,17 +84,16 @@ class DelayedOperation:
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
 
     def look(self, moved: Collection[Partition]) -> None:
-        """Calls the check, which answers the client if the wait is over."""
+        """Ends the wait if the check says so."""
         if self.done:
             return
         try:
-            outcome = self._check(moved)
+            is_over = self._check(moved)
         except Exception:
             close_unanswered(self._connection)
             return
-        if outcome:
-            self.cancel()
-            self._answered(outcome)
+        if is_over:
+            self.end()
 
     def _time_out(self) -> None:
         if not self.done:
@@ -107,18 +101,9 @@ class DelayedOperation:
             self.end()
 
     def end(self) -> None:
-        """Ends the wait: it is answered with what there is now."""
+        """Ends the wait: the Fetch goes on with what there is now."""
         self.cancel()
-        try:
-            outcome = self._expire()
-        except Exception:
-            close_unanswered(self._connection)
-            return
-        self._answered(outcome)
-
-    def _answered(self, outcome: object) -> None:
-        if outcome is not LATER:
-            self._purgatory.times.answered(self._connection, self._since)
+        self._resume()
 
     def cancel(self) -> None:
         if self.done:
@@ -160,17 +145,16 @@ class Purgatory:
     def delay(
         self,
         connection: Any,
-        partitions: Iterable[Partition],
+        partitions: Iterable[Partition | Session],
         timeout_s: float,
         check: Check,
-        expire: Callable[[], object],
-        since: Since,
+        resume: Callable[[], None],
     ) -> None:
-        """Has a Fetch wait until `check` returns true (it has answered), or calls `expire` after
-        the timeout. `check` gets the partitions that moved since its last call. If one of them
-        returns LATER, the Fetch is not delayed here any more and will be answered elsewhere."""
+        """Has a Fetch wait until `check` returns true or the time is over; then calls `resume`,
+        which answers it or delays it anew. `check` gets the partitions that moved since its last
+        call."""
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
-        operation = DelayedOperation(self, connection, waits_on, check, expire, since)
+        operation = DelayedOperation(self, connection, waits_on, check, resume)
         self.enter(connection, operation)
         self._partitions += len(waits_on)
         self._fetches[operation] = operation

@@ -336,3 +336,21 @@ async def test_brokers_outlive_an_outage_of_zookeeper(tmp_path: Path) -> None:
             for member in (first, second):
                 await members.until(lambda m=member: "later" in m.client.image.topics)
                 assert -1 not in [s[0] for s in _shown(member)]
+
+
+async def test_a_broker_that_is_slow_to_apply_changes_is_elected_meanwhile(
+    members: Members,
+) -> None:
+    started = await members.start(1, 2)
+    leaving = members.controller()
+    (slow,) = (each for each in started if each is not leaving)
+    slow.may_apply.clear()
+    await leaving.client.topics.create([NewTopic(name="t", partitions=2)], timeout_ms=1)
+    await members.until(lambda: "t" in slow.client.image.topics)
+    slow.deltas.clear()
+    await members.stop(leaving)
+    await members.until(lambda: slow.client.is_controller)
+    assert slow.deltas == []
+    slow.may_apply.set()
+    await members.until(lambda: any(delta.brokers_changed for delta in slow.deltas))
+    assert slow.deltas[0].partitions

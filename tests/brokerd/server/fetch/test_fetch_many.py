@@ -16,7 +16,8 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch.fetch_handler import AT_ONCE_MAX, FetchHandler
+from brokerd.server.fetch.fetch_handler import FetchHandler
+from brokerd.server.fetch.served_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.sessions import FetchSessions
 from brokerd.server.network.network import Network
 from brokerd.server.produce.append_queues import AppendQueues

@@ -13,7 +13,8 @@ from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.server.fetch import sessions as sessions_module
-from brokerd.server.fetch.sessions import NAME_CHARS, STALE_MS, Fetch, FetchSessions
+from brokerd.server.fetch.session import NAME_CHARS
+from brokerd.server.fetch.sessions import STALE_MS, FetchContext, FetchSessions
 
 NOW_MS = 1_700_000_000_000
 
@@ -40,7 +41,9 @@ def reply(name: str, high_watermark: int = 0, **changes: Any) -> FetchReply:
     return FetchReply(name, 0, 0, high_watermark, high_watermark, 0)._replace(**changes)
 
 
-def finish(fetch: Fetch, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
+def finish(
+    fetch: FetchContext, replies: list[FetchReply], now_ms: int
+) -> tuple[int, list[FetchReply]]:
     """(session id, replies to send)."""
     return fetch.settle(now_ms), fetch.changed(replies)
 

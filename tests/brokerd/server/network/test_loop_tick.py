@@ -46,7 +46,7 @@ def tick_of(ready: int) -> tuple[LoopTick, list[str]]:
     loop.waking = ready
     done: list[str] = []
     appends: Any = Appends(done)
-    return LoopTick(loop, appends, appends), done
+    return LoopTick(loop, appends, appends.append_all), done
 
 
 def serve(tick: LoopTick, name: str, done: list[str]) -> None:
@@ -148,7 +148,7 @@ async def test_a_tick_that_could_not_be_ended_leaves_nobody_to_wait() -> None:
     loop.waking = 9
     done: list[str] = []
     appends: Any = Appends(done)
-    tick = LoopTick(loop, appends, appends)
+    tick = LoopTick(loop, appends, appends.append_all)
     serve(tick, "a", done)
     receive(tick, "b", 1.0, done)
     appends.fails = True

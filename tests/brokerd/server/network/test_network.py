@@ -206,10 +206,10 @@ async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_lo
     await until(lambda: asked)  # the loop turns meanwhile
     may_answer.set()
     await until(lambda: [each for each in caplog.records if each.levelno == logging.ERROR])
-    assert network._admission.admit("127.0.0.1", "PLAINTEXT", False)
-    network._admission.leave("127.0.0.1", "PLAINTEXT")
+    assert network._quotas.admit("127.0.0.1", "PLAINTEXT", False)
+    network._quotas.leave("127.0.0.1", "PLAINTEXT")
     network.reconfigure(replace(config, max_connections=5))
-    await until(lambda: not network._admission.admit("127.0.0.1", "PLAINTEXT", False))
+    await until(lambda: not network._quotas.admit("127.0.0.1", "PLAINTEXT", False))
     assert asked == ["slow.example:0"] * 2
 
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import FETCH, BrokerMetrics
+from brokerd.metrics import BrokerMetrics
 from brokerd.replication.partition import Partition
 from brokerd.server.requests import delayed_operations
 from brokerd.server.requests.delayed_operations import DelayedOperation, Purgatory
-from brokerd.server.requests.request_times import RequestTimes, Since
+from brokerd.server.requests.request_times import RequestTimes
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +22,6 @@ def _long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def empty_purgatory() -> Purgatory:
     return Purgatory(RequestTimes(BrokerMetrics(), 1.0))
-
-
-def since(purgatory: Purgatory, client: Any) -> Since:
-    """The times of a Fetch that begins to wait."""
-    purgatory.times.others.append(FETCH)
-    return purgatory.times.leaves(client, FETCH)
 
 
 class Listened:
@@ -66,7 +60,7 @@ def delay(purgatory: Purgatory, client: Client, partition: Listened, timeout_s: 
 
     purgatory.delay(
         client, cast(list[Partition], [partition]), timeout_s, check,
-        lambda: seen.append("expired"), since(purgatory, client),
+        lambda: seen.append("ended"),
     )  # fmt: skip
     return seen
 
@@ -81,7 +75,7 @@ async def test_many_moves_in_one_iteration_are_one_look_and_success_ends_it() ->
     assert seen == ["looked"]
     partition.move()
     await asyncio.sleep(0)
-    assert seen == ["looked", "looked"]
+    assert seen == ["looked", "looked", "ended"]
     assert (partition.listeners, client.delayed_operations, purgatory.count) == ({}, set(), 0)
 
 
@@ -94,7 +88,7 @@ async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
         return False
 
     named = cast(list[Partition], partitions)
-    purgatory.delay(client, named, 60, check, lambda: None, since(purgatory, client))
+    purgatory.delay(client, named, 60, check, lambda: None)
     for moving in ([0, 2, 0], [1]):
         for number in moving:
             partitions[number].move()
@@ -116,7 +110,7 @@ async def test_many_that_one_move_wakes_are_looked_at_in_turns_in_their_order(
         partition.move()
     for _ in range(3):
         await asyncio.sleep(0)
-    assert seen == [["looked"] * 2] * 3
+    assert seen == [["looked", "looked", "ended"]] * 3
     assert (partition.listeners, purgatory.count) == ({}, 0)
 
 
@@ -126,7 +120,7 @@ async def test_time_ends_it() -> None:
     async with asyncio.timeout(10):
         while not seen:
             await asyncio.sleep(0.001)
-    assert seen == ["expired"]
+    assert seen == ["ended"]
     assert (partition.listeners, purgatory.count) == ({}, 0)
 
 
@@ -148,7 +142,7 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
         raise ZeroDivisionError
 
     waits_on = cast(list[Partition], [partition])
-    purgatory.delay(client, waits_on, 60, fail, lambda: None, since(purgatory, client))
+    purgatory.delay(client, waits_on, 60, fail, lambda: None)
     seen = delay(purgatory, other, partition, 60)
     partition.move()
     await asyncio.sleep(0)
@@ -168,8 +162,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
 
     def poll(name: str) -> None:
         waits_on = cast(list[Partition], [partition])
-        leaves = since(purgatory, client)
-        purgatory.delay(client, waits_on, 60, lambda _: False, lambda: ended.append(name), leaves)
+        purgatory.delay(client, waits_on, 60, lambda _: False, lambda: ended.append(name))
 
     for name in ("first", "second", "third"):
         poll(name)
@@ -182,7 +175,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
 async def test_a_partition_named_many_times_is_listened_to_once() -> None:
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     named = cast(list[Partition], [partition] * 3)
-    purgatory.delay(client, named, 60, lambda _: False, lambda: None, since(purgatory, client))
+    purgatory.delay(client, named, 60, lambda _: False, lambda: None)
     assert len(partition.listeners) == 1
     client.close("gone")
     assert (partition.listeners, purgatory.count) == ({}, 0)

@@ -228,6 +228,26 @@ def test_a_session_that_waits_is_woken_by_a_record(
     assert b"v" in row.records
 
 
+@pytest.mark.parametrize("version", [11, 13])
+def test_a_session_waits_for_min_bytes_of_partitions_that_had_nothing_new(
+    wire: Wire, topic: str, brokers: BrokerdCluster, version: int
+) -> None:
+    name = topic_id(wire, topic) if version >= 13 else topic
+    session_id = fetch(wire, version, [(name, [partition()])], session=(0, 0)).session_id
+    for epoch in (1, 2):
+        assert rows(fetch(wire, version, [], session=(session_id, epoch))) == []
+    fields = {"replica_id": -1, "max_wait": 20_000, "min_bytes": 100, "max_bytes": 1 << 20,
+              "isolation_level": 0, "session_id": session_id, "session_epoch": 3,
+              "topics": [], "forgotten_topics_data": []}  # fmt: skip
+    wire.request(ApiKey.FETCH, version, fields)
+    with Wire(brokers.brokers[0].port) as other:
+        produce(other, topic, b"first")
+        produce(other, topic, b"second")
+    (row,) = rows(wire.answer(ApiKey.FETCH, version))
+    assert b"first" in row.records
+    assert b"second" in row.records
+
+
 def test_session_errors_stand_at_the_top(wire: Wire, topic: str) -> None:
     assert fetch(wire, 11, [], session=(12345, 1)).error_code == (
         ErrorCode.FETCH_SESSION_ID_NOT_FOUND
