@@ -26,7 +26,7 @@ async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_orde
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     count = 300
-    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, may_block: (epoch, 42))
+    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch: (epoch, 42))
     handlers = handlers_of(lambda topic, index, epoch: ends)
     many = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
