@@ -306,7 +306,9 @@ class Segment:
         """(timestamp, offset) of the largest timestamp; from the time index if not loaded. Raises
         OSError."""
         if not self._timestamps_known:
+            loaded = self._time_index
             self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
+            self._time_index = loaded  # retention asks every log, and nobody else this one
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
 
