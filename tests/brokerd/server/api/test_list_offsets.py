@@ -77,7 +77,7 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
 
 def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     def end_of(index: int) -> Any:
-        def end_offset_for_epoch(epoch: int, *, may_block: bool) -> tuple[int, int]:
+        def end_offset_for_epoch(epoch: int) -> tuple[int, int]:
             if index == 0:
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
             return epoch, 42
