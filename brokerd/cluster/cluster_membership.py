@@ -10,7 +10,7 @@ connection stops neither the broker nor the image: all tasks wait for it to retu
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from brokerd.cluster.admin.configs import ConfigAdmin
@@ -27,7 +27,7 @@ from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
-from brokerd.cluster.zookeeper import acls, bulk_reads, offline_replicas, session_file
+from brokerd.cluster.zookeeper import acls, offline_replicas, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.topic_partition import TopicPartition
@@ -127,17 +127,6 @@ class ClusterMembership:
         self._zookeeper.start()
         self._watchdog.start()
         await self._starting(self._connected.wait)
-
-    async def configs_before_start(
-        self, topics: Sequence[str]
-    ) -> tuple[Mapping[str, dict[str, str]], Mapping[str, dict[str, str]]]:
-        """The dynamic configs of this broker and of all, by their names in ZooKeeper, and those of
-        topics. Raises ClusterError."""
-        zookeeper, broker_id = self._zookeeper, self._settings.broker_id
-        of_brokers = await self._starting(
-            lambda: bulk_reads.broker_configs(zookeeper, broker_id, {})
-        )
-        return of_brokers, await self._starting(lambda: bulk_reads.topic_configs(zookeeper, topics))
 
     async def start(self) -> None:
         """Registers, loads the image (on_change gets it all), stands for election. `connect` comes

@@ -16,7 +16,6 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
-from brokerd.log import crash_points
 from brokerd.log.io.files import read_whole, sync_path
 from brokerd.topic_partition import TopicPartition
 
@@ -35,8 +34,6 @@ DIGITS_MAX: Final = 19
 
 Offsets = Mapping[TopicPartition, int]
 Replace = Callable[[str, str], object]
-
-_overwrite = crash_points.around("checkpoint-forget")(os.pwrite)
 
 
 def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[str]]:
@@ -75,18 +72,14 @@ def replace_file(
 ) -> None:
     """Replaces a file by `text` in one step; durable if `sync`. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
-    name = os.path.basename(path)
-    crash_points.reached(f"before-{name}")
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)
         if sync:
             file.flush()
             os.fsync(file.fileno())
-    crash_points.reached(f"{name}-written")
     replace(temporary, str(path))
     if sync:
         sync_path(os.path.dirname(path))
-    crash_points.reached(f"after-{name}")
 
 
 def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
@@ -128,7 +121,7 @@ def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
     try:
         text = os.pread(fd, os.fstat(fd).st_size, 0)
         for position, digits in _offsets_of(wanted, text):
-            _overwrite(fd, b"0" * len(digits), position)
+            os.pwrite(fd, b"0" * len(digits), position)
     finally:
         os.close(fd)
 

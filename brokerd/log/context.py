@@ -4,20 +4,16 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import crash_points
 from brokerd.log.io.open_files import OpenFiles
-from brokerd.log.io.page_cache import PendingRead
 
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]
-ReadInBackground = Callable[[PendingRead, Callable[[], object]], None]
 
 TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
@@ -126,7 +122,6 @@ class RemoveJob:
         self._done()
 
 
-@crash_points.around("trash-remove")
 def _remove(path: str) -> None:
     if os.path.isdir(path):
         shutil.rmtree(path)
@@ -134,20 +129,11 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def read_now(pending: PendingRead, done: Callable[[], object]) -> None:
-    """Does the read in this thread: for use without an event loop."""
-    with suppress(OSError):  # the next call raises it
-        pending.load()
-    pending.release()
-    done()
-
-
 @dataclass(frozen=True, slots=True)
 class LogContext:
     """What a log needs from its broker.
 
-    `submit` runs DiskJobs one at a time, in the order given. `read` loads and releases a
-    PendingRead in a thread, then calls `done`, also after an error.
+    `submit` runs DiskJobs one at a time, in the order given.
 
     `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
     of a log decreased. They may be called at any time, so they must not change a log.
@@ -156,7 +142,6 @@ class LogContext:
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
     submit: Callable[[DiskJob], None] = run_now
-    read: ReadInBackground = read_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
     on_cut: Callable[[], object] = lambda: None

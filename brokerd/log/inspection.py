@@ -63,18 +63,17 @@ class SegmentSummary(NamedTuple):
 
 
 @raises_storage_error
-def segment_summaries(log: UnifiedLog, *, may_block: bool = True) -> list[SegmentSummary]:
+def segment_summaries(log: UnifiedLog) -> list[SegmentSummary]:
     """All segments, oldest first, as input of `describe`. Reads only what the active segment has
-    not read yet. Raises KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it
-    would wait for the disk."""
+    not read yet. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
     segments = log.local.segments
     found = []
     for number, segment in enumerate(segments):
         largest_ms = index_entries = time_index_entries = None
         if segment is segments.active:  # its files lag behind
-            largest_ms = segment.largest_timestamp(may_block=may_block)[0]
-            index_entries = len(segment.offsets(may_block=may_block))
-            time_index_entries = len(segment.times(may_block=may_block))
+            largest_ms = segment.largest_timestamp()[0]
+            index_entries = len(segment.index)
+            time_index_entries = len(segment.time_index)
         found.append(
             SegmentSummary(
                 segment.base_offset, segments.end_of(number, log.log_end_offset),
@@ -134,27 +133,17 @@ def _first_timestamp(path: str) -> int:
 
 @raises_storage_error
 def index_entries(
-    log: UnifiedLog,
-    base_offset: int,
-    kind: Kind,
-    start: int,
-    limit: int,
-    *,
-    may_block: bool = True,
+    log: UnifiedLog, base_offset: int, kind: Kind, start: int, limit: int
 ) -> tuple[int, list[tuple[int, int]]]:
     """How many entries one segment's index has, and (offset, position) or (timestamp, offset) of at
     most `limit` from `start` on. Raises as `segment_summaries`."""
     segment = _segment(log, base_offset)
-    start, limit = max(start, 0), max(limit, 0)
-    if kind == "offset":
-        index = segment.offsets(may_block=may_block)
-        return len(index), index.entries(start, limit)
-    times = segment.times(may_block=may_block)
+    index = segment.index if kind == "offset" else segment.time_index
     try:
-        return len(times), times.entries(start, limit)
+        return len(index), index.entries(max(start, 0), max(limit, 0))
     except CorruptIndexError as error:
-        segment.rebuild_indexes(str(error), may_block=may_block)
-        return len(segment.time_index), segment.time_index.entries(start, limit)
+        segment.rebuild_indexes(str(error))
+        return len(segment.time_index), segment.time_index.entries(max(start, 0), max(limit, 0))
 
 
 @raises_storage_error
@@ -177,11 +166,11 @@ def _segment(log: UnifiedLog, base_offset: int) -> Segment:
 
 
 @raises_storage_error
-def segment_times(log: UnifiedLog, now_ms: int, *, may_block: bool = True) -> list[tuple[int, int]]:
+def segment_times(log: UnifiedLog, now_ms: int) -> list[tuple[int, int]]:
     """(first offset, ms since the epoch when it was last written) of each segment, oldest first,
     and the log end with `now_ms` if the last segment holds anything. Raises as
     `segment_summaries`."""
-    log.check_end(may_block=may_block)
+    log.check_end()
     segments = log.local.segments
     times = [
         (max(each.base_offset, log.log_start_offset), int(os.stat(each.file.path).st_mtime * 1000))

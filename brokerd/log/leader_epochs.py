@@ -88,35 +88,11 @@ class LeaderEpochFileCache:
         self._starts.append(start_offset)
         return True
 
-    def reread(self, offset: int) -> Callable[[int, int], None]:
-        """Batches from `offset` on are about to be read: what the file says of there is forgotten,
-        in memory alone. Returns what to call with each one's epoch and base offset, in order.
-
-        An epoch that began before them, or that the file knows to begin before its first batch that
-        is left, begins there. (LogSegment.recover: only what is later than the latest is new.) Then
-        the file is right about the epochs before it, too, of which compaction may have left no
-        batch: only one leader writes in an epoch, so whoever has a batch of it has had the same
-        epochs before. What the file knows besides may be of before a cut: after a power cut it is
-        an old one.
-        """
-        known = self.entries
-        known_epochs = self._epochs.copy()
-        kept = bisect_left(self._starts, offset)
-        del self._epochs[kept:], self._starts[kept:]
-
-        def found(epoch: int, base_offset: int) -> None:
-            if epoch <= self.latest:
-                return
-            earliest = self._starts[-1] + 1 if self._starts else 0
-            up_to = bisect_right(known_epochs, epoch)
-            begun = known[bisect_right(known_epochs, self.latest) : up_to]
-            if not begun or begun[-1][0] != epoch or not earliest <= begun[-1][1] <= base_offset:
-                begun = [(epoch, base_offset)]
-            for known_epoch, start in begun:
-                if start >= earliest:
-                    self.note(known_epoch, start)
-
-        return found
+    def found(self, epoch: int, base_offset: int) -> None:
+        """A batch was read from the log again: an epoch later than the latest is new, in memory
+        only (LogSegment.recover)."""
+        if epoch > self.latest:
+            self.note(epoch, base_offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown.

@@ -24,7 +24,6 @@ from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.loading import recovery
-from brokerd.log.segments.background_read import SegmentSnapshot
 from brokerd.log.segments.removal import mark_deleted, remove_segments
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
@@ -80,10 +79,6 @@ class LocalLog:
     def failed(self, error: OSError) -> KafkaError:
         """The KafkaError for an error of the disk."""
         return self.context.failed(error)
-
-    def segment_snapshots(self, offset: int) -> list[SegmentSnapshot]:
-        """Snapshots of the segments from that with an offset on, for other threads."""
-        return [SegmentSnapshot(each) for each in self.segments.from_offset(offset)]
 
     # -- append (when to roll: `roll_policy`) ------------------------------------------------------
 

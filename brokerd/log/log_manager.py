@@ -1,7 +1,7 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
-Loading: lock every log directory, see whether the last stop was clean, get the settings of the
-topics to be recovered, then open each log, with recovery after an unclean stop. Periodic tasks are
+Loading: lock every log directory, see whether the last stop was clean, then open each log, with
+recovery after an unclean stop. Periodic tasks are
 in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
@@ -12,23 +12,19 @@ passed to `on_failing`; then `take_failed` takes the log directory offline.
 import logging
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, crash_points, names
+from brokerd.log import checkpoints, names
 from brokerd.log.closing import close_all
 from brokerd.log.context import (
     TRANSIENT_ERRNOS,
     DiskJob,
     EventSink,
     LogContext,
-    ReadInBackground,
     no_event,
-    read_now,
     run_now,
     storage_error,
 )
@@ -43,8 +39,6 @@ from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
-_rename = crash_points.around("directory-rename")(os.rename)
-
 
 class LogManager:
     """See the module. Not thread-safe."""
@@ -56,17 +50,14 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
-        read: ReadInBackground = read_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         """For log directories that are locked; `load` must follow. `open` does all in one."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
-        self.read = read
-        self._context = LogContext(submit=submit, read=read, on_event=on_event)
+        self._context = LogContext(submit=submit, on_event=on_event)
         self._defaults = defaults or LogConfig()
-        self._read: dict[str, Mapping[TopicPartition, int]] = {}
         self._logs: dict[TopicPartition, UnifiedLog] = {}
         self._contexts: dict[str, LogContext] = {}
         self.tasks = LogTasks(self._logs, dirs, self._context, times, self.disk_failed)
@@ -93,53 +84,29 @@ class LogManager:
         manager.load(now_ms)
         return manager
 
-    def to_recover(self) -> set[str]:
-        """The topics of which `load` will recover logs: all that a directory holds if it was not
-        left cleanly, else those that its checkpoint does not know.
-
-        Not among them is a log that, by the checkpoint of a clean stop, ends before its last
-        segment begins (somebody put another checkpoint there): to know that takes a look at its
-        files. It is recovered with the defaults, which show in how fine its indexes are.
-        """
-        found: set[str] = set()
-        for log_dir in self.dirs.live:
-            with suppress(OSError):  # `load` takes the directory offline
-                known = self._recovery_points(log_dir) if log_dir.was_clean else {}
-                keys = map(names.parse_partition_directory, log_dir.entries())
-                found.update(key[0] for key in keys if key is not None and key not in known)
-        return found
-
-    def _recovery_points(self, log_dir: LogDir) -> Mapping[TopicPartition, int]:
-        """Read once only, since each read of a damaged checkpoint is logged."""
-        known = self._read.get(log_dir.path)
-        if known is None:
-            known = self._read[log_dir.path] = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
-        return known
-
-    def load(self, now_ms: int, configs: Mapping[str, LogConfig] = MappingProxyType({})) -> None:
-        """Loads all logs. Logs are recovered with the settings of their topics in `configs`, or the
-        defaults. Raises LogDirError; then the directories are unlocked."""
+    def load(self, now_ms: int) -> None:
+        """Loads all logs, with the defaults for settings of topics. Raises LogDirError; then the
+        directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
-                self._load_or_fail(log_dir, now_ms, configs)
+                self._load_or_fail(log_dir, now_ms)
             dirs.require_one()
         except BaseException:
             dirs.unlock()
             raise
-        self._read.clear()
         self.tasks.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
 
-    def _load_or_fail(self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]) -> None:
+    def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
         try:
             log_dir.begin_load()
-            self._load(log_dir, now_ms, configs)
+            self._load(log_dir, now_ms)
         except OSError as error:
             self._failing[log_dir.path] = storage_error(error).message
             self.take_failed()
 
-    def _load(self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]) -> None:
-        recovery_points = self._recovery_points(log_dir)
+    def _load(self, log_dir: LogDir, now_ms: int) -> None:
+        recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
         log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
         for name in log_dir.entries():
             path = f"{log_dir.path}/{name}"
@@ -153,7 +120,6 @@ class LogManager:
                     f"{path} is also in {self.dirs.of[key].path}, and one partition cannot have "
                     "two logs: remove one of the two, that of the log directory which failed last"
                 )
-            config = configs.get(key[0], self._defaults)
             loaded = loader.load(
                 self._context,
                 path,
@@ -161,10 +127,10 @@ class LogManager:
                 recovery_point=recovery_points.get(key),
                 clean=log_dir.was_clean,
                 now_ms=now_ms,
-                config=config,
+                config=self._defaults,
             )
             topic_id = self._topic_ids.of(key, path)
-            self._add(log_dir, key, topic_id, config, loaded)
+            self._add(log_dir, key, topic_id, self._defaults, loaded)
 
     def _add(
         self,
@@ -288,7 +254,7 @@ class LogManager:
         key = (log.topic, log.partition)
         try:
             log.abandon()
-            _rename(log.directory, path)
+            os.rename(log.directory, path)
         except OSError as error:
             raise self._dir_failed(log.directory, error) from error
         self.dirs.remove(key)

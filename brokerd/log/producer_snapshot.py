@@ -15,7 +15,7 @@ from typing import Final
 
 from crc32c import crc32c
 
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.io.files import read_whole
 from brokerd.log.producer_state import NO_SEQUENCE, SEQUENCE_MAX, ProducerBatch, ProducerEntry
 
@@ -25,9 +25,6 @@ _VERSION: Final = 1
 _HEAD: Final = struct.Struct(">hI")
 _COUNT: Final = struct.Struct(">i")
 _ENTRY: Final = struct.Struct(">qhiqiqiq")
-
-
-_remove = crash_points.around("snapshot-remove")(os.unlink)
 
 
 class CorruptSnapshotError(Exception):
@@ -80,16 +77,11 @@ def save(
     segments' base offsets). Raises OSError. It is not synced: after a power failure its CRC shows
     damage."""
     path = names.segment_file(directory, offset, names.SNAPSHOT)
-    _write(path, encode(entries))
+    with open(path, "wb") as file:
+        file.write(encode(entries))
     for found in offsets(directory):
         if found != offset and found not in bases:
-            _remove(names.segment_file(directory, found, names.SNAPSHOT))
-
-
-@crash_points.around("snapshot-write")
-def _write(path: str, data: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(data)
+            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
 
 
 def offsets(directory: str) -> list[int]:
@@ -107,7 +99,7 @@ def load_latest(
     """
     found = offsets(directory)
     while found and found[-1] > log_end:
-        _remove(names.segment_file(directory, found.pop(), names.SNAPSHOT))
+        os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))
     return _latest(directory, log_start, found)
 
 
@@ -129,7 +121,7 @@ def _latest(
             return offset, decode(read_whole(path))
         except CorruptSnapshotError as error:
             logger.warning("%s is no snapshot of producers (%s): removed", path, error)
-            _remove(path)
+            os.unlink(path)
     return log_start, {}
 
 
@@ -137,4 +129,4 @@ def remove_after(directory: str, offset: int) -> None:
     """Remove the snapshots for offsets past `offset`. Raises OSError."""
     for found in offsets(directory):
         if found > offset:
-            _remove(names.segment_file(directory, found, names.SNAPSHOT))
+            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))

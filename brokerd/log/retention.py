@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.context import raises_storage_error
-from brokerd.log.segments.index_checks import confirm_timestamp
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog
@@ -33,25 +32,21 @@ class SegmentAge(NamedTuple):
 
 
 @raises_storage_error
-def apply(
-    log: UnifiedLog, now_ms: int, high_watermark: int, *, may_block: bool = True
-) -> list[int]:
+def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
     """Deletes the segments that retention allows; returns their base offsets. Raises
-    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would take long."""
-    config = log.config
+    KafkaError(KAFKA_STORAGE_ERROR)."""
     segments = log.local.segments
-    old_before_ms = now_ms - config.retention_ms if config.retention_ms >= 0 else -1
     reasons = expired(
-        ages(segments, log.log_end_offset, old_before_ms, may_block=may_block), config,
+        ages(segments, log.log_end_offset), log.config,
         now_ms=now_ms, log_size_bytes=log.size_bytes, log_start_offset=log.log_start_offset,
         high_watermark=high_watermark,
     )  # fmt: skip
     if not reasons:
         return []
     if len(reasons) == len(segments) and not log.is_loaded:
-        log.load(may_block=may_block)  # what is closed must end where it is said to end
+        log.load()  # what is closed must end where it is said to end
         known_end = min(high_watermark, log.log_end_offset)  # it may have cut what is counted
-        return apply(log, now_ms, known_end, may_block=may_block)
+        return apply(log, now_ms, known_end)
     dropped = _drop_oldest(log, len(reasons), now_ms)
     deleted = [segment.base_offset for segment in dropped]
     size_bytes = sum(segment.size_bytes for segment in dropped)
@@ -69,16 +64,11 @@ def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
     return dropped
 
 
-def ages(
-    segments: SegmentList, log_end_offset: int, old_before_ms: int, *, may_block: bool
-) -> Iterator[SegmentAge]:
-    """The segments as retention sees them, oldest first, each looked at only when asked for. A
-    timestamp before `old_before_ms`, for which one might go, is compared with the data first.
-    Raises OSError; NotInPageCache if not may_block."""
+def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
+    """The segments as retention sees them, oldest first, each looked at only when asked for. Raises
+    OSError."""
     for number, segment in enumerate(segments):
-        timestamp_ms = segment.largest_timestamp(may_block=may_block)[0]
-        if timestamp_ms < old_before_ms and confirm_timestamp(segment, may_block=may_block):
-            timestamp_ms = segment.largest_timestamp()[0]
+        timestamp_ms = segment.largest_timestamp()[0]
         if timestamp_ms < 0:
             timestamp_ms = int(os.stat(segment.file.path).st_mtime * 1000)
         yield SegmentAge(

@@ -7,7 +7,6 @@ limited number of flushes and removals wait for the disk at once.
 """
 
 import errno
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,6 @@ from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.dirs.all_log_dirs import LogDirs
-from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
@@ -69,8 +67,6 @@ class LogTasks:
         self._failed = failed
         self._times = times
         self._retention: Iterator[UnifiedLog] | None = None
-        self._unread: Counter[UnifiedLog] = Counter()  # how often a read was needed
-        self._read: list[UnifiedLog] = []
         self._flushable: dict[TopicPartition, int | None] = {}  # the time of its last sync
         self._flush: Iterator[TopicPartition] | None = None
         self._flushing: set[TopicPartition] = set()
@@ -122,13 +118,10 @@ class LogTasks:
     def tick_retention(self, now_ms: int) -> bool:
         """Deletes old segments, every log.retention.check.interval.ms."""
         if self._retention is None:
-            if now_ms >= self._retention_due_ms:
-                self._retention_due_ms = now_ms + self._times.retention_interval_ms
-                self._retention = iter(list(self._logs.values()))
-            elif self._read:
-                self._retention, self._read = iter(self._read), []
-            else:
+            if now_ms < self._retention_due_ms:
                 return False
+            self._retention_due_ms = now_ms + self._times.retention_interval_ms
+            self._retention = iter(list(self._logs.values()))
         left = RETENTION_SLICE
         while left > 0:
             log = next(self._retention, None)
@@ -138,26 +131,17 @@ class LogTasks:
             left -= 1
             if self._logs.get((log.topic, log.partition)) is log:
                 left -= self._retain(log, now_ms) * DELETION_WEIGHT
-            else:
-                del self._unread[log]
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
         """Applies retention to a log; returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
-        may_block = self._unread[log] >= READS_MAX
         try:
-            deleted = retention.apply(log, now_ms, log.high_watermark, may_block=may_block)
-        except NotInPageCache as error:
-            self._unread[log] += 1
-            self._context.read(error.pending_read, lambda: self._read.append(log))
-            return 0
+            return len(retention.apply(log, now_ms, log.high_watermark))
         except KafkaError as error:
             self.storage_event(log, error)
-            deleted = []
-        del self._unread[log]
-        return len(deleted)
+            return 0
 
     def storage_event(self, log: UnifiedLog, error: Exception) -> None:
         """Reports that something could not be done to a log."""

@@ -1,9 +1,7 @@
 """The log of one partition: an offset for every record, appended and read.
 
-It consists of `LocalLog` (the files: segments, cuts, flushes; when to roll is in `roll_policy`),
-`FirstUse` (what is read at the first use), `ProducerState` and `LeaderEpochFileCache`. Callers use
-these directly for what concerns only one of them. `retention` deletes segments, `cleaner` compacts
-them.
+It consists of `LocalLog` (the files), `FirstUse` (what the first use reads), `ProducerState` and
+`LeaderEpochFileCache`. Callers use these directly for what concerns only one of them.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
@@ -97,9 +95,10 @@ class UnifiedLog:
 
     def event(self, kind: str, **detail: object) -> None:
         """Reports an event of this log."""
-        place: dict[str, object] = {"topic": self.topic, "partition": self.partition}
-        place["log_end_offset"] = self.log_end_offset
-        self.local.context.on_event(kind, place | detail)
+        place = {"topic": self.topic, "partition": self.partition}
+        self.local.context.on_event(
+            kind, {**place, "log_end_offset": self.log_end_offset, **detail}
+        )
 
     def failed(self, error: OSError) -> KafkaError:
         """The KafkaError for an error of the disk, also of a read in another thread."""
@@ -121,44 +120,31 @@ class UnifiedLog:
         """All records below it are durable."""
         return self.local.recovery_point
 
-    # -- first use ---------------------------------------------------------------------------------
-
     def first_use(self) -> PendingFilesRead:
-        """What `load` will read."""
+        """The files that `load` will read."""
         return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
     @raises_storage_error
-    def load(self, *, may_block: bool = True) -> None:
-        """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR);
-        NotInPageCache if not may_block and it would wait for the disk."""
-        self.check_end(may_block=may_block)
-        self._first_use.load_producers(self, may_block=may_block)
-        self._first_use.load_epochs(self, may_block=may_block)
+    def load(self) -> None:
+        """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        self.check_end()
+        self._first_use.load_producers(self)
+        self._first_use.load_epochs(self)
         self.is_loaded = True
 
     @raises_storage_error
-    def check_end(self, *, may_block: bool = True) -> None:
+    def check_end(self) -> None:
         """Checks at the first use that the log ends where the checkpoint says. Raises as `load`."""
-        self._first_use.check_end(self, may_block=may_block)
+        self._first_use.check_end(self)
 
     @property
     def producers(self) -> ProducerState:
-        """The state of idempotent producers."""
-        return self._first_use.load_producers(self, may_block=True)
+        return self._first_use.load_producers(self)
 
     @property
     @raises_storage_error
     def epochs(self) -> LeaderEpochFileCache:
-        return self._first_use.load_epochs(self, may_block=True)
-
-    @raises_storage_error
-    def check_epochs(self, *, may_block: bool) -> None:
-        """Reads the leader epochs. Raises as `load`."""
-        self._first_use.load_epochs(self, may_block=may_block)
-
-    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""
-        return self.epochs.end_offset_for(epoch, self.log_end_offset)
+        return self._first_use.load_epochs(self)
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is complete. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
@@ -237,22 +223,15 @@ class UnifiedLog:
             result for batch in batches for result in self._append([batch], leader_epoch, now_ms)
         ]
 
+    @raises_storage_error
     def append_replicated(
         self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
     ) -> list[AppendResult]:
         """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
         as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
         truncate first."""
-        try:
-            if not self.is_loaded:
-                self.load()
-            return self._append_replicated(batches, now_ms)
-        except OSError as error:
-            raise self.local.failed(error) from error
-
-    def _append_replicated(
-        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
-    ) -> list[AppendResult]:
+        if not self.is_loaded:
+            self.load()
         if batches[0][0].base_offset < self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -329,10 +308,7 @@ class UnifiedLog:
 
     def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
         """(producer id, first offset) of the aborted transactions in a range that `read` found, and
-        as in Kafka of those up to the next entry of the offset index.
-
-        Raises KafkaError(KAFKA_STORAGE_ERROR).
-        """
+        up to the next entry of the offset index. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         aborted = self.local.aborted_in(offset, found, self.log_start_offset, self.log_end_offset)
         return [(each.producer_id, each.first_offset) for each in aborted]
 

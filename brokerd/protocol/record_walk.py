@@ -136,63 +136,26 @@ def first_at_or_after(
 ) -> tuple[int, int] | None:
     """(offset, timestamp) of the first of the records in `data` (decompressed) with a timestamp
     >= `timestamp_ms` and an offset >= `min_offset`. Of the others no more is read than how long
-    they are, and when.
-
-    Raises KafkaError(INVALID_RECORD) if they are damaged before that.
-    """
-    if header.is_log_append_time and header.max_timestamp < timestamp_ms:
-        return None
-    try:
-        return _first_at_or_after(header, data, timestamp_ms, min_offset)
-    except IndexError:
-        raise _invalid("a record ends outside its batch") from None
-
-
-def _first_at_or_after(
-    header: BatchHeader, data: bytes | memoryview, timestamp_ms: int, min_offset: int
-) -> tuple[int, int] | None:
-    """As `_walk`: no call for a usual record that is passed over. The differences to the first
-    timestamp are compared as they are written (zig-zag, so a negative one is odd)."""
-    first_ms = header.base_timestamp
+    they are, and when. Raises KafkaError(INVALID_RECORD) if they are damaged before that."""
     stamped = header.is_log_append_time
-    passed = 2 * (timestamp_ms - first_ms)  # where neither sum nor differences go round
-    if stamped or not 0 <= first_ms <= timestamp_ms:
-        passed = 0
-    data_end = len(data)
+    if stamped and header.max_timestamp < timestamp_ms:
+        return None
     end = 0
     for index in range(header.count):
-        byte = data[end]
-        if byte < 0x80:
-            at = end + 1
-            end = at + (byte >> 1)
-        elif (second := data[end + 1]) < 0x80:
-            at = end + 2
-            end = at + ((byte & 0x7F | second << 7) >> 1)
-        else:
-            size, at = read_varint(data, end)
-            end = at + size
-        if end > data_end or end <= at or byte & 1:
+        size, at = read_varint(data, end)
+        end = at + size
+        if size <= 0 or end > len(data):
             raise _invalid(f"record {index} does not fit its batch")
-        byte = data[at + 1]  # behind the attributes
-        if byte < 0x80:
-            if byte < passed:
-                continue
-        elif (second := data[at + 2]) < 0x80:
-            if (byte & 0x7F | second << 7) < passed:
-                continue
-        elif (third := data[at + 3]) < 0x80 and (
-            byte & 0x7F | (second & 0x7F) << 7 | third << 14
-        ) < passed:
-            continue
-        delta, at = read_varint(data, at + 1)
-        time_ms = header.max_timestamp if stamped else wrapped_timestamp(first_ms + delta)
-        if time_ms < timestamp_ms:
-            continue
-        delta, _ = read_varint(data, at)
-        if header.base_offset + delta >= min_offset:
-            return header.base_offset + delta, time_ms
-    if end != data_end:
-        raise _invalid(f"{data_end - end} bytes follow the last record")
+        delta, at = read_varint(data, at + 1)  # behind the attributes
+        time_ms = header.max_timestamp
+        if not stamped:
+            time_ms = wrapped_timestamp(header.base_timestamp + delta)
+        if time_ms >= timestamp_ms:
+            offset = header.base_offset + read_varint(data, at)[0]
+            if offset >= min_offset:
+                return offset, time_ms
+    if end != len(data):
+        raise _invalid(f"{len(data) - end} bytes follow the last record")
     return None
 
 

@@ -263,14 +263,13 @@ class Partition:
     def follower(self, follower_id: int) -> Follower | None:
         return self._followers.get(follower_id)
 
-    def end_offset_for_epoch(self, epoch: int, *, may_block: bool = True) -> tuple[int, int]:
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The leader's answer to a follower's last epoch: (epoch, where it ended). Raises
-        KafkaError; NotInPageCache if not may_block and it would wait for the disk."""
-        self.log.check_end(may_block=may_block)
-        self.log.check_epochs(may_block=may_block)
+        KafkaError."""
+        self.log.check_end()
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset
-        found = self.log.end_offset_for_epoch(epoch)
+        found = self.log.epochs.end_offset_for(epoch, self.log.log_end_offset)
         if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
             return self.log.epochs.latest, self.log.log_end_offset
         return found
@@ -310,7 +309,7 @@ class Partition:
         cut = truncation(
             asked_epoch,
             leader_answer,
-            self.log.end_offset_for_epoch,
+            lambda epoch: self.log.epochs.end_offset_for(epoch, self.log.log_end_offset),
             self.log.log_end_offset,
             self.high_watermark,
         )

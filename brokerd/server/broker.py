@@ -97,7 +97,7 @@ class Broker:
         self.network = Network(config)
         self.settings = LiveSettings(config, self.network, self._reconfigure)
         self.pending_reads = PendingReads()
-        self.appends = AppendQueues(self.clock, self.network.buffers, self.pending_reads)
+        self.appends = AppendQueues(self.clock, self.network.buffers)
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
         self.admin_port = 0
@@ -167,7 +167,6 @@ class Broker:
             defaults=LogConfig.from_properties(config.raw),
             on_event=self.events.add,
             submit=self._disk.submit,
-            read=self.pending_reads.read,
             times=TaskIntervals(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
@@ -182,17 +181,11 @@ class Broker:
                 asyncio.get_running_loop(), self._publish, self._on_fatal,
             )  # fmt: skip
             await self.cluster.connect()
-            configs = await self._configs_of(await asyncio.to_thread(logs.to_recover))
         except BaseException:
             dirs.unlock()
             raise
-        await asyncio.to_thread(logs.load, self.clock.now_ms(), configs)
+        await asyncio.to_thread(logs.load, self.clock.now_ms())
         self.logs = logs
-
-    async def _configs_of(self, topics: set[str]) -> dict[str, LogConfig]:
-        if not topics:
-            return {}
-        return self.settings.log_configs(*await self.cluster.configs_before_start(sorted(topics)))
 
     async def _start_admin(self) -> None:
         config = self.settings.config

@@ -7,7 +7,6 @@ time needs nothing else; parts that keep a copy are notified (`on_change`).
 from __future__ import annotations
 
 import logging
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.zookeeper.registered_broker import Endpoint
@@ -81,19 +80,6 @@ class LiveSettings:
         own = configs.get(str(self.now.static.broker_id), {})
         defaults = configs.get(DEFAULT_NAME, {})
         return BrokerSettings(static=self.now.static, defaults=defaults, own=own)
-
-    def log_configs(
-        self, configs: Mapping[str, Mapping[str, str]], topics: Mapping[str, Mapping[str, str]]
-    ) -> dict[str, LogConfig]:
-        """The settings of topics' logs before anything was taken over, by the dynamic configs of
-        brokers and topics. Invalid values are skipped, and logged later."""
-        broker = self._with(configs).effective()[0].raw
-
-        @cache  # many topics have the same
-        def made(own: frozenset[tuple[str, str]]) -> LogConfig:
-            return LogConfig.from_sound_properties(broker, dict(own))
-
-        return {name: made(frozenset(own.items())) for name, own in topics.items()}
 
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
         """Opens the listeners that can be opened. A listener of the file that cannot be opened

@@ -154,6 +154,6 @@ def admin_pages(broker: Broker) -> dict[str, Page]:
     )  # fmt: skip
     prometheus = PrometheusPage(figures, broker.groups, replicas)
     return AdminPages(
-        prometheus, cluster, network, logs, cleaner, pending_reads, replicas, broker.events,
-        started_at_ms, is_ready,
+        prometheus, cluster, network, logs, cleaner, replicas, broker.events, started_at_ms,
+        is_ready,
     ).table()  # fmt: skip

@@ -1,6 +1,5 @@
 """Compaction in a real broker: clients read the last value of every key, also after a kill."""
 
-import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,11 +10,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
     NewTopic,
-    ResourceType,
 )
 
 from tests.support.brokerd import Brokerd, BrokerdCluster
@@ -140,39 +135,4 @@ def test_committed_offsets_are_compacted_and_known_after_a_kill(compacting: Brok
     (found,) = consumer.committed([TopicPartition("t", 0)], timeout=30)
     assert found.offset == 799
     consumer.close()
-    assert compaction(compacting)["uncleanable"] == []
-
-
-@pytest.mark.parametrize(
-    "point", ["swap.index", "swap.log", "old-deleted", "final.log", "before-cleaner-checkpoint"]
-)
-def test_a_broker_killed_in_the_middle_of_a_swap_has_every_key(
-    compacting: Brokerd, point: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compacting.stop()
-    monkeypatch.setenv("BROKERD_CRASH_AT", point)
-    compacting.start()
-    admin = AdminClient({"bootstrap.servers": compacting.address, "log_level": 0})
-    never = {**TOPIC_CONFIG, "min.cleanable.dirty.ratio": "1.0"}
-    admin.create_topics([NewTopic("compacted", 1, 1, config=never)])["compacted"].result(30)
-    expected = produce(compacting, "compacted", 0)
-    resource = ConfigResource(
-        ResourceType.TOPIC, "compacted",
-        incremental_configs=[
-            ConfigEntry(
-                "min.cleanable.dirty.ratio", "0.01",
-                incremental_operation=AlterConfigOpType.SET,
-            )
-        ],
-    )  # fmt: skip
-    admin.incremental_alter_configs([resource])[resource].result(30)
-    process = compacting.process
-    assert process is not None
-    assert process.wait(60) == -signal.SIGKILL
-    monkeypatch.delenv("BROKERD_CRASH_AT")
-    compacting.kill()
-    compacting.start()
-    assert {key: value for _, key, value in read_all(compacting, "compacted")} == expected
-    produce(compacting, "compacted", 0)  # closes segments, so that the old ones are durable
-    until(lambda: cleaned_to(compacting, "compacted") > RECORDS)
     assert compaction(compacting)["uncleanable"] == []

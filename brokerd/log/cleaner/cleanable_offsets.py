@@ -24,17 +24,14 @@ def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
     return log.local.segments.aborted_across(offset)
 
 
-def dirty_part(
-    log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int, *, may_block: bool = True
-) -> plan.Dirty:
-    """The dirty part below `stable_offset`. Raises OSError, KafkaError; NotInPageCache if not
-    may_block and it would wait for the disk."""
+def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int) -> plan.Dirty:
+    """The dirty part below `stable_offset`. Raises OSError, KafkaError."""
     with_times = plan.needs_timestamps(log.config)
     closed = [
         plan.ClosedSegment(
             each.base_offset, end_of(log, each), each.size_bytes,
             each.first_timestamp() if with_times else -1,
-            each.largest_timestamp(may_block=may_block)[0] if with_times else -1,
+            each.largest_timestamp()[0] if with_times else -1,
         )
         for each in closed_segments(log)
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.sparse_indexing import NewlyIndexed, account
@@ -54,7 +54,6 @@ class CleanedSegment(NewlyIndexed):
             [(header.last_offset, len(data), header.max_timestamp) for header, data in batches],
         )
 
-    @crash_points.around("cleaned-write")
     def _write_out(self, buffers: list[Buffer]) -> None:
         wanted = sum(map(len, buffers))
         written = os.writev(self._file.fileno(), buffers)

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.cleaner import plan
 from brokerd.log.cleaner.cleaned_segment import Buffer, CleanedSegment
 from brokerd.log.cleaner.cleaned_transactions import Transactions
@@ -184,7 +184,6 @@ class _Cleaning:
                     is_changed |= self._write(output, batches, kept, walked)
             aborted, transactions.kept = transactions.kept, []
             output.finish(aborted, modified_ns)
-            crash_points.reached("cleaned-written")
             self._check_wanted()
         except BaseException:
             output.discard()

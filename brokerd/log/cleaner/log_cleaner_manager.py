@@ -16,12 +16,11 @@ from itertools import islice
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, crash_points
+from brokerd.log import checkpoints
 from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
 from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.context import is_transient_error
-from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
@@ -68,7 +67,6 @@ class _Known:
     transient_failures: int = 0
     uncleanable_because: str = ""
     held_at: int = -1
-    reads: int = 0
 
 
 @dataclass(slots=True)
@@ -168,16 +166,7 @@ class LogCleanerManager:
         if known.is_busy or known.uncleanable_because or not self.is_unchanged(known):
             return
         try:
-            dirty = cleanable_offsets.dirty_part(
-                log,
-                known.checkpoint,
-                log.high_watermark,
-                now_ms,
-                may_block=known.reads >= READS_MAX,
-            )
-        except NotInPageCache as error:
-            self._read(known, error.pending_read)
-            return
+            dirty = cleanable_offsets.dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_transient=is_transient_error(error))
             return
@@ -217,7 +206,7 @@ class LogCleanerManager:
         if not self.is_unchanged(known):
             return False
         try:
-            log.load(may_block=known.reads >= READS_MAX)
+            log.load()
             if not self.is_unchanged(known):
                 return False
             stable_offset = log.last_stable_offset(log.high_watermark)
@@ -231,22 +220,12 @@ class LogCleanerManager:
                 return True
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
-        except NotInPageCache as error:
-            self._read(known, error.pending_read)
-            return False
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_transient=is_transient_error(error))
             return False
         known.is_busy = True
-        known.reads = 0
         self.workers.run(job, _Round(self, known, job))
         return True
-
-    def _read(self, known: _Known, pending: PendingRead) -> None:
-        """Has another thread read what the check of a log needs; a later check finds it in
-        memory."""
-        known.reads += 1
-        self.logs.read(pending, lambda: None)
 
     def _job(self, log: UnifiedLog, dirty: plan.Dirty, now_ms: int) -> Job:
         config = log.config
@@ -316,9 +295,7 @@ class LogCleanerManager:
             for key, known in (self._stored | self._known).items()
             if self.is_unchanged(known)
         }
-        crash_points.reached("before-cleaner-checkpoint")
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
-        crash_points.reached("after-cleaner-checkpoint")
 
     def failed(self, known: _Known, reason: str, *, is_transient: bool = False) -> None:
         """A log could not be cleaned. If it has changed this means nothing; else it is uncleanable,

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.context import raises_storage_error
 from brokerd.log.io.files import sync_path
 from brokerd.log.segments.segment import Segment
@@ -21,7 +21,6 @@ from brokerd.log.unified_log import UnifiedLog
 
 _INDEXES: Final = names.INDEX_SUFFIXES
 _FILES: Final = (*_INDEXES, names.LOG)
-_sync = crash_points.around("swap-sync")(sync_path)
 
 
 @raises_storage_error
@@ -53,10 +52,8 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:
         _rename(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
-        crash_points.reached(f"swap{suffix}")
     # Whoever comes here without data has lost the records of the old segments.
     os.rename(_cleaned(first, names.LOG, job), first.path(names.LOG) + names.SWAP)
-    crash_points.reached(f"swap{names.LOG}")
     return _put_in_place(old)
 
 
@@ -71,10 +68,8 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
             path = segment.path(suffix)
             if _rename(path, path + names.DELETED):
                 deleted.append(path + names.DELETED)
-        crash_points.reached("old-deleted")
     for suffix in reversed(_FILES):
         _rename(first.path(suffix) + names.SWAP, first.path(suffix))
-        crash_points.reached(f"final{suffix}")
     return deleted
 
 
@@ -96,7 +91,7 @@ class SwapSyncJob:
 
     def run(self) -> None:
         try:
-            _sync(self._directory)
+            sync_path(self._directory)
         except FileNotFoundError:  # the log was deleted meanwhile
             return
         except OSError as error:

@@ -26,7 +26,7 @@ from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, crash_points, names, topic_ids
+from brokerd.log import checkpoints, names, topic_ids
 from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.context import LogContext
 from brokerd.log.io.files import sync_path
@@ -39,9 +39,6 @@ logger = logging.getLogger(__name__)
 LOCK: Final = ".lock"
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
-
-
-_make = crash_points.around("directory-make")(os.mkdir)
 
 
 class LogDirError(Exception):
@@ -124,7 +121,7 @@ class LogDir:
     ) -> LoadedLog:
         """Creates an empty log. Raises OSError; FileExistsError if the directory exists."""
         path = self.partition_path(topic, partition)
-        _make(path)
+        os.mkdir(path)
         try:
             topic_ids.write(path, topic_id)
             return loader.load(
@@ -184,7 +181,6 @@ def _lock(path: str) -> int:
     return fd
 
 
-@crash_points.around("mark-remove")
 def _remove_mark(marker: Path) -> None:
     """Removes the mark of a clean stop, durably: after a power failure it must not be back."""
     try:

@@ -14,19 +14,15 @@ import errno
 import os
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log import crash_points
 from brokerd.log.io.files import read_whole
 
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
 IN_MEMORY: Final = 1 << 62
 """As the most entries that are pending: none reaches the file by itself."""
-
-truncate = crash_points.around("index-cut")(os.truncate)
 
 
 class CorruptIndexError(Exception):
@@ -101,12 +97,10 @@ class OffsetIndex:
         found = bisect_right(self._offsets, offset - self._base_offset)
         return self._positions[found - 1] if found else 0
 
-    def entry_above(self, offset: int) -> tuple[int, int] | None:
-        """(offset, position) of the first entry above an offset; None without one."""
+    def position_above(self, offset: int) -> int:
+        """Where the first batch indexed begins that ends after an offset; 0 without one."""
         found = bisect_right(self._offsets, offset - self._base_offset)
-        if found == len(self._offsets):
-            return None
-        return self._base_offset + self._offsets[found], self._positions[found]
+        return self._positions[found] if found < len(self._positions) else 0
 
     def boundary_at_most(self, position_bytes: int) -> int:
         """The greatest known start of a batch at or before a position; 0 when none is known."""
@@ -117,17 +111,6 @@ class OffsetIndex:
         """The last offset of the first known batch at or behind a position; None without one."""
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
-
-    def last_offset_before(self, position_bytes: int) -> int:
-        """The last offset of the last known batch before a position; the one before the base when
-        there is none."""
-        found = bisect_left(self._positions, position_bytes)
-        return self._base_offset + (self._offsets[found - 1] if found else -1)
-
-    def entries_behind(self, position_bytes: int) -> Iterator[tuple[int, int]]:
-        """(offset, position) of the entries that point behind a position."""
-        for number in range(bisect_right(self._positions, position_bytes), len(self._offsets)):
-            yield self._base_offset + self._offsets[number], self._positions[number]
 
     def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
         """(offset, position) of at most `limit` entries from number `start` on."""
@@ -143,7 +126,7 @@ class OffsetIndex:
         del self._offsets[kept:]
         del self._positions[kept:]
         self._written = min(self._written, kept)
-        truncate(self._path, self._written * ENTRY_BYTES)
+        os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
@@ -179,10 +162,9 @@ def overwrite(path: str, data: bytes) -> None:
     if held != data:
         write_at(path, data, 0)
     if held is not None and len(held) > len(data):
-        truncate(path, len(data))
+        os.truncate(path, len(data))
 
 
-@crash_points.around("index-write")
 def write_at(path: str, data: bytes, position_bytes: int) -> None:
     """Write all of `data` into a file, made if it is missing. Raises OSError."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -3,37 +3,22 @@ anew from their data or cleaned.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+
+if TYPE_CHECKING:
+    from brokerd.log.segments.segment import Segment
 
 Row = tuple[int, int, int]
 """Of a batch: last offset, size in bytes, max timestamp."""
 
 
-class SparselyIndexed(Protocol):
-    """Batches one behind the other. One gets an index entry when more than so many bytes lie
-    between it and the last one that has one (LogSegment.append); the first one gets none: a look-up
-    that finds no entry starts there.
-    """
-
-    bytes_since_index: int
-    first_timestamp_ms: int | None
-    index_interval_bytes: int
-    largest_timestamp_ms: int
-    largest_timestamp_offset: int
-    size_bytes: int
-
-    @property
-    def index(self) -> OffsetIndex: ...
-
-    @property
-    def time_index(self) -> TimeIndex: ...
-
-
-def account(data: SparselyIndexed, rows: Sequence[Row]) -> None:
-    """Take in the batches that follow those before."""
+def account(data: "Segment | NewlyIndexed", rows: Sequence[Row]) -> None:
+    """Take in the batches that follow those before. One gets an index entry when more than so many
+    bytes lie between it and the last one that has one (LogSegment.append); the first one gets none:
+    a look-up that finds no entry starts there."""
     position = data.size_bytes
     since = data.bytes_since_index
     if position == 0:

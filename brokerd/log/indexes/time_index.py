@@ -22,7 +22,6 @@ from brokerd.log.indexes.offset_index import (
     PENDING_MAX,
     CorruptIndexError,
     overwrite,
-    truncate,
     write_at,
 )
 
@@ -160,7 +159,7 @@ class TimeIndex:
                 )
         last = self.entries(len(self) - 1, 1) if len(self) else [(NO_TIMESTAMP, self._base_offset)]
         self._last_ms, self._last_offset = last[0][0], last[0][1] - self._base_offset
-        truncate(self._path, self._written * ENTRY_BYTES)
+        os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""

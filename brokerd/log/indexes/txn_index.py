@@ -11,7 +11,6 @@ import os
 import struct
 from typing import Final, NamedTuple
 
-from brokerd.log import crash_points
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.io.files import read_whole
 
@@ -51,7 +50,6 @@ def read(path: str) -> list[AbortedTxn]:
     return found
 
 
-@crash_points.around("txnindex-write")
 def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     """Have a file hold these entries, of which those before number `start` are in it already.
 

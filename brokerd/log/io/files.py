@@ -4,8 +4,6 @@ are read when logs are used for the first time; and directories made durable.
 
 import os
 
-from brokerd.log import crash_points
-
 PIECE_BYTES = 1 << 20
 
 
@@ -22,7 +20,6 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
-@crash_points.around("segment-file")
 def make_empty(path: str) -> None:
     """Have an empty file there, whatever was there before. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))

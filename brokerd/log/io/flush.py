@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.io.files import sync_path
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ SEGMENTS_MAX: Final = 64
 """So many are synced by one job, which pins their files; then others have their turn."""
 
 Done = Callable[[], None]
-_sync_data = crash_points.around("sync")(os.fdatasync)
 
 
 class Flushes:
@@ -116,7 +115,7 @@ class FlushJob:
     def run(self) -> None:
         try:
             for pinned in self._pinned:
-                _sync_data(pinned.fd)
+                os.fdatasync(pinned.fd)
             for path in self._paths:
                 with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
                     sync_path(path)

@@ -83,12 +83,6 @@ def is_plausible(header: BatchHeader, room_bytes: int) -> bool:
     return header.magic == MAGIC and HEADER_BYTES <= header.size_bytes <= room_bytes
 
 
-def is_intact(fd: int, position_bytes: int, header: BatchHeader) -> bool:
-    """Whether the CRC of a plausible batch is that of its bytes. Raises OSError."""
-    window = memoryview(bytearray(min(WINDOW_BYTES, header.size_bytes)))
-    return _crc_of_large(fd, position_bytes, header.size_bytes, window) == header.crc
-
-
 def _crc_of_large(fd: int, position: int, size: int, window: memoryview) -> int:
     """CRC of a batch larger than the window, which it overwrites piece by piece."""
     crc = 0

@@ -10,16 +10,13 @@ import os
 from typing import Final
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints, crash_points, names
+from brokerd.log import checkpoints, names
 from brokerd.log.context import LogContext
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
-from brokerd.log.segments.removal import remove
 from brokerd.log.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
-
-_rename = crash_points.around("swap-finish")(os.replace)
 
 DEFAULTS: Final = LogConfig()
 _UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
@@ -94,7 +91,7 @@ def _segments_of(
             indexes.append((base_offset, entry.path))
     for base_offset, path in indexes:
         if base_offset not in found:
-            remove(path)
+            os.unlink(path)
     segments.sort(key=lambda segment: segment.base_offset)
     return segments
 
@@ -109,16 +106,16 @@ def tidy(directory: str) -> None:
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
     if cleaned:
         for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
-            remove(f"{directory}/{name}")
+            os.unlink(f"{directory}/{name}")
             swaps.remove(name)
     for name in present:
         if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
-            remove(f"{directory}/{name}")
+            os.unlink(f"{directory}/{name}")
     for name in swaps:
         if name.endswith(names.LOG + names.SWAP):
             _remove_covered(directory, name)
     for name in swaps:
-        _rename(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
+        os.replace(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
 
 
 def _base_of(name: str) -> int:
@@ -144,4 +141,4 @@ def _remove_covered(directory: str, swap_name: str) -> None:
         if parsed is None or parsed[1] == names.SNAPSHOT:
             continue
         if parsed[1] in names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
-            remove(f"{directory}/{name}")
+            os.unlink(f"{directory}/{name}")

@@ -6,44 +6,27 @@ cuts there.
 """
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.io.scan import header_at, is_plausible, walk_headers
+from brokerd.log.io.scan import header_at, walk_headers
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+
+if TYPE_CHECKING:
+    from brokerd.log.segments.segment import Segment
 
 PositionedBatch = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
 
 
-class DataFile(Protocol):
-    """The file of a segment; `fd` raises OSError."""
-
-    @property
-    def path(self) -> str: ...
-
-    def fd(self) -> int: ...
-
-
-class Data(Protocol):
-    """What is asked of a segment."""
-
-    base_offset: int
-    size_bytes: int
-
-    @property
-    def file(self) -> DataFile: ...
-
-    @property
-    def highest_offset(self) -> int: ...
-
-
-def batches_from(segment: Data, position: int) -> Iterator[PositionedBatch]:
+def batches_from(segment: "Segment", position: int) -> Iterator[PositionedBatch]:
     """The batches from a position on at which one begins. Raises OSError."""
     return up_to_damage(segment, walk_headers(segment.file.fd(), position, segment.size_bytes))
 
 
-def up_to_damage(segment: Data, batches: Iterator[PositionedBatch]) -> Iterator[PositionedBatch]:
+def up_to_damage(
+    segment: "Segment", batches: Iterator[PositionedBatch]
+) -> Iterator[PositionedBatch]:
     """Batches up to the first one whose offsets cannot be: no CRC guards a base offset."""
     last_offset = segment.base_offset - 1
     for each in batches:
@@ -54,18 +37,7 @@ def up_to_damage(segment: Data, batches: Iterator[PositionedBatch]) -> Iterator[
         last_offset = header.last_offset
 
 
-def fits(segment: Data, last_offset: int, position: int) -> bool:
-    """Whether an index entry is one of a batch there. Kafka's may name a later batch's offset: it
-    makes one entry for all that was appended together. Raises OSError."""
-    header = header_at(segment.file.fd(), position)
-    return (
-        header is not None
-        and is_plausible(header, segment.size_bytes - position)
-        and segment.base_offset <= header.base_offset <= header.last_offset <= last_offset
-    )
-
-
-def refuse_blank(segment: Data, position: int) -> None:
+def refuse_blank(segment: "Segment", position: int) -> None:
     """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
     batch; and OSError."""
     header = header_at(segment.file.fd(), position)

@@ -67,6 +67,4 @@ def read_page(segment: "Segment", position: int) -> HeaderPage:
         at += length + LENGTH_OVERHEAD_BYTES
     if not lasts:
         return NO_PAGE
-    # no CRC guards a base offset: one that is too low would hide the batches before it
-    base = max(_unpack_prefix(chunk, 0)[0], segment.index.last_offset_before(position) + 1)
-    return HeaderPage(base, position + at, lasts, positions)
+    return HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)

@@ -2,11 +2,8 @@
 
 import os
 
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.segments.segment import Segment
-
-remove = crash_points.around("segment-remove")(os.unlink)
-_rename = crash_points.around("segment-rename")(os.rename)
 
 
 def mark_deleted(segment: Segment) -> list[str]:
@@ -16,7 +13,7 @@ def mark_deleted(segment: Segment) -> list[str]:
     for suffix in names.SEGMENT_SUFFIXES:
         path = segment.path(suffix)
         try:
-            _rename(path, path + names.DELETED)
+            os.rename(path, path + names.DELETED)
         except FileNotFoundError:
             continue
         renamed.append(path + names.DELETED)
@@ -29,5 +26,5 @@ def remove_segments(segments: list[Segment]) -> int:
     for segment in segments:
         segment.file.cut(0)
         for path in mark_deleted(segment):
-            remove(path)
+            os.unlink(path)
     return size_bytes

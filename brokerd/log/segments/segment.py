@@ -3,8 +3,7 @@ transactions.
 
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
 name; `size_bytes` is what was written and accounted for (a failed write is cut off again); the
-indexes are loaded, or rebuilt from the data if they do not hold together, at first use. A call with
-may_block=False raises NotInPageCache where it would have to read the data for that.
+indexes are loaded at first use, or made anew from the data if they are damaged.
 
 Looking up an offset: a memo of where recent appends began (readers at the tail), then the last page
 of headers walked (small sequential reads), then the offset index and a walk of one chunk.
@@ -20,18 +19,19 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.limits import INT32_MAX
-from brokerd.log import crash_points, names
+from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
+from brokerd.log.indexes.sparse_indexing import NewlyIndexed
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.files import make_empty
 from brokerd.log.io.open_files import LogFile, OpenFiles
-from brokerd.log.io.page_cache import NotInPageCache, require_cached, require_cached_index
+from brokerd.log.io.page_cache import require_cached, require_cached_index
 from brokerd.log.io.scan import walk_headers
-from brokerd.log.segments import batches, index_checks
+from brokerd.log.segments import batches
 from brokerd.log.segments.header_page import NO_PAGE, read_page
-from brokerd.log.segments.index_build import BackgroundIndexBuild, IndexBuild
+from brokerd.log.segments.index_build import build_indexes
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -39,12 +39,7 @@ logger = logging.getLogger(__name__)
 MEMO_MAX: Final = 64
 INTERVAL_BYTES: Final = 4096
 """index.interval.bytes, where nobody says otherwise."""
-TAIL_MAX_BYTES: Final = 16 << 20
-"""More than this, if entries are not further apart, does not lie behind the last entry of an index
-that is whole, but for batches as large."""
-
 _LENGTH: Final = struct.Struct(">8xi")
-_cut = crash_points.around("cut")(os.ftruncate)
 
 
 class Segment:
@@ -98,7 +93,6 @@ class Segment:
 
     # -- writing ---------------------------------------------------------------------------------
 
-    @crash_points.around("append")
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
         """Put buffers of `size_bytes` in all at the end, or nothing at all.
 
@@ -144,8 +138,7 @@ class Segment:
             return page.positions[bisect_left(lasts, offset)]
         if self._index is None and not may_block:
             require_cached_index(self)
-            self._load_index(may_block=False)
-        position = index_checks.start_for(self, offset, may_block=may_block)
+        position = self._start_for(offset, may_block=may_block)
         while position < self.size_bytes:
             if not may_block:
                 require_cached(self, position)
@@ -159,6 +152,18 @@ class Segment:
                 return page.positions[bisect_left(page.lasts, offset)]
             position = page.end
         return self.size_bytes
+
+    def _start_for(self, offset: int, *, may_block: bool) -> int:
+        """Where to begin to look for an offset. Who reads on asks for the first offset of a batch
+        that has an entry itself: below it, the batch is not needed and may be on the disk only."""
+        above = self.index.position_above(offset)
+        if above:
+            if not may_block:
+                require_cached(self, above)
+            begins_with = int.from_bytes(os.pread(self.file.fd(), 8, above), signed=True)
+            if self.base_offset <= begins_with <= offset:
+                return above
+        return self.index.floor(offset)
 
     def last_offset_behind(self, position: int) -> int | None:
         """The last offset of some batch at or behind a position; None when none is known."""
@@ -183,11 +188,10 @@ class Segment:
 
         Raises OSError.
         """
-        self.locate(offset)  # an index that is wrong is made anew
         position, offset = self._end_below(offset)
         if position < self.size_bytes:
             self.file.cut(position)
-            _cut(self.file.fd(), position)
+            os.ftruncate(self.file.fd(), position)
             self.index.truncate_to(offset)
             self.time_index.truncate_to(offset)
             kept = [each for each in self.aborted if each.last_offset < offset]
@@ -215,65 +219,42 @@ class Segment:
 
     @property
     def index(self) -> OffsetIndex:
-        return self.offsets() if self._index is None else self._index
-
-    def offsets(self, *, may_block: bool = True) -> OffsetIndex:
-        """The offset index. Raises OSError; NotInPageCache if not may_block."""
-        return self._load_index(may_block=may_block) if self._index is None else self._index
-
-    def _load_index(self, *, may_block: bool) -> OffsetIndex:
-        try:
-            self._index = index_checks.load_offsets(self)
-        except CorruptIndexError as error:
-            self.rebuild_indexes(str(error), may_block=may_block)
-        self.hold_index()
+        """Raises OSError."""
+        if self._index is None:
+            try:
+                self._index = OffsetIndex.load(
+                    self.path(names.INDEX), self.base_offset, self.size_bytes
+                )
+            except CorruptIndexError as error:
+                self.rebuild_indexes(str(error))
+            self.hold_index()
         assert self._index is not None
         return self._index
 
     @property
     def time_index(self) -> TimeIndex:
-        return self.times() if self._time_index is None else self._time_index
-
-    def times(self, *, may_block: bool = True) -> TimeIndex:
-        """The time index. Raises OSError; NotInPageCache if not may_block."""
+        """Raises OSError."""
         if self._time_index is None:
             try:
-                loaded = index_checks.load_times(self, may_block=may_block)
-                if self._time_index is None:  # the check may have made one
-                    self._time_index = loaded
+                loaded = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
+                if not (len(loaded) or self._timestamps_known) and self.first_timestamp() >= 0:
+                    raise CorruptIndexError(f"{self.file.path}: its time index is empty")
+                self._time_index = loaded
             except CorruptIndexError as error:
-                self.rebuild_indexes(str(error), may_block=may_block)
+                self.rebuild_indexes(str(error))
         assert self._time_index is not None
         return self._time_index
-
-    def _times_at_hand(self, *, may_block: bool = True) -> TimeIndex:
-        """The time index; one that is not loaded is not compared with the data for this."""
-        if self._time_index is None:
-            try:
-                return TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
-            except CorruptIndexError as error:
-                self.rebuild_indexes(str(error), may_block=may_block)
-        return self.time_index
 
     def hold_index(self) -> None:
         """Have the memory of the offset index counted, as it is now."""
         if self._index is not None:
             self.file.hold(self._index.memory_bytes)
 
-    def rebuild_indexes(self, reason: str, *, may_block: bool = True) -> None:
-        """Make both indexes, and their files, anew from the data, since they do not hold together.
-        Raises OSError: then all is as it was, unless only the files could not be written;
-        NotInPageCache if not may_block.
-
-        Or the data do not: then the entries of the offset index behind the damage stay.
-        """
-        if not may_block:
-            raise NotInPageCache(BackgroundIndexBuild(self, self._index, reason))
+    def rebuild_indexes(self, reason: str) -> None:
+        """Make both indexes, and their files, anew from the data. Raises OSError: then all is as it
+        was, unless only the files could not be written."""
         logger.warning("%s; the indexes are made anew from the data", reason)
-        built = IndexBuild(self.directory, self.base_offset, self.index_interval_bytes)
-        built.take(self.batches_from(0))
-        built.keep(self, self._index)
-        self.take_over(built)
+        self.take_over(build_indexes(self, self.batches_from(0)))
 
     @property
     def aborted(self) -> list[AbortedTxn]:
@@ -282,8 +263,7 @@ class Segment:
         Raises CorruptIndexError, OSError.
         """
         if self._aborted is None:
-            found = txn_index.read(self.path(names.TXN_INDEX))
-            self._aborted = index_checks.checked_aborted(self, found)
+            self._aborted = txn_index.read(self.path(names.TXN_INDEX))
         return self._aborted
 
     def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
@@ -291,10 +271,9 @@ class Segment:
         txn_index.write(self.path(names.TXN_INDEX), entries, start)
         self._aborted = entries
 
-    def take_over(self, built: IndexBuild) -> None:
+    def take_over(self, built: NewlyIndexed) -> None:
         """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
         Raises OSError, with the indexes in memory."""
-        built.finish()
         self._index, self._time_index = built.index, built.time_index
         self.forget_page()
         self._memo.clear()
@@ -307,39 +286,39 @@ class Segment:
         built.index.replace_file()
         built.time_index.replace_file()
 
-    def read_tail(self, *, may_block: bool = True) -> int:
+    def read_tail(self) -> int:
         """Learn what an append must know from the batches behind the last index entry; returns the
-        offset after the last batch, -1 where the data does not end with a batch. Raises OSError;
-        NotInPageCache if not may_block."""
-        index = self.offsets(may_block=may_block)
-        times = self.times(may_block=may_block)
-        start = index.last_position
-        if not may_block and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:
-            self.rebuild_indexes(f"{self.file.path}: its index ends too early", may_block=False)
-        self.largest_timestamp_ms, self.largest_timestamp_offset = times.last
+        offset after the last batch, -1 where the data does not end with a batch. Raises OSError."""
+        start = end = self.index.last_position
+        self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
         next_offset = self.base_offset
-        end = start
-        self.bytes_since_index = 0
         for position, header in self.batches_from(start):
             next_offset = header.last_offset + 1
             end = position + header.size_bytes
-            self.bytes_since_index += header.size_bytes
             if header.max_timestamp > self.largest_timestamp_ms:
                 self.largest_timestamp_ms = header.max_timestamp
                 self.largest_timestamp_offset = header.last_offset
+        self.bytes_since_index = end - start
         self._timestamps_known = True
         return next_offset if end == self.size_bytes else -1
 
-    def largest_timestamp(self, *, may_block: bool = True) -> tuple[int, int]:
-        """(timestamp, offset) of the largest timestamp; from the file's tail if not loaded. Raises
-        OSError; NotInPageCache if not may_block."""
+    def largest_timestamp(self) -> tuple[int, int]:
+        """(timestamp, offset) of the largest timestamp; from the time index if not loaded. Raises
+        OSError."""
         if not self._timestamps_known:
-            last = self._times_at_hand(may_block=may_block).last
-            if last[0] == NO_TIMESTAMP:  # true of few files: see what the data say
-                last = self.times(may_block=may_block).last
-            self.largest_timestamp_ms, self.largest_timestamp_offset = last
+            loaded = self._time_index
+            self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
+            self._time_index = loaded  # retention asks every log, and nobody else this one
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
+
+    def time_floor(self, timestamp_ms: int) -> int:
+        """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
+        try:
+            return self.time_index.floor(timestamp_ms)[1]
+        except (CorruptIndexError, FileNotFoundError) as error:  # its file was cut or has gone
+            self.rebuild_indexes(str(error))
+            return self.time_index.floor(timestamp_ms)[1]
 
     def first_timestamp(self) -> int:
         """Max timestamp of the first batch; -1 while the segment is empty."""
@@ -364,9 +343,7 @@ class Segment:
         """
         if not self.size_bytes or not self._timestamps_known:
             return
-        times = self._times_at_hand()
-        times.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
-        times.flush()
+        self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self.flush_indexes()
 
     def flush_indexes(self) -> None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
-from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin_http.broker_metrics import disk_spaces, resident_bytes
 from brokerd.server.admin_http.exposition import CONTENT_TYPE
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.admin_http.prometheus import PrometheusPage
-    from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.network.network import Network
 
 Result = TypeVar("Result")
@@ -69,7 +67,6 @@ class AdminPages:
     network: Network
     logs: LogManager
     cleaner: LogCleanerManager
-    pending_reads: PendingReads
     replicas: ReplicaManager
     event_ring: EventRing
     started_at_ms: int
@@ -144,7 +141,7 @@ class AdminPages:
     async def segments(self, query: Query) -> Answer:
         partition = self._partition(query)
         log = partition.log
-        seen = await self._read(partial(inspection.segment_summaries, log))
+        seen = inspection.segment_summaries(log)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {
@@ -171,15 +168,6 @@ class AdminPages:
             }
         )
 
-    async def _read(self, look: Callable[..., Result]) -> Result:
-        """Calls `look(may_block=…)`; if that would take long, threads read first."""
-        for _ in range(READS_MAX):
-            try:
-                return look(may_block=False)
-            except NotInPageCache as error:
-                await self.pending_reads.load([error.pending_read], lambda: True)
-        return look(may_block=True)
-
     async def index(self, query: Query) -> Answer:
         kind = query.text("kind")
         if kind not in ("offset", "time"):
@@ -191,9 +179,7 @@ class AdminPages:
             raise _no_segment(base_offset)
         which: inspection.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
-        total, entries = await self._read(
-            partial(inspection.index_entries, log, base_offset, which, start, limit)
-        )
+        total, entries = inspection.index_entries(log, base_offset, which, start, limit)
         names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
         return json_answer(
             {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}

@@ -95,7 +95,7 @@ class ListOffsetsHandlers:
             "leader_epoch": leader_epoch,
         }
 
-    def _segment_offsets(self, topic: str, asked: RequestedPartition, *, may_block: bool) -> Fields:
+    def _segment_offsets(self, topic: str, asked: RequestedPartition, **_: bool) -> Fields:
         """The base offsets of segments last written before a time, newest first (Kafka's
         UnifiedLog.legacyFetchOffsetsBefore)."""
         try:
@@ -103,7 +103,7 @@ class ListOffsetsHandlers:
                 raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
             partition = self.led.leader_of(topic, asked.partition_index, -1)
             now_ms = self.clock.now_ms()
-            points = inspection.segment_times(partition.log, now_ms, may_block=may_block)
+            points = inspection.segment_times(partition.log, now_ms)
         except KafkaError as error:
             return {"partition_index": asked.partition_index, "error_code": int(error.code)}
         if asked.timestamp == EARLIEST:
@@ -131,12 +131,10 @@ class ListOffsetsHandlers:
             name_field="topic",
         )
 
-    def _epoch_end(self, topic: str, asked: Any, *, may_block: bool) -> Fields:
+    def _epoch_end(self, topic: str, asked: Any, **_: bool) -> Fields:
         try:
             partition = self.led.leader_of(topic, asked.partition, asked.current_leader_epoch)
-            epoch, end_offset = partition.end_offset_for_epoch(
-                asked.leader_epoch, may_block=may_block
-            )
+            epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
         except KafkaError as error:
             return {"partition": asked.partition, "error_code": int(error.code)}
         return {
@@ -165,14 +163,13 @@ def _offset_at(
     """(offset, timestamp, leader epoch); all -1 if there is no such record."""
     log = partition.log
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
-        log.check_epochs(may_block=may_block)
         return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
     if committed:
-        log.load(may_block=may_block)
+        log.load()
     else:
-        log.check_end(may_block=may_block)
+        log.check_end()
     end = partition.last_stable_offset if committed else partition.high_watermark
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch

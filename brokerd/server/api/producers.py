@@ -62,11 +62,11 @@ class ProducerHandlers:
             self._partition,
         )
 
-    def _partition(self, topic: str, index: int, *, may_block: bool) -> Fields:
+    def _partition(self, topic: str, index: int, **_: bool) -> Fields:
         try:
             check_topic_name(topic)
             log = self.led.leader_of(topic, index).log
-            log.load(may_block=may_block)
+            log.load()
             entries = log.active_producers()
         except KafkaError as error:
             return {"partition_index": index, **error_part(error)}

@@ -6,12 +6,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
-from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.scheduling import yield_to_event_loop
 from brokerd.turns import expect_busy_threads, in_turns
 
@@ -23,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 THREADS = 4
 LOGS_AT_ONCE_MAX = 64
-"""The number of logs whose files one request keeps open for threads."""
+"""The number of partitions whose files one request keeps open for threads."""
 
 Item = TypeVar("Item")
 
@@ -38,13 +36,6 @@ class PendingReads:
         self._shared: dict[object, asyncio.Future[None]] = {}
         self._clients: dict[object, asyncio.Future[None]] = {}
         self.requests = 0
-
-    def read(self, pending: PendingRead, done: Callable[[], object]) -> None:
-        """Do a read that no request waits for; then call `done`."""
-        task = asyncio.ensure_future(self.load([pending], lambda: True))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: done())
 
     def begin(self, serving: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine that serves a request, until the broker stops."""
@@ -105,20 +96,10 @@ class PendingReads:
         reading.add_done_callback(lambda _: self._shared.pop(subject))
         return reading
 
-    async def load_logs(self, logs: Sequence[UnifiedLog]) -> None:
-        """Does the first use of logs; if that takes long, in threads, for several logs at once.
-        After an error the next use of the log gets it."""
-        late: list[UnifiedLog] = []
-        await in_turns(logs, partial(_begin_load, late))
-        for chunk in chunks(late):
-            await asyncio.gather(*map(self._load, chunk))
-
-    async def _load(self, log: UnifiedLog) -> None:
-        for _ in range(READS_MAX):
-            pending = _lacking(log)
-            if pending is None:
-                return
-            await self.load([pending], lambda: True)
+    @staticmethod
+    async def load_logs(logs: Sequence[UnifiedLog]) -> None:
+        """Does the first use of logs. After an error the next use of the log gets it."""
+        await in_turns(logs, load_log)
 
     async def stop(self) -> None:
         """Cancels what is being served, and waits for the threads."""
@@ -145,31 +126,15 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield chunk
 
 
-def takes_long(log: UnifiedLog) -> bool:
-    """Whether the first use of a log needs `load_logs`; else the first use is done now."""
-    pending = _lacking(log)
-    if pending is not None:
-        pending.release()
-    return pending is not None
-
-
-def _begin_load(late: list[UnifiedLog], log: UnifiedLog) -> None:
-    if takes_long(log):
-        late.append(log)
-
-
-def _lacking(log: UnifiedLog) -> PendingRead | None:
-    """The read that is needed before a log can be used, if that takes long; else it is done now."""
+def load_log(log: UnifiedLog) -> None:
+    """Does the first use of a log. After an error the next use of the log gets it."""
     if not log.is_loaded and not log.local.is_abandoned:
         try:
-            log.load(may_block=False)
-        except NotInPageCache as error:
-            return error.pending_read
+            log.load()
         except KafkaError as error:
             logger.info("the first use of a log failed: %s", error.message)
         except Exception:  # such as no memory: the next use gets it, other logs are loaded
             logger.exception("%s could not be used", log.directory)
-    return None
 
 
 def release(pending: Sequence[PendingRead]) -> None:

@@ -31,14 +31,13 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Batch, Work, perform
-from brokerd.server.background.pending_reads import takes_long
+from brokerd.server.background.pending_reads import load_log
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
-    from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.receive_buffers import ReceiveBuffers
 
@@ -119,15 +118,13 @@ class _Queue:
 class AppendQueues:
     """The queues of all partitions of a broker. `by_partition` has those with entries."""
 
-    def __init__(self, clock: Clock, memory: ReceiveBuffers, pending_reads: PendingReads) -> None:
+    def __init__(self, clock: Clock, memory: ReceiveBuffers) -> None:
         self._clock = clock
         self._memory = memory
-        self._pending_reads = pending_reads
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
         self._to_load: deque[_Queue] = deque()
         self._taking_up: asyncio.Task[None] | None = None
-        self._loading: set[asyncio.Task[None]] = set()
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -175,20 +172,8 @@ class AppendQueues:
             yield self._to_load.popleft()
 
     def _take_up(self, queue: _Queue) -> None:
-        if takes_long(queue.partition.log):
-            loading = self._loop.create_task(self._load(queue))
-            self._loading.add(loading)
-            loading.add_done_callback(self._loading.discard)
-        else:
-            self._go_on(queue)
-
-    async def _load(self, queue: _Queue) -> None:
-        try:
-            await self._pending_reads.load_logs([queue.partition.log])
-        except Exception:  # whoever waits must hear what the append says
-            logger.exception("%s could not be read", queue.partition.log.directory)
-        if not self._closed:
-            self._go_on(queue)
+        load_log(queue.partition.log)
+        self._go_on(queue)
 
     def _go_on(self, queue: _Queue) -> None:
         queue.needs_load = False

@@ -21,7 +21,6 @@ from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
-from brokerd.server.background.pending_reads import takes_long
 from brokerd.server.produce.batch_admission import (
     VALIDATE_ALL,
     admit,
@@ -268,14 +267,11 @@ class ProduceBatcher:
             outcomes = self._put_off_first_uses(waiting, pending, work)
             now = {each: pending[each] for each in pending if each not in outcomes}
         for partition, batches in now.items():
-            needs_load = not partition.log.is_loaded and self._takes_long(partition, waiting)
-            if needs_load or work or queues.by_partition:
+            if work or queues.by_partition:
                 todo = work.get(partition)
-                if needs_load or todo or partition in queues.by_partition:
+                if todo or partition in queues.by_partition:
                     sender = waiting[0][0]  # of all: see _append_others_first and can_share_append
-                    outcomes[partition] = queues.add(
-                        sender, partition, batches, todo or {}, needs_load=needs_load
-                    )
+                    outcomes[partition] = queues.add(sender, partition, batches, todo or {})
                     continue
             try:
                 outcomes[partition] = partition.append(batches, now_ms)
@@ -287,16 +283,6 @@ class ProduceBatcher:
         for each in waiting:
             if not each[0].closed:
                 self._answer(each, pending, outcomes)
-
-    def _takes_long(self, partition: Partition, waiting: list[Any]) -> bool:
-        """Whether what one client sent must wait until threads have read what the first use of a
-        log needs, as where it is damaged."""
-        sender = waiting[0][0]
-        return (
-            partition not in self._queues.by_partition
-            and all(each[0] is sender for each in waiting)
-            and takes_long(partition.log)
-        )
 
     def _put_off_first_uses(
         self,

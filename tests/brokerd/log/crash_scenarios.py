@@ -2,10 +2,10 @@
 
     python -m tests.brokerd.log.crash_scenarios SCENARIO DIRECTORY
 
-First a fork does the whole scenario and notes the crash points that it reaches. Then for the first
-and the last time that each is reached, a fork does it again in a directory of its own and dies
-there. What is printed is JSON: under `died` the point of each directory, under `wrapped` the points
-that the code has. In each directory, `told` has what was told to the client before the end.
+A point is a line of the log's code that is about to change a kind of file. First a fork does the
+whole scenario and notes the points that it reaches. Then for the first and the last time that each
+is reached, a fork does it again in a directory of its own and dies there. What is printed is JSON:
+the point of each directory. In each directory, `told` has what was told to the client before.
 """
 
 import json
@@ -14,12 +14,12 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-
-os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points can be observed
+from typing import Any
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints, crash_points, names
+from brokerd.log import checkpoints, names
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.unified_log import UnifiedLog
@@ -35,6 +35,14 @@ from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 PRODUCER = 7
+
+SYNCS = ("fdatasync", "fsync")
+CHANGES = (
+    *SYNCS, "ftruncate", "mkdir", "open", "pwrite", "pwritev", "rename", "replace", "truncate",
+    "unlink", "utime", "writev",
+)  # fmt: skip
+"""What the log calls of `os` to change files."""
+observers: list[Callable[[str], None]] = []
 
 Tell = Callable[..., None]
 Scenario = Callable[[Path, Tell], None]
@@ -174,6 +182,18 @@ def forked(work: Callable[[], None]) -> int:
     return os.waitpid(pid, 0)[1]
 
 
+def watched(name: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    caller = sys._getframe(1)
+    module = caller.f_globals["__name__"]
+    if module.startswith("brokerd.log"):
+        kind = "" if isinstance(args[0], int) else os.path.basename(args[0]).lstrip("0123456789")
+        for observer in observers:
+            observer(f"{name} {kind} in {module}:{caller.f_lineno}")
+    if name not in SYNCS:  # a killed process loses nothing that was not synced
+        return call(*args, **kwargs)
+    return None
+
+
 def run(scenario: Scenario, directory: Path, observer: Callable[[str], None]) -> int:
     """Do a scenario in a fork whose points are observed."""
     fd = os.open(directory / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -182,7 +202,7 @@ def run(scenario: Scenario, directory: Path, observer: Callable[[str], None]) ->
         os.write(fd, json.dumps(words).encode() + b"\n")
 
     def work() -> None:
-        crash_points.observe(observer)
+        observers.append(observer)
         scenario(directory, tell)
 
     status = forked(work)
@@ -244,11 +264,7 @@ def main(name: str, base: Path) -> dict[str, str]:
     return died
 
 
-def no_sync(fd: int) -> None:
-    """A killed process loses nothing that was not synced, so there is no need to wait."""
-
-
 if __name__ == "__main__":
-    os.fsync = no_sync
-    died = main(sys.argv[1], Path(sys.argv[2]))
-    print(json.dumps({"died": died, "wrapped": sorted(crash_points.wrapped)}))
+    for function in CHANGES:
+        setattr(os, function, partial(watched, function, getattr(os, function)))
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]))))

@@ -12,9 +12,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
-from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
-from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records, segments_of
@@ -48,24 +46,6 @@ def test_logs_are_recovered_after_a_crash(tmp_path: Path) -> None:
     manager.shutdown()
 
 
-def test_what_is_recovered_obeys_the_settings_of_its_topic(tmp_path: Path) -> None:
-    manager = start(tmp_path)
-    fill(manager, "fine")
-    fill(manager, "plain")
-    crash(manager)
-    manager = LogManager(LogDirs([str(tmp_path)], 1), defaults=LogConfig(index_interval_bytes=700))
-    assert manager.to_recover() == {"fine", "plain"}
-    manager.load(NOW_MS, {"fine": LogConfig(index_interval_bytes=0)})
-    sizes = {
-        topic: [
-            path.stat().st_size // 8 for path in sorted((tmp_path / f"{topic}-0").glob("*.index"))
-        ]
-        for topic in ("fine", "plain")
-    }
-    assert sizes == {"fine": [4] * 4, "plain": [2] * 4}
-    crash(manager)
-
-
 def test_of_what_was_left_cleanly_only_logs_that_no_checkpoint_knows_are_recovered(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -75,15 +55,10 @@ def test_of_what_was_left_cleanly_only_logs_that_no_checkpoint_knows_are_recover
         fill(manager, f"unknown-{name}")
         manager.shutdown()
     Path(tmp_path, "a", checkpoints.RECOVERY_POINT).write_text("0\n1\nknown-a 0 20\n")
-    manager = LogManager(LogDirs([str(tmp_path / "a"), str(tmp_path / "b")], 1))
-    assert manager.to_recover() == {"unknown-a"}
-    manager.dirs.unlock()
-    assert len(list(tmp_path.glob("*/.kafka_cleanshutdown"))) == 2, "nothing was loaded yet"
-
     Path(tmp_path, "b", checkpoints.RECOVERY_POINT).write_text("garbage")
-    manager = LogManager(LogDirs([str(tmp_path / "b")], 1))
-    assert manager.to_recover() == {"known-b", "unknown-b"}
-    manager.load(NOW_MS)
+    events = Events()
+    manager = start(tmp_path / "a", tmp_path / "b", on_event=events)
+    assert events.kinds() == ["recovery"] * 3
     assert len([line for line in caplog.messages if checkpoints.RECOVERY_POINT in line]) == 1
     assert {log.log_end_offset for log in manager.all()} == {20}
     manager.shutdown()
@@ -204,7 +179,7 @@ def test_a_damaged_checkpoint_is_named_and_everything_is_there(
     log = manager.get("t", 0)
     assert log is not None
     assert [record.offset for record in records(log)] == list(range(20))
-    assert log.end_offset_for_epoch(0) == (0, 20)
+    assert log.epochs.end_offset_for(0, log.log_end_offset) == (0, 20)
     is_as_kafka_leaves_it = not junk and name != "t-0/leader-epoch-checkpoint"
     assert (str(tmp_path / name) in caplog.text) != is_as_kafka_leaves_it
     manager.shutdown()

@@ -1,6 +1,7 @@
 """What is done by the clock takes a few milliseconds at a time, however many logs there are."""
 
 import errno
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,10 +12,7 @@ from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, scheduled_tasks
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import RemoveJob, run_now
-from brokerd.log.dirs.all_log_dirs import LogDirs
-from brokerd.log.io import flush
 from brokerd.log.io.flush import FlushJob
-from brokerd.log.io.page_cache import READS_MAX, PendingRead
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
@@ -68,72 +66,6 @@ def test_a_slice_of_retention_is_smaller_where_segments_go(
     reconfigure(manager, LogConfig(retention_ms=1))
     assert manager.tasks.tick_retention(NOW_MS + INITIAL_DELAY_MS)
     assert sum(log.log_start_offset for log in manager.all()) == 2
-
-
-@pytest.mark.parametrize("reads", [True, False])
-def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
-    tmp_path: Path, disk: Disk, reads: bool
-) -> None:
-    config = LogConfig(retention_ms=1)
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    log = manager.create("t", 0, TOPIC_ID, config, NOW_MS)
-    for _ in range(2):
-        log.append([batch()], 0, NOW_MS)
-        log.roll(NOW_MS)
-    manager.shutdown()
-    (tmp_path / "t-0" / f"{0:020d}.timeindex").write_bytes(b"half")
-    lacking: list[tuple[PendingRead, Callable[[], object]]] = []
-    manager = LogManager(
-        LogDirs([str(tmp_path)], 1), defaults=config, submit=disk.append,
-        read=lambda *read: lacking.append(read),
-    )  # fmt: skip
-    manager.load(NOW_MS)
-    (log,) = manager.all()
-    log.high_watermark = 2
-    now_ms = NOW_MS + INITIAL_DELAY_MS
-    rounds = 0
-    while not manager.tasks.tick_retention(now_ms) and lacking and rounds < 50:
-        assert (log.log_start_offset, len(log.local.segments)) == (0, 3)
-        ((pending, done),) = lacking
-        lacking.clear()
-        if reads:
-            pending.load()
-        pending.release()
-        done()
-        rounds += 1
-    assert rounds == (1 if reads else READS_MAX)
-    assert (log.log_start_offset, len(log.local.segments)) == (2, 1)
-    manager.dirs.unlock()
-
-
-def test_of_damaged_logs_each_is_looked_at_again_when_it_is_read(tmp_path: Path) -> None:
-    config = LogConfig(retention_ms=1)
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    for topic in "abc":
-        log = manager.create(topic, 0, TOPIC_ID, config, NOW_MS)
-        log.append([batch()], 0, NOW_MS)
-        log.roll(NOW_MS)
-    manager.shutdown()
-    for topic in "abc":
-        (tmp_path / f"{topic}-0" / f"{0:020d}.timeindex").write_bytes(b"half")
-    lacking: list[tuple[PendingRead, Callable[[], object]]] = []
-    manager = LogManager(
-        LogDirs([str(tmp_path)], 1), defaults=config, read=lambda *read: lacking.append(read)
-    )
-    manager.load(NOW_MS)
-    for log in manager.all():
-        log.high_watermark = 1
-    now_ms = NOW_MS + INITIAL_DELAY_MS
-    assert not manager.tasks.tick_retention(now_ms)
-    manager.delete("c", 0, now_ms)
-    for pending, done in lacking:
-        pending.load()
-        pending.release()
-        done()
-        assert not manager.tasks.tick_retention(now_ms)
-    assert [len(log.local.segments) for log in manager.all()] == [1, 1]
-    assert not manager.tasks._unread
-    manager.dirs.unlock()
 
 
 def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(
@@ -240,7 +172,7 @@ def test_what_there_was_no_memory_for_is_not_taken_as_done(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(checkpoint_job, "write_entries", no_memory)
-    monkeypatch.setattr(flush, "_sync_data", no_memory)
+    monkeypatch.setattr(os, "fdatasync", no_memory)
     told: list[OSError | None] = []
     log = manager.all()[3]
     log.local.begin_flush(1)

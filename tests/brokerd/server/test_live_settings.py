@@ -7,7 +7,6 @@ import pytest
 
 from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.config.broker import BrokerConfig, parse
-from brokerd.config.dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.network.listeners import BindError
@@ -159,19 +158,3 @@ def test_a_worker_is_given_two_gibibytes_for_its_keys_at_most_and_the_log_says_s
     assert caplog.messages == []
     assert cleaner_limits(parse(f"{FILE}{setting}{2**63 - 1}\n")).map_bytes == 2**31 - 1
     assert "log.cleaner.dedupe.buffer.size: " in caplog.text
-
-
-def test_logs_to_be_recovered_obey_topic_broker_and_all_brokers_and_no_value_that_makes_no_sense(
-    live: LiveSettings,
-) -> None:
-    name = "index.interval.bytes"
-    of_brokers = {
-        "1": {"log.segment.bytes": "2000"},
-        "<default>": {f"log.{name}": "300", "log.retention.ms": "soon"},
-    }
-    of_topics = {"fine": {name: "100"}, "plain": {}, "odd": {name: "few", "segment.bytes": "5000"}}
-    found = live.log_configs(of_brokers, of_topics)
-    assert {
-        topic: (each.index_interval_bytes, each.segment_bytes) for topic, each in found.items()
-    } == {"fine": (100, 2000), "plain": (300, 2000), "odd": (300, 5000)}
-    assert live.now == BrokerSettings(static=live.config), "nothing is taken over yet"

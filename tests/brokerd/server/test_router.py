@@ -18,7 +18,6 @@ from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import router as router_module
-from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.network import network as network_module
 from brokerd.server.network.network import Network
 from brokerd.server.produce import responses
@@ -85,7 +84,7 @@ class Bench:
         self.get: Callable[[str, int], Partition | None] = self._has_none
         produces = ProduceBatcher(
             led(lambda topic, index: self.get(topic, index), metrics),
-            AppendQueues(clock, self.network.buffers, PendingReads()), Purgatory(times), clock,
+            AppendQueues(clock, self.network.buffers), Purgatory(times), clock,
             "header",
         )  # fmt: skip
         self.takes_s = 0.0  # what is answered at once

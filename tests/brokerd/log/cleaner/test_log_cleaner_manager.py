@@ -18,8 +18,6 @@ from brokerd.log.cleaner.log_cleaner_manager import (
     LogCleanerManager,
 )
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
-from brokerd.log.io.page_cache import PendingRead
-from brokerd.log.log_manager import LogManager
 from brokerd.log.segments.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
@@ -409,38 +407,3 @@ def test_the_checkpoint_forgets_logs_that_are_gone_or_were_cut(tmp_path: Path) -
     log.log.truncate_to(1)
     log.cleaner.tick(NOW_MS)
     assert log.checkpoint() == "0\n0\n"
-
-
-def test_what_takes_long_to_read_of_a_damaged_log_is_read_by_others_before_it_is_cleaned(
-    tmp_path: Path,
-) -> None:
-    log, _, _ = dirty(tmp_path)
-    log.append(keyed([(b"last", b"x")]))
-    log_end = log.log.log_end_offset
-    log.manager.shutdown()
-    active = max((tmp_path / "t-0").glob("*.log"))
-    os.truncate(active, active.stat().st_size - 1)
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    partition = manager.create("t", 0, TOPIC_ID, COMPACTED, NOW_MS)
-    partition.high_watermark = log_end
-    lacking: list[PendingRead] = []
-    manager.read = lambda pending, done: lacking.append(pending)
-    workers = Later()
-    cleaner = LogCleanerManager(manager, workers, lambda: NOW_MS, 0, SMALL)
-    rounds = 0
-    for _ in range(30):
-        cleaner.tick(NOW_MS)
-        assert rounds or partition.log_end_offset == log_end  # nothing is read by the look itself
-        while lacking:
-            rounds += 1
-            pending = lacking.pop()
-            pending.load()
-            pending.release()
-            partition.high_watermark = min(log_end, partition.log_end_offset)
-        if workers.waiting:
-            break
-    assert rounds >= 1
-    assert partition.log_end_offset == log_end - 1
-    workers.do()
-    assert [each.key for each in records(partition)] == [b"%d" % (n % 9) for n in range(91, 100)]
-    manager.shutdown()

@@ -1,6 +1,7 @@
 """One sync of a log at a time, however fast it rolls."""
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,6 @@ def test_who_waits_for_a_sync_hears_that_a_part_of_it_failed(
     def refuse(fd: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(flush, "_sync_data", refuse)
+    monkeypatch.setattr(os, "fdatasync", refuse)
     disk.work()
     assert (told, disk) == ([1], [])

@@ -3,19 +3,17 @@ looked up by time, kept over a restart and never compacted away."""
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import retention
 from brokerd.log.log_manager import LogManager
 from brokerd.log.segments import timestamp_search
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
-from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
+from brokerd.protocol.records import iter_batches
+from tests.brokerd.log.cleaner.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 
 BATCHES = 36
@@ -52,7 +50,6 @@ def lose(size: int) -> Damage:
 
 DAMAGES: dict[str, Damage] = {
     "base offset, far": flip(0, 0),
-    "base offset, in the log": flip(7, 6),
     "base offset, in the segment": flip(7, 2),
     "base offset and length": lambda data, at: (flip(0, 0)(data, at), flip(8, 6)(data, at))[0],
     "length, too long": flip(8, 6),
@@ -215,16 +212,6 @@ def test_damage_in_the_active_segment_costs_nothing_before_it_whoever_reads_ther
     manager.shutdown()
 
 
-def test_the_index_leads_past_damage_also_when_it_was_made_anew(work: Path) -> None:
-    damage_in(work, SEGMENT + 3, DAMAGES["a sector"])
-    for _ in range(2):
-        manager = open_in(work)
-        log = the_log(manager)
-        read_at(log, 2 * (SEGMENT + 3))
-        assert found_at(log, 2 * (SEGMENT + 6)) == [2 * (SEGMENT + 6), 2 * (SEGMENT + 6) + 1]
-        manager.shutdown()
-
-
 def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work: Path) -> None:
     damage_in(work, 2 * SEGMENT - 2, lose(800))
     manager = open_in(work)
@@ -289,54 +276,6 @@ def test_a_log_is_cut_where_it_is_told_to_whatever_is_damaged_there(
     manager.shutdown()
     manager = open_in(work)
     assert the_log(manager).log_end_offset == result.base_offset + 2
-    manager.shutdown()
-
-
-@pytest.mark.parametrize(("field_at", "bit"), [(7, 0), (7, 3), (35, 0), (29, 5), (60, 1)])
-def test_a_right_time_index_is_not_made_from_damaged_batches(
-    work: Path, field_at: int, bit: int
-) -> None:
-    """Base offset, largest timestamp (low and high) and count of the last batch of a segment."""
-    path = work / "t-0" / f"{2 * SEGMENT:020d}.timeindex"
-    before = path.read_bytes()
-    damage_in(work, 2 * SEGMENT - 1, flip(field_at, bit))
-    manager = open_in(work)
-    log = the_log(manager)
-    log.reconfigure(replace(CONFIG, retention_ms=100))
-    assert retention.apply(log, NOW_MS + 100, END) == []
-    for at in range(2 * SEGMENT, 4 * SEGMENT - 2):
-        assert timestamp_search.first_at_or_after(log, NOW_MS + at) == (at, NOW_MS + at, 0)
-    manager.shutdown()
-    if field_at != 7:
-        assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_an_aborted_transaction_stays_aborted_when_its_marker_is_damaged(
-    tmp_path: Path, damage: Damage
-) -> None:
-    manager = open_in(tmp_path)
-    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
-    for at, flags, key in ((0, 0, b"k" * 300), (1, CONTROL, ABORT), (2, 0, b"k" * 300)):
-        view = encode_batch(
-            [Record(0, NOW_MS, key, bytes(6))], base_offset=at, leader_epoch=0, producer_id=9,
-            producer_epoch=0, base_sequence=-1 if flags else at, attributes=TRANSACTIONAL | flags,
-        )  # fmt: skip
-        log.append_replicated(list(iter_batches(memoryview(view))), NOW_MS)
-    log.append([a_batch(2)], 0, NOW_MS)
-    log.roll(NOW_MS)
-    manager.shutdown()
-    (path,) = [each for each in tmp_path.glob("t-0/*.log") if each.stat().st_size]
-    data = bytearray(path.read_bytes())
-    first = next(iter_batches(memoryview(bytes(data))))[0]
-    damage(data, first.size_bytes)
-    path.write_bytes(data)
-    manager = open_in(tmp_path)
-    log = the_log(manager)
-    found = log.read(0, 1000, up_to=5, min_one_batch=True)
-    assert found is not None
-    assert log.aborted_transactions(0, found) == [(9, 0)]
-    found.release()
     manager.shutdown()
 
 

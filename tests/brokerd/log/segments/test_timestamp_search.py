@@ -129,23 +129,6 @@ def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
     lacking(log, NOW_MS).pending_read.release()
 
 
-def test_a_large_batch_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
-    log = open_log(tmp_path)
-    log.append([many(2000), batch(timestamp_ms=NOW_MS + 5)], 0, 0)
-    (path,) = tmp_path.glob("*.log")
-    data = bytearray(path.read_bytes())
-    data[1000] ^= 1
-    path.write_bytes(data)
-    pending = lacking(log, NOW_MS + 3).pending_read
-    pending.load()
-    pending.release()
-    assert timestamp_search.first_at_or_after(log, NOW_MS + 3, may_block=False) == (
-        2000,
-        NOW_MS + 5,
-        0,
-    )
-
-
 def test_nothing_is_taken_of_a_log_that_was_cut_while_it_was_read(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(2000)], 0, 0)
@@ -193,35 +176,3 @@ def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_
     log.roll(NOW_MS)
     assert retention.apply(log, NOW_MS, 4) == [0]
     assert timestamp_search.largest(log) is None
-
-
-@pytest.mark.parametrize("index_lost", [True, False])
-@pytest.mark.parametrize(("high", "low"), [(1 << 50, 0), (0, 1 << 40)])
-def test_the_largest_timestamp_is_that_of_an_intact_batch(
-    tmp_path: Path, index_lost: bool, high: int, low: int
-) -> None:
-    """A timestamp that has become larger than all others, and the largest made smaller."""
-    log = open_log(tmp_path, SMALL)
-    count = 30
-    for number in range(count):
-        log.append([batch(size=100, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
-    log.close()
-    first, last = (sorted(tmp_path.glob("*.log"))[at] for at in (0, -1))
-    if high:
-        flip_timestamps(first, 3, NOW_MS + 3 + high)
-    if low:
-        flip_timestamps(last, count - 1 - int(last.stem), NOW_MS - low)
-    if index_lost:
-        for path in tmp_path.glob("*.timeindex"):
-            path.unlink()
-    log = open_log(tmp_path, SMALL, recovery_point=count)
-    largest = count - 1 if high else count - 2
-    for _ in range(2):
-        assert timestamp_search.largest(log) == (largest, NOW_MS + largest, 0)
-
-
-def flip_timestamps(path: Path, number: int, timestamp_ms: int) -> None:
-    """Damages the largest timestamp of one of the batches, which have one size."""
-    data = bytearray(path.read_bytes())
-    struct.pack_into(">q", data, number * len(batch(size=100)) + 35, timestamp_ms)
-    path.write_bytes(data)

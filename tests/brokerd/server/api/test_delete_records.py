@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.api.delete_records import DeleteRecordsHandler
-from brokerd.server.background.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from brokerd.server.background.pending_reads import PendingReads
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
@@ -168,44 +165,6 @@ def test_a_broker_that_does_not_lead_the_partition_says_so(brokers: BrokerdClust
             wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [made], "timeout": 10_000})
         assert delete(other, "led-by-one", 0) == (-1, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         assert delete(one, "led-by-one", 0) == (0, ErrorCode.NONE)
-
-
-async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: Path) -> None:
-    logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    for index in range(3 * LOGS_AT_ONCE_MAX):
-        logs.create("t", index, TOPIC_ID, LogConfig(), NOW_MS).append([batch()], 0, NOW_MS)
-    logs.shutdown()
-    for path in tmp_path.glob("t-*/*.index"):
-        path.write_bytes(b"half")
-    logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    pending_reads = PendingReads()
-    pinned = [0]
-
-    def leader_of(topic: str, index: int) -> SimpleNamespace:
-        log = logs.get(topic, index)
-        assert log is not None
-        return SimpleNamespace(log=log, delete_records=lambda _: 0)
-
-    def save(*_: object) -> asyncio.Future[None]:
-        saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        saved.set_result(None)
-        return saved
-
-    led: Any = SimpleNamespace(leader_of=leader_of)
-    log_starts: Any = SimpleNamespace(save=save)
-    handler = DeleteRecordsHandler(led, log_starts, pending_reads)
-    asked = [SimpleNamespace(partition_index=log.partition, offset=0) for log in logs.all()]
-    request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
-    context: Any = None
-    serving = asyncio.ensure_future(handler.delete_records(context, request))
-    while not serving.done():
-        pinned.append(sum(each.file.pins for log in logs.all() for each in log._segments))
-        await asyncio.sleep(0.001)
-    (answered,) = serving.result()["topics"]
-    assert {each["error_code"] for each in answered["partitions"]} == {0}
-    assert 0 < max(pinned) <= LOGS_AT_ONCE_MAX
-    await pending_reads.stop()
-    logs.shutdown()
 
 
 async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order() -> None:

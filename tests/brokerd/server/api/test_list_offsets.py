@@ -26,7 +26,7 @@ async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_orde
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     count = 300
-    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, may_block: (epoch, 42))
+    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch: (epoch, 42))
     handlers = handlers_of(lambda topic, index, epoch: ends)
     many = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
@@ -77,7 +77,7 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
 
 def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     def end_of(index: int) -> Any:
-        def end_offset_for_epoch(epoch: int, *, may_block: bool) -> tuple[int, int]:
+        def end_offset_for_epoch(epoch: int) -> tuple[int, int]:
             if index == 0:
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
             return epoch, 42

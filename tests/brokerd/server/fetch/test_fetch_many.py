@@ -48,7 +48,7 @@ class Bench:
         pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
         self.pending_reads, self.purgatory = pending_reads, Purgatory(times)
         partitions = led(self._get, metrics)
-        queues = AppendQueues(clock, self.network.buffers, pending_reads)
+        queues = AppendQueues(clock, self.network.buffers)
         produces = ProduceBatcher(partitions, queues, self.purgatory, clock, "header")
         fetches = FetchHandler(
             led=partitions, sessions=FetchSessions(10, lambda: 5), clock=clock,

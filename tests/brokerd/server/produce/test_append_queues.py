@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import threading
 import tracemalloc
 from collections.abc import AsyncIterator, Sequence
@@ -14,18 +13,16 @@ import pytest
 from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
-from brokerd.log.loading import recovery
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
-from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.produce import append_queues
 from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, records
+from tests.brokerd.log.support import NOW_MS, batch, headers, records
 from tests.brokerd.replication.support import replica, state
 
 GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
@@ -62,7 +59,7 @@ class Bench:
         self.lead(1)
         self.memory = ReceiveBuffers(1 << 20, lambda: None)
         self.client = Client()
-        self.queues = AppendQueues(ManualClock(), self.memory, PendingReads())
+        self.queues = AppendQueues(ManualClock(), self.memory)
 
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
@@ -243,38 +240,6 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
         client, bench.partition, [batch(2), batch()], {1: GZIP}, needs_load=True
     )
     assert await bench.results(again) == [(3, None), (5, None)]
-
-
-async def test_what_is_for_a_damaged_log_waits_in_order_until_a_thread_has_read_it(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = bench.partition.log
-    log.append([batch()], 0, 0)
-    log.append([batch()], 0, 0)
-    log.close()
-    path = Path(log.directory) / f"{0:020d}.log"
-    os.truncate(path, path.stat().st_size - 1)
-    log = open_log(path.parent, recovery_point=2)
-    bench.partition = Partition("t", 0, 1, log, high_watermark=2)
-    bench.lead(1)
-    is_reading, may_read = threading.Event(), threading.Event()
-    real = recovery.check_tail
-
-    def check(*args: Any) -> recovery.CheckedTail:
-        is_reading.set()
-        assert may_read.wait(10)
-        return real(*args)
-
-    monkeypatch.setattr(recovery, "check_tail", check)
-    client: Any = bench.client
-    first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
-    behind = [*bench.add(GZIP), *bench.add(None)]
-    assert await asyncio.to_thread(is_reading.wait, 10)
-    assert (log.log_end_offset, first[0].result) == (2, None)
-    may_read.set()
-    results = await bench.results([*first, *behind])
-    assert results == [(1, None), (2, None), (3, None)]
-    assert bench.partition.high_watermark == 4
 
 
 async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nobody(

@@ -16,7 +16,6 @@ from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
-from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.network.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.produce.append_queues import AppendQueues
@@ -73,7 +72,7 @@ class Bench:
         self.client = client
         self.partitions = [self._led(directory, index, settings) for index in range(count)]
         metrics, clock = BrokerMetrics(), ManualClock()
-        self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None), PendingReads())
+        self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None))
         self.purgatory = Purgatory(RequestTimes(metrics, 60.0))
         self._round = ProduceBatcher(
             led(self._get, metrics), self.appends, self.purgatory, clock, "header"
