@@ -74,7 +74,7 @@ class Subject:
 
     def launch(self) -> None:
         """Starts the broker. Raises RuntimeError if it is not ready within TIMEOUT_S."""
-        self.broker.launch()
+        self.broker.launch(is_forked=False)
         self.broker.wait_until_ready(TIMEOUT_S)
 
     @property

@@ -1,5 +1,6 @@
 """Fixtures that several parts of the suite share; each is real and started only when asked for."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -15,10 +16,21 @@ from tests.support.written import _everything_written  # noqa: F401
 from tests.support.zookeeper import ZooKeeper
 
 # A busy machine makes every example slow once; how long one takes says nothing about it.
-settings.register_profile("suite", deadline=None)
+# `make test ARGS=--hypothesis-profile=thorough` looks longer.
+settings.register_profile("suite", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("suite")
 
 let_children_hear_ctrl_c()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Modules and tests live to the end: to look for garbage among them, again and again, takes
+    longer than many tests. A test leaves little, which can wait."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

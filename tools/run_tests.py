@@ -1,9 +1,9 @@
 """What `make test` runs: `python tools/run_tests.py [argument of pytest…]`.
 
 Most of a test is waiting for other processes, so the suite runs as three pytests at the same
-time, which take about as long: the tests of the broker and the stack, those of monitoring and the
-pages made from its history, and all others. They share nothing but the machine: each has its
-servers, its ports, its data folder. What the others say is shown when the first has ended.
+time, which take about as long: the tests of the broker, those of monitoring and the pages made from
+its history, and all others. They share nothing but the machine: each has its servers, its ports,
+its data folder. What the others say is shown when the first has ended.
 
 Tests that failed there run once more when all have ended, with nothing beside them: what fails
 only on a busy machine is named, and fails the run no more. That holds for a few failures in calls
@@ -22,7 +22,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
-OF_THE_BROKER = ("tests/brokerd", "tests/crash", "tests/interop", "tests/stack", "tests/tools")
+OF_THE_BROKER = ("tests/brokerd", "tests/crash", "tests/interop")
 OF_MONITORING = (
     "tests/monitoring", "tests/console/reports", "tests/console/charts", "tests/console/pipeline"
 )  # fmt: skip

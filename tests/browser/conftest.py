@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.pages import begin
+from tests.support.ports import free_port
 from tests.support.redis import RedisServer
-from tests.support.web import REPOSITORY, context_of, served
+from tests.support.web import REPOSITORY, complaints_of, context_of, served
 
 expect.set_options(timeout=15_000)  # a busy machine takes its time; nothing here is measured
 
@@ -75,6 +76,7 @@ def environment_of(data: Path) -> dict[str, str]:
         "AERIE_DATA": str(data),
         "AERIE_SECRET_KEY_FILE": os.environ["AERIE_SECRET_KEY_FILE"],
         "REDIS_URL": settings.REDIS_URL,
+        "SPARK_CONNECT_PORT": str(free_port()),  # not that of a stack that runs beside the tests
         "DJANGO_SETTINGS_MODULE": "console.settings",
     }
 
@@ -121,19 +123,58 @@ def sessions(site: str, chromium: Browser) -> Callable[[str], list]:
     return cookies
 
 
+@pytest.fixture(scope="module")
+def context_as(
+    site: str, chromium: Browser, sessions: Callable[[str], list]
+) -> Iterator[Callable[[str], tuple[BrowserContext, list[str]]]]:
+    """A function that tells the context of a role and what is complained of there.
+
+    It is that of all tests of a module: most of the work of a first page is to load and compile
+    what all pages need. Its first page stays open, for with the last one all of that is gone.
+    """
+    made: dict[str, tuple[BrowserContext, list[str]]] = {}
+
+    def of(role: str) -> tuple[BrowserContext, list[str]]:
+        if role not in made:
+            context = chromium.new_context(base_url=site)
+            made[role] = context, complaints_of(context)
+            context.add_cookies(sessions(role))
+            context.new_page().goto("/healthz")
+        return made[role]
+
+    yield of
+    for context, _ in made.values():
+        context.close()
+
+
 @pytest.fixture
 def page_as(
-    site: str, chromium: Browser, sessions: Callable[[str], list]
+    site: str, chromium: Browser, context_as: Callable[[str], tuple[BrowserContext, list[str]]]
 ) -> Iterator[Callable[..., Page]]:
-    """A function that opens a page signed in as a role ("" = as a stranger)."""
-    with ExitStack() as contexts:
+    """A function that opens a page signed in as a role ("" = as a stranger).
+
+    At the end nobody may complain of it, and what it has stored in the browser is forgotten.
+    """
+    used: dict[str, tuple[BrowserContext, list[str]]] = {}
+    with ExitStack() as strangers:
 
         def open_page(role: str, width: int = 1440, scheme: str = "light") -> Page:
-            options = {"base_url": site, "color_scheme": scheme}
-            viewport = {"width": width, "height": 900}
-            context = contexts.enter_context(context_of(chromium, viewport=viewport, **options))
             if role:
-                context.add_cookies(sessions(role))
-            return context.new_page()
+                used[role] = context_as(role)
+                context = used[role][0]
+            else:
+                context = strangers.enter_context(context_of(chromium, base_url=site))
+            page = context.new_page()
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            return page
 
         yield open_page
+    for context, complaints in used.values():
+        first, *others = context.pages
+        for page in others:
+            page.close()
+        first.evaluate("localStorage.clear()")
+        found = complaints.copy()
+        complaints.clear()
+        assert found == []

@@ -26,6 +26,8 @@ COMPARE = """async (full) => {
   link.media = "all";
   sheet.disabled = true;
   const after = styles();
+  sheet.disabled = false;
+  link.remove();
   return before.flatMap((text, at) => {
     if (text === after[at]) return [];
     const now = after[at].split("; ");
@@ -37,6 +39,6 @@ COMPARE = """async (full) => {
 
 
 def differences(page: Page) -> list[str]:
-    """The first elements that look different with all of Tabler, which the page has afterwards."""
+    """The first elements that would look different with all of Tabler."""
     found: list[str] = page.evaluate(COMPARE, FULL)
     return found

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support import written
+from tests.support.forks import BROKERS, Forked
 from tests.support.ports import free_port
 
 READY_TIMEOUT_S = 60
@@ -38,7 +39,7 @@ class Brokerd:
         directory.mkdir(parents=True, exist_ok=True)
         self.properties = directory / "server.properties"
         self.output = directory / "output.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Forked | subprocess.Popen[bytes] | None = None
         lines = {
             "broker.id": broker_id,
             "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
@@ -62,18 +63,22 @@ class Brokerd:
     def admin_url(self) -> str:
         return f"http://127.0.0.1:{self.admin_port}"
 
-    def launch(self) -> None:
-        """Start the process; `wait_until_ready` says when it serves."""
+    def launch(self, *, is_forked: bool = True) -> None:
+        """Start the process; `wait_until_ready` says when it serves. For measurements it is not
+        forked from one that has its imports done."""
         assert self.process is None, "already started"
         self._output_start = self.output.stat().st_size if self.output.exists() else 0
         with self.output.open("ab") as output:
+            command = ("brokerd", "start", str(self.properties))
+            if is_forked:
+                self.process = BROKERS.start(*command, output=output, environ=os.environ)
+                return
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "brokerd", "start", str(self.properties)],
+                [sys.executable, "-u", "-m", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 cwd=ROOT,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
             )
 
     def start(self) -> None:

@@ -10,14 +10,10 @@ import gc
 import os
 import sys
 import tempfile
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from brokerd.cli.main import TOOLS, main
-from brokerd.errors import KafkaError
-from brokerd.protocol.messages import decode_response, encode_request
-from brokerd.protocol.versions import ADVERTISED
+from brokerd.cli.main import main
 from tests.support.warm import Said, WarmProcess
 
 _warm = WarmProcess(sys.executable, "-m", "tests.support.brokerd_tools")
@@ -53,19 +49,8 @@ def _serve() -> None:
     os._exit(0)
 
 
-def _import_all() -> None:
-    """The modules of all commands, and the schemas of all messages that they may exchange."""
-    for tool in TOOLS:
-        import_module(f"brokerd.cli.{tool.replace('-', '_')}")
-    for key, (_, latest) in ADVERTISED.items():
-        with suppress(KafkaError, TypeError, ValueError, KeyError):
-            encode_request(key, latest, {}, 0, "")
-        with suppress(KafkaError):
-            decode_response(key, latest, b"")
-
-
 if __name__ == "__main__":
-    _import_all()
+    import_module("tests.support.brokerd_imports")
     gc.freeze()  # nothing of this is looked at, and so copied, in a child
     _serve()
     sys.stdin = open(0)  # noqa: SIM115

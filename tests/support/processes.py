@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support.forks import Forked
+
 
 def let_children_hear_ctrl_c() -> None:
     """A job in the background of a script ignores SIGINT, and so would all that it starts. With a
@@ -15,7 +17,7 @@ def let_children_hear_ctrl_c() -> None:
 
 
 @contextmanager
-def hung(process: "subprocess.Popen[Any] | None") -> Iterator[None]:
+def hung(process: "Forked | subprocess.Popen[Any] | None") -> Iterator[None]:
     """It stands still: the kernel takes connections for it and it answers nobody."""
     assert process is not None
     process.send_signal(signal.SIGSTOP)

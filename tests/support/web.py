@@ -9,8 +9,6 @@ site of its own, which lives longer and is the quicker one where the database is
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from tests.support.forks import CONSOLE, Forked
 from tests.support.ports import free_port
 from tests.support.redis import RedisServer
 from tests.support.worker import share_the_database
@@ -37,7 +36,7 @@ _EXPECTED = (
 )
 _SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--disable-component-update", "--disable-sync", "--no-first-run", "--process-per-site",
 ]  # fmt: skip
 
 
@@ -45,15 +44,13 @@ _SWITCHES = [
 def served(environment: Mapping[str, str], log: Path, *options: str) -> Iterator[str]:
     """The base URL of a real server of the product, for as long as the block lasts."""
     port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "console.asgi:application", "--port", str(port)]
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*command, "--log-level", "warning", *options],
-            cwd=REPOSITORY,
-            env=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        process = CONSOLE.start(
+            "uvicorn", "console.asgi:application", "--port", str(port), "--log-level", "warning",
+            *options,
+            output=output,
+            environ=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environment,
+        )  # fmt: skip
     try:
         _wait_for(port, process, log)
         yield f"http://127.0.0.1:{port}"
@@ -62,7 +59,7 @@ def served(environment: Mapping[str, str], log: Path, *options: str) -> Iterator
         process.wait()
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for(port: int, process: Forked, log: Path) -> None:
     deadline = time.monotonic() + _DEADLINE_S
     while True:
         try:
@@ -110,13 +107,19 @@ def page(chromium: Browser) -> Iterator[Page]:
 def context_of(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     """A browser of its own, of whose pages nobody complains: no script error, nothing that the
     Content-Security-Policy refused, no file that is missing."""
-    complaints: list[str] = []
     context = browser.new_context(**options)
-    context.on("weberror", lambda error: complaints.append(f"{error.page}: {error.error}"))
-    context.on("console", lambda line: _note(complaints, line))
+    complaints = complaints_of(context)
     yield context
     context.close()
     assert complaints == []
+
+
+def complaints_of(context: BrowserContext) -> list[str]:
+    """What is complained of from now on, as it comes."""
+    complaints: list[str] = []
+    context.on("weberror", lambda error: complaints.append(f"{error.page}: {error.error}"))
+    context.on("console", lambda line: _note(complaints, line))
+    return complaints
 
 
 def _note(complaints: list[str], line: ConsoleMessage) -> None:

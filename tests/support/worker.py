@@ -1,8 +1,6 @@
 """A real Celery worker of the product, on the test's Redis, database and data folder."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.forks import CONSOLE
 
 
 class Worker:
@@ -20,13 +18,11 @@ class Worker:
         share_the_database()
         self.log = Path(settings.AERIE_DATA) / f"worker-{queue}.log"
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "monitoring.worker", queue],
-                cwd=REPOSITORY,
-                env=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environ,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+            self.process = CONSOLE.start(
+                "monitoring.worker",
+                queue,
+                output=log,
+                environ=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environ,
             )
 
     def kill(self) -> None:

@@ -113,7 +113,7 @@ def _drawn(shape: FieldShape) -> st.SearchStrategy[Any]:
     return st.none() | many if shape.nullable and not shape.entity else many
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), st.sampled_from(SERVED))
 def test_whatever_is_in_a_message_it_comes_back(
     data: st.DataObject, served: tuple[int, int]

@@ -45,7 +45,7 @@ def test_each_level_has_every_tick_of_the_raw_level(rolled_root):
 
 
 def test_late_ticks_replace_the_hour_and_nothing_is_counted_twice(root, spark):
-    made = ticks(2, hours=1)
+    made = ticks(2, hours=1, has_groups=False)
     write(root, made[:-3])
     now_ms = START_MS + 2 * HOUR_MS
     [job] = due(now_ms)

@@ -18,11 +18,14 @@ pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def cluster(root, redis_server, settings, monkeypatch):
-    """A cluster with one hour of raw ticks, of which nothing expires, an hour later."""
+    """A cluster with one hour of raw ticks, of which nothing expires, an hour later.
+
+    It has no topics: what is done with the rows of each table is for test_jobs.py.
+    """
     settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
     settings.AERIE_HISTORY_HOUR_DAYS = 0
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 2 * HOUR_MS)
-    write(root, ticks(1, hours=1))
+    write(root, ticks(1, hours=1, has_topics=False))
     return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
 
 

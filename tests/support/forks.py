@@ -1,0 +1,126 @@
+"""Processes that are forked from one with their imports done: most of the work of a start.
+
+    process = BROKERS.start("brokerd", "start", path, output=file, environ=os.environ)
+
+As `python -m brokerd start PATH` would be, in a session of its own. The product's fork server does
+it (stack/fork_server.py), without Django's settings: each process reads those of its environment.
+The server starts with the first process and ends with the run.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+from stack.fork_server import ForkServer, run
+
+ROOT = Path(__file__).parents[2]
+
+
+class Forked:
+    """A process, with the attributes and methods of subprocess.Popen that tests use."""
+
+    def __init__(self, report: int) -> None:
+        self._report = os.fdopen(report, "rb", 0)  # the process id, then the exit code
+        self.returncode: int | None = None
+        answer = self._report.readline()
+        assert answer, "the fork server has ended"
+        self.pid = int(answer)
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._report], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._report], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+            self.returncode = int(self._report.readline() or -signal.SIGKILL)
+            self._report.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Forks:
+    """A server that has imported these modules; one that is not installed is left out."""
+
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+        self._requests: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def start(
+        self, module: str, *arguments: str, output: IO[bytes], environ: Mapping[str, str]
+    ) -> Forked:
+        """`python -m MODULE ARGUMENT…` that writes to this file."""
+        request = json.dumps([json.dumps(dict(environ)), "-m", module, *arguments]).encode()
+        answers, report = os.pipe()
+        with self._lock:
+            socket.send_fds(self._server(), [request], [output.fileno(), report])
+        os.close(report)
+        return Forked(answers)
+
+    def _server(self) -> socket.socket:
+        if self._requests is None:
+            self._requests, of_server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with of_server:
+                subprocess.Popen(
+                    [sys.executable, "-u", "-m", __name__, *self._modules],
+                    stdin=of_server,
+                    cwd=ROOT,
+                )
+        return self._requests
+
+
+BROKERS = Forks("tests.support.brokerd_imports")
+CONSOLE = Forks(
+    "celery.apps.worker", "celery.bin.celery", "celery.concurrency.prefork",
+    "celery.concurrency.thread", "channels.auth", "channels_redis.core", "confluent_kafka.admin",
+    "cryptography.fernet", "django.contrib.auth.hashers", "django.core.asgi",
+    "django.core.management", "django.db.migrations", "django.forms", "django.template",
+    "django.views.generic", "google.protobuf.json_format", "httpx", 
+    "kazoo.client", "numpy", "pandas", "pyarrow.dataset", "redis", "uvicorn.main",
+)  # fmt: skip
+
+
+def main() -> None:
+    requests = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    for module in sys.argv[1:]:
+        with suppress(ImportError):
+            import_module(module)
+    gc.collect()
+    gc.freeze()  # so that a collection in a fork does not write to shared objects
+    command = ForkServer(requests).serve()
+    if command is not None:
+        environ, *command = command
+        os.environ.clear()
+        os.environ.update(json.loads(environ))
+        run(["python", *command])
+
+
+if __name__ == "__main__":
+    main()
