@@ -19,7 +19,7 @@ from monitoring.history import manifest, stored_rows
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root, SpanFolder
-from monitoring.history.table_specs import TABLES, TICKS
+from monitoring.history.table_specs import TABLES, TICKS, VARIED_COLUMNS
 from monitoring.history.tick_encoder import TickEncoder
 from monitoring.ticks.tick import Tick, decode
 
@@ -94,13 +94,13 @@ def _tables(
         for name, rows in encoder.encode(tick).items():
             parts.setdefault(name, []).append(rows)
         if count % _TICKS_PER_FILE == 0:
-            yield _joined(parts), _TICKS_PER_FILE
+            yield joined(parts), _TICKS_PER_FILE
             parts = {}
     if parts:
-        yield _joined(parts), count % _TICKS_PER_FILE
+        yield joined(parts), count % _TICKS_PER_FILE
 
 
-def _joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
+def joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
     """Sorted by key and then by time, so that readers of one key skip the other row groups."""
     found = {}
     for name, tables in parts.items():
@@ -151,7 +151,13 @@ def write_file(
 def parquet(rows: pa.Table) -> pa.Buffer:
     """The content of a file with these rows."""
     sink = pa.BufferOutputStream()
-    pq.write_table(rows, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    pq.write_table(
+        rows,
+        sink,
+        compression="zstd",
+        row_group_size=ROW_GROUP_ROWS,
+        use_dictionary=[name for name in rows.column_names if name not in VARIED_COLUMNS],
+    )
     return sink.getvalue()
 
 
