@@ -42,3 +42,6 @@ from console.settings import DATABASES  # noqa: E402
 
 DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed only
+# Each client of a test builds the middleware anew, which would list all static files: a sixth of
+# the time of most pages. The web servers that tests start have the product's setting.
+WHITENOISE_AUTOREFRESH = True

@@ -24,6 +24,8 @@ from tests.support.ports import free_port
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 20
 ROOT = Path(__file__).parent.parent.parent
+# What Python and brokerd read when they are loaded, so that no fork sees another value.
+_READ_ONCE = {name: os.environ.get(name) for name in ("PYTHONPATH", "BROKERD_CRASH_AT")}
 
 
 class Brokerd:
@@ -70,7 +72,7 @@ class Brokerd:
         self._output_start = self.output.stat().st_size if self.output.exists() else 0
         with self.output.open("ab") as output:
             command = ("brokerd", "start", str(self.properties))
-            if is_forked:
+            if is_forked and all(os.environ.get(name) == it for name, it in _READ_ONCE.items()):
                 self.process = BROKERS.start(*command, output=output, environ=os.environ)
                 return
             self.process = subprocess.Popen(
