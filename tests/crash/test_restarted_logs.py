@@ -1,9 +1,9 @@
-"""What a broker finds in its logs when it starts: ends that were torn after a clean stop, and logs
-of topics with settings of their own after a kill."""
+"""What a broker finds in its logs when it starts: ends that were torn after a clean stop, and a log
+of a topic that was made anew."""
 
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
-ENTRY_BYTES = 8
-BATCHES = 40
-ALL_BROKERS: Final = {"resource_type": 4, "resource_name": ""}
 LATEST, HIGH_WATERMARK = -1, -1
 TORN = ("latest", "epochs", "deleted", "fetched")
 SETTINGS = {
@@ -138,11 +135,6 @@ def committed(wire: Wire) -> int:
     return offset
 
 
-def index_entries(broker: Brokerd, topic: str) -> int:
-    (path,) = (broker.logs / f"{topic}-0").glob("*.index")
-    return path.stat().st_size // ENTRY_BYTES
-
-
 def test_a_log_torn_after_a_clean_stop_never_tells_its_old_end(broker: Brokerd) -> None:
     with Wire(broker.port) as wire:
         make(wire, *TORN)
@@ -171,27 +163,6 @@ def test_a_log_torn_after_a_clean_stop_never_tells_its_old_end(broker: Brokerd) 
         wait_until(lambda: cut.items() <= recovery_points(broker).items(), "the cuts are known")
         send(wire, "deleted", 1)
         assert latest(wire, "deleted") == 3
-
-
-def test_indexes_made_anew_after_a_kill_obey_the_settings_of_topic_and_cluster(
-    broker: Brokerd,
-) -> None:
-    with Wire(broker.port) as wire:
-        make(wire, "fine", index_interval_bytes=100)
-        make(wire, "coarse", index_interval_bytes=100_000)
-        change = {"name": "log.index.interval.bytes", "config_operation": 0, "value": "300"}
-        fields = {"resources": [ALL_BROKERS | {"configs": [change]}], "validate_only": False}
-        answer = wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, fields)
-        assert [each.error_code for each in answer.responses] == [0]
-        make(wire, "plain")
-        for topic in ("fine", "coarse", "plain"):
-            send(wire, topic, BATCHES)
-    broker.kill()
-    broker.start()
-    found = {topic: index_entries(broker, topic) for topic in ("fine", "coarse", "plain")}
-    assert found == {"fine": BATCHES - 1, "coarse": 0, "plain": (BATCHES - 1) // 2}
-    with Wire(broker.port) as wire:
-        assert latest(wire, "fine") == BATCHES
 
 
 def test_a_topic_made_anew_starts_where_it_began_and_not_where_its_namesake_did(

@@ -1,8 +1,7 @@
 """Disks that stall or fail when a test says so, under the process of a real broker.
 
 Python reads `sitecustomize` from PYTHONPATH before all else: there the calls that sync and send
-files, and those that read files in other threads than the event loop's, look for a file that says
-for which paths they stall or fail.
+files look for a file that says for which paths they stall or fail.
 """
 
 from pathlib import Path
@@ -10,10 +9,9 @@ from pathlib import Path
 import pytest
 
 _CUSTOMIZE = """
-import errno, os, threading, time
+import errno, os, time
 
 sync, sendfile = os.fdatasync, os.sendfile
-readers = {name: getattr(os, name) for name in ("pread", "preadv")}
 
 def is_hit(fault, fd):
     try:
@@ -34,16 +32,7 @@ def faulty_sendfile(out, fd, *rest):
         raise OSError(errno.EIO, "Input/output error")
     return sendfile(out, fd, *rest)
 
-def slow(read):
-    def slow_read(fd, *rest):
-        while threading.current_thread() is not threading.main_thread() and is_hit("read", fd):
-            time.sleep(0.01)
-        return read(fd, *rest)
-    return slow_read
-
 os.fdatasync, os.sendfile = faulty_sync, faulty_sendfile
-for name, read in readers.items():
-    setattr(os, name, slow(read))
 """
 
 
@@ -62,10 +51,6 @@ class FaultyDisk:
         """Syncs take until `mend`."""
         self._set("stall", path)
 
-    def stall_reads(self, path: Path) -> None:
-        """Reads in other threads than the event loop's take until `mend`."""
-        self._set("read", path)
-
     def fail_syncs(self, path: Path) -> None:
         self._set("sync", path)
 
@@ -80,5 +65,5 @@ class FaultyDisk:
 
     def mend(self) -> None:
         """Nothing stalls or fails any more."""
-        for fault in ("stall", "read", "sync", "send"):
+        for fault in ("stall", "sync", "send"):
             (self._directory / fault).unlink(missing_ok=True)
