@@ -46,7 +46,7 @@ def test_only_the_data_of_the_removed_cluster_is_deleted(redis_server, settings,
     assert root.current().entries(root.cluster_folder("gone")) == []
     assert root.current().entries(root.cluster_folder("kept"))
     assert kept_in_redis() == set(redis_keys.all_but_lock("kept"))
-    assert result_files.names() == [Report.objects.get().id]
+    assert result_files.stored_ids() == [Report.objects.get().id]
     assert tick_stream.last_ok_tick("gone") is None
 
 

@@ -51,5 +51,5 @@ def test_the_result_of_a_deleted_report_is_removed_after_the_commit(
     report_id = report.id
     with django_capture_on_commit_callbacks(execute=True):
         services.delete(principal, report)
-        assert report_id in result_files.names()
-    assert report_id not in result_files.names()
+        assert report_id in result_files.stored_ids()
+    assert report_id not in result_files.stored_ids()
