@@ -1,9 +1,10 @@
 """The row `roll-up`: Spark rolls raw samples up to minutes, beside DuckDB on the same files.
 
 The samples are rows of `group_partitions`: 40,000 keys, each of which changes in 250 of the 720
-ticks of an hour, so 10 million rows an hour, in a file a minute as the flush writes them. Spark is
-the stack's own server, warmed up, with an action for each hour as in the pipeline. DuckDB runs the
-same formulas as SQL (bench/roll_up_sql.py) on as many threads. Their files must be equal.
+ticks of an hour, so 10 million rows an hour, in a file a minute as the flush writes them: sorted by
+key, and with ticks of two minutes. Spark is the stack's own server, warmed up, with an action for
+each hour as in the pipeline. DuckDB runs the same formulas as SQL (bench/roll_up_sql.py) on as many
+threads. Their files must be equal.
 """
 
 import importlib.util
@@ -30,8 +31,10 @@ from bench.rows import Contender, Row
 from bench.servers import ROOT
 from monitoring.history.levels import HOUR_MS, MINUTE_MS
 from monitoring.history.table_specs import GROUP_PARTITIONS
+from monitoring.history.writer import joined, parquet
 from monitoring.spark.config import SparkConfig
 from monitoring.spark.jobs.roll_up import RollUp, roll_up
+from monitoring.spark.jobs.time_slices import SourceFile
 from monitoring.spark.session import SparkStarting, check_reachable, open_session, remote_url
 from monitoring.spark.transforms.buckets import Bucket
 from tests.support.ports import free_port
@@ -39,6 +42,7 @@ from tests.support.ports import free_port
 KEY = "roll-up"
 KEYS, TICKS, STEP_MS = 40_000, 720, 5_000
 SHARE = 250 / TICKS  # of the ticks in which a key changes
+TICKS_A_FILE, FLUSHED_TICK = MINUTE_MS // STEP_MS, 4  # the flush does not know of minutes
 HOURS = (1, 10)
 CORES = 2
 SPARK, DUCKDB = "Spark", "DuckDB"
@@ -108,9 +112,18 @@ def _raw_files(directory: Path, hour: int) -> list[str]:
     return sorted(str(path) for path in (directory / f"raw-{hour}").glob("*.parquet"))
 
 
+def _source_files(directory: Path, hour: int) -> list[SourceFile]:
+    """The raw files, with what a manifest would say of them."""
+    found = []
+    for path in _raw_files(directory, hour):
+        times = pq.read_table(path, columns=["at_ms"])["at_ms"].to_numpy()
+        found.append(SourceFile(path, len(times), int(times.min()), int(times.max())))
+    return found
+
+
 def _spark(spark: SparkSession, directory: Path, hours: int) -> None:
     for hour in range(hours):
-        output, files = directory / f"spark-{hour}", _raw_files(directory, hour)
+        output, files = directory / f"spark-{hour}", _source_files(directory, hour)
         shutil.rmtree(output, ignore_errors=True)
         step = RollUp(
             table=GROUP_PARTITIONS.name,
@@ -120,7 +133,7 @@ def _spark(spark: SparkSession, directory: Path, hours: int) -> None:
             bucket_ms=MINUTE_MS,
             keep_repeated_until_ms=_hour_ms(hour + 1),
             output=str(output),
-            rows=sum(pq.read_metadata(file).num_rows for file in files),
+            rows=sum(file.rows for file in files),
         )
         roll_up(spark, step)
 
@@ -171,9 +184,9 @@ def write_hour(folder: Path, hour: int) -> None:
             "consumed": consumed[rows],
         }
         parts.append(pa.table(columns, schema=GROUP_PARTITIONS.raw_schema))
-        if len(parts) == MINUTE_MS // STEP_MS:
-            path = folder / f"{tick:04d}.parquet"
-            pq.write_table(pa.concat_tables(parts), path, compression="zstd", row_group_size=65_536)
+        if tick % TICKS_A_FILE == FLUSHED_TICK or tick == TICKS - 1:
+            rows = joined({GROUP_PARTITIONS.name: parts})[GROUP_PARTITIONS.name]
+            (folder / f"{tick:04d}.parquet").write_bytes(parquet(rows))
             parts = []
 
 

@@ -57,6 +57,7 @@ def _roll_up(
     spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
 ) -> list[FinishedFile]:
     from monitoring.spark.jobs.roll_up import RollUp, roll_up
+    from monitoring.spark.jobs.time_slices import SourceFile
     from monitoring.spark.transforms.buckets import buckets_of
 
     root, slug, source = space.root, space.slug, _SOURCE[level]
@@ -78,7 +79,10 @@ def _roll_up(
         step = RollUp(
             table=table,
             is_raw=source is RAW,
-            files=[root.location(*folder.folder, file.name) for folder, file in files],
+            files=[
+                SourceFile(root.location(*folder.folder, f.name), f.rows, f.min_at_ms, f.max_at_ms)
+                for folder, f in files
+            ],
             buckets=buckets,
             bucket_ms=level.bucket_ms,
             keep_repeated_until_ms=keep_repeated_until_ms,

@@ -21,6 +21,10 @@ _SETTINGS = {
     "spark.sql.files.openCostInBytes": str(64 << 10),
     # The small hash map in front of the large one is too small for the keys of a cluster.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # A union of queries that have a task each has as many tasks, not one; and these share their
+    # compiled code.
+    "spark.sql.unionOutputPartitioning": "false",
+    "spark.sql.codegen.wholeStage.union.enabled": "false",
 }
 # Of a small input Spark spends most time on compiling code for it and on planning tasks. Without
 # compiled code an hour of a cluster of three partitions takes half the CPU time; as one task, in

@@ -50,6 +50,8 @@ from monitoring.synthetic_history.pattern import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from monitoring.spark.jobs.time_slices import SourceFile
+
 ROWS_MAX = 4_000_000  # of a pattern day: they are in memory
 _AT_ONCE = 4  # queries of Spark
 _ATTEMPTS = 5  # if a worker writes the same manifest
@@ -199,7 +201,7 @@ def _rolled_up(
             RollUp(
                 table=name,
                 is_raw=source is RAW,
-                files=[location],
+                files=[_source_file(location, found[source][name])],
                 buckets=buckets,
                 bucket_ms=level.bucket_ms,
                 keep_repeated_until_ms=day_ms + (HOUR_MS if level is HOUR else DAY_MS),
@@ -218,6 +220,13 @@ def _rolled_up(
                 found[level][name] = read_file(space.root, path, schema_of(name, is_raw=False))
                 locations[name] = space.output(output)
     return found
+
+
+def _source_file(location: str, rows: pa.Table) -> SourceFile:
+    from monitoring.spark.jobs.time_slices import SourceFile
+
+    times = pc.min_max(rows["at_ms"]).as_py()
+    return SourceFile(location, len(rows), times["min"], times["max"])
 
 
 def _spark_input(space: Workspace, raw: Tables, mark: str) -> dict[str, str]:

@@ -38,13 +38,18 @@ class Forked:
         self.pid = int(answer)
 
     def poll(self) -> int | None:
-        if self.returncode is None and select.select([self._report], [], [], 0)[0]:
+        if self.returncode is None and self._has_ended(0):
             self.wait()
         return self.returncode
 
+    def _has_ended(self, timeout_s: float | None) -> bool:
+        report = select.poll()  # a run has more than the 1,024 files that select.select can watch
+        report.register(self._report, select.POLLIN)
+        return bool(report.poll(None if timeout_s is None else timeout_s * 1000))
+
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            if not select.select([self._report], [], [], timeout)[0]:
+            if not self._has_ended(timeout):
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
             self.returncode = int(self._report.readline() or -signal.SIGKILL)
             self._report.close()

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from monitoring.history.table_specs import TABLES
 from monitoring.spark.history_tables import configure, is_small, read, uri
+from monitoring.spark.jobs.time_slices import Slice, SourceFile, time_slices
 from monitoring.spark.transforms import roll_up as transforms
 from monitoring.spark.transforms.buckets import Bucket
 
@@ -30,14 +32,14 @@ _FILE_OPTIONS = {
 class RollUp:
     """The input and output of one Spark action.
 
-    `files` are locations, of raw rows if `is_raw`; `rows` is the number of their rows, if known.
-    Only rows of `buckets` count. Rows with `repeated` are kept in buckets before
-    `keep_repeated_until_ms`. `output` is the location of a folder that does not exist.
+    `files` have raw rows if `is_raw`; `rows` is the number of their rows, if known. Only rows of
+    `buckets` count. Rows with `repeated` are kept in buckets before `keep_repeated_until_ms`.
+    `output` is the location of a folder that does not exist.
     """
 
     table: str
     is_raw: bool
-    files: Sequence[str]
+    files: Sequence[SourceFile]
     buckets: Sequence[Bucket]
     bucket_ms: int
     keep_repeated_until_ms: int
@@ -48,15 +50,24 @@ class RollUp:
 def roll_up(spark: SparkSession, step: RollUp) -> None:
     """Roll up and write one file into `step.output`. Raises Spark's errors."""
     configure(spark, step.rows)
-    rows = transforms.roll_up(
-        read(spark, step.table, step.files, is_raw=step.is_raw, rows=step.rows),
+    slices = [] if is_small(step.rows) else time_slices(step.files, step.buckets, step.bucket_ms)
+    whole = Slice(step.files, step.buckets)
+    found = [_rolled_up(spark, step, part, is_task=bool(slices)) for part in slices or [whole]]
+    _write(reduce(lambda one, other: one.union(other), found), step.table, step.rows, step.output)
+
+
+def _rolled_up(spark: SparkSession, step: RollUp, part: Slice, *, is_task: bool) -> DataFrame:
+    """The rows of the buckets of a slice; if `is_task`, one task computes them."""
+    files = [file.location for file in part.files]
+    rows = read(spark, step.table, files, is_raw=step.is_raw, rows=step.rows)
+    return transforms.roll_up(
+        rows.coalesce(1) if is_task else rows,
         TABLES[step.table],
-        step.buckets,
+        part.buckets,
         step.bucket_ms,
         is_raw=step.is_raw,
         keep_repeated_until_ms=step.keep_repeated_until_ms,
     )
-    _write(rows, step.table, step.rows, step.output)
 
 
 def merge(

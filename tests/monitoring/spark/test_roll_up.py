@@ -11,6 +11,7 @@ from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
 from monitoring.history.tick_encoder import TickEncoder
 from monitoring.spark.jobs.roll_up import RollUp, merge, roll_up
+from monitoring.spark.jobs.time_slices import ROWS_A_SLICE, SourceFile, time_slices
 from monitoring.spark.transforms.buckets import Bucket
 from tests.monitoring.history import random_cluster
 from tests.monitoring.history.reference import Step, level_rows
@@ -60,6 +61,11 @@ def only_file(folder: Path) -> Path:
     return file
 
 
+def source_file(path: str | Path, rows: int = 0) -> SourceFile:
+    times = pq.read_table(path, columns=["at_ms"])["at_ms"].to_pylist()
+    return SourceFile(str(path), rows or len(times), min(times), max(times))
+
+
 def buckets_of(steps: list[Step], bucket_ms: int) -> list[Bucket]:
     found: dict[int, list[Step]] = {}
     for step in steps:
@@ -103,8 +109,9 @@ def test_every_figure_of_every_level_agrees_with_plain_python(
     def run(folder: str, files: list, finer_ms: int, bucket_ms: int, range_ms: tuple, kept: int):
         buckets = [b for b in buckets_of(steps, finer_ms) if range_ms[0] <= b.at_ms < range_ms[1]]
         output = str(tmp_path / folder)
+        # With and without compiled code.
         rows = None if finer_ms == 1 and name in LARGE else 1000
-        roll_up(spark, RollUp(name, finer_ms == 1, [str(file) for file in files], buckets,
+        roll_up(spark, RollUp(name, finer_ms == 1, [source_file(file) for file in files], buckets,
                               bucket_ms, kept, output, rows))  # fmt: skip
         return only_file(tmp_path / folder)
 
@@ -125,6 +132,25 @@ def test_every_figure_of_every_level_agrees_with_plain_python(
 
     days = run("days", hours, HOUR_MS, DAY_MS, whole, end_ms)
     assert rows_of(days, table) == level_rows(table, steps, DAY_MS, DAY_MS)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_that_are_rolled_up_in_slices_of_time_are_the_same(
+    spark: SparkSession,
+    steps: list[Step],
+    raw_files: dict[str, list[str]],
+    tmp_path: Path,
+    name: str,
+) -> None:
+    # They say that they have many rows. Some files have ticks of two slices.
+    files = [source_file(path, ROWS_A_SLICE // 2) for path in raw_files[name]]
+    buckets, end_ms = buckets_of(steps, 1), START_MS + 2 * DAY_MS
+    one, other, _ = time_slices(files, buckets, QUARTER_MS)
+    assert set(one.files) & set(other.files)
+    output = str(tmp_path / "quarters")
+    roll_up(spark, RollUp(name, True, files, buckets, QUARTER_MS, end_ms, output, 10**6))
+    found = rows_of(only_file(tmp_path / "quarters"), TABLES[name])
+    assert found == level_rows(TABLES[name], steps, QUARTER_MS, HOUR_MS)
 
 
 @pytest.mark.parametrize("name", ["partitions", TICKS])

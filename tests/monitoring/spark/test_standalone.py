@@ -11,6 +11,7 @@ from monitoring.history.root import Root, current
 from monitoring.spark import history_tables
 from monitoring.spark.config import SparkConfig, token
 from monitoring.spark.jobs.roll_up import RollUp, roll_up
+from monitoring.spark.jobs.time_slices import SourceFile
 from monitoring.spark.session import open_session
 from monitoring.spark.transforms.buckets import buckets_of
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
@@ -70,7 +71,12 @@ def minutes(config: SparkConfig, root: Root, folder: Path) -> dict[str, Path]:
     with open_session(config) as spark:
         for table in TABLES:
             listed = reader.files(root, "local", RAW, table, START_MS, end_ms)
-            files = [root.location(*span_folder.folder, file.name) for span_folder, file in listed]
+            files = [
+                SourceFile(
+                    root.location(*at.folder, file.name), file.rows, file.min_at_ms, file.max_at_ms
+                )
+                for at, file in listed
+            ]
             assert len(files) > WORKERS
             output = str(folder / table)
             roll_up(spark, RollUp(table, True, files, buckets, MINUTE_MS, end_ms, output))
