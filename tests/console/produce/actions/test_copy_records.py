@@ -63,7 +63,7 @@ def test_ranges_are_of_offsets_or_time_and_within_the_log(filled, operator):
         ({"ranges": {0: range(2, 4), 1: range(3, 99)}}, {"0": [2, 4], "1": [3, 4]}),
         ({"since_ms": at_ms}, {"0": [3, 10], "1": [3, 4]}),
         ({"until_ms": at_ms}, {"0": [0, 3], "1": [0, 3]}),
-        ({"most": 6}, {"0": [0, 3], "1": [0, 3]}),
+        ({"records_max": 6}, {"0": [0, 3], "1": [0, 3]}),
     ):
         assert planned(operator, **changes).params["spans"] == expected
     with pytest.raises(PlanRefused, match="no records to copy"):
