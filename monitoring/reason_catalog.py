@@ -81,6 +81,7 @@ _PROCESSES = {
 _RECORDS = {
     "offset_needs_partition": gettext_noop("an offset needs a partition"),
     "topic_not_on_cluster": gettext_noop("the cluster has no topic %(topic)s"),
+    "partition_gone": gettext_noop("the topic or partition does not exist any more"),
     "partition_no_leader": gettext_noop("the partition has no leader"),
     "no_partition": gettext_noop("topic %(topic)s has no partition %(partition)d"),
     "offsets_held": gettext_noop(

@@ -1,7 +1,8 @@
 """Decodes the bytes of a key, value or header for pages: as JSON, text, hex or as the user chose.
 
-Pure. Decoding never fails: bytes that are neither JSON nor text are shown as hex, also those that
-the chosen decoder refuses, with its reason. Long data is truncated; its full size is shown.
+Pure. Decoding never fails: bytes that are neither JSON nor text nor of an encoding that is
+recognized are shown as hex, also those that the chosen decoder refuses, with its reason. Long data
+is truncated; its full size is shown.
 """
 
 import json
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from console.records.visible_text import visible
 from monitoring.gateway.records import SchemaNote
 from monitoring.records.decoders import encodings
 from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, TEXT
@@ -27,7 +29,8 @@ SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
-_TEXT_CONTROLS = frozenset("\t\n\r")
+_CONTROLS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS_SHARE_MAX = 0.2  # of the characters of a text; colours of a terminal are fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,15 @@ def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
         return Decoded("null", "", 0)
     if not data:
         return Decoded("empty", "", 0)
+    text = _as_text(data) if encoding == AUTO else None
+    if encoding == AUTO and text is None:
+        encoding = encodings.recognized(data) or HEX
     if encoding in DECODERS:
         return _by_decoder(data, encoding)
     if encoding == BASE64:
         return _of_text("text", b64encode(data).decode(), len(data), BASE64)
     if encoding == TEXT:
         return _of_text("text", data.decode(errors="replace"), len(data))
-    text = None if encoding == HEX else _as_text(data)
     if text is None:
         return _in_hex(data)
     pretty = _as_json(text)
@@ -83,6 +88,8 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
     """All of the data as one text; null is empty. Raises ValueError if the decoder refuses it."""
     if not data:
         return ""
+    if encoding == AUTO:
+        encoding = encodings.recognized(data) if _as_text(data) is None else TEXT
     if encoding in DECODERS:
         return DECODERS[encoding](data)
     if encoding == BASE64:
@@ -113,7 +120,7 @@ def _by_decoder(data: bytes, encoding: str) -> Decoded:
 
 def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Decoded:
     is_truncated = len(shown) > SHOWN_CHARS_MAX
-    text, line = shown[:SHOWN_CHARS_MAX], _one_line(shown)
+    text, line = visible(shown[:SHOWN_CHARS_MAX]), _one_line(shown)
     return Decoded(kind, text, size_bytes, is_truncated, line, encoding=encoding)
 
 
@@ -123,7 +130,7 @@ def _in_hex(data: bytes) -> Decoded:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text[: 2 * PREVIEW_CHARS].split())[:PREVIEW_CHARS]
+    return " ".join(visible(text[: 2 * PREVIEW_CHARS]).split())[:PREVIEW_CHARS]
 
 
 def _as_text(data: bytes) -> str | None:
@@ -131,10 +138,9 @@ def _as_text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    # Binary numbers can be valid UTF-8 as well, so all characters must be printable.
-    if all(char.isprintable() or char in _TEXT_CONTROLS for char in text):
-        return text
-    return None
+    # Binary numbers can be valid UTF-8 as well: these have zero bytes, or mostly controls.
+    controls = len(_CONTROLS.findall(text))
+    return None if "\0" in text or controls > _CONTROLS_SHARE_MAX * len(text) else text
 
 
 def _as_json(text: str) -> str | None:

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from console.records.visible_text import visible
+
 NODES_MAX, DEPTH_MAX = 2_000, 40
 _TEXT_MAX = 2_000  # characters of one value
 
@@ -62,7 +64,7 @@ class _Builder:
         if isinstance(value, _Number):
             return Node(name, "number", value[:_TEXT_MAX])
         if isinstance(value, str):
-            return Node(name, "string", _without_surrogates(value))
+            return Node(name, "string", _shown(value))
         return Node(name, "literal", json.dumps(value))
 
     def _container(self, node: Node, members: list[tuple[str, Any]], depth: int) -> Node:
@@ -70,10 +72,10 @@ class _Builder:
             for name, value in members:
                 if self._nodes_left <= 0:
                     break
-                node.children.append(self.node(name, value, depth + 1))
+                node.children.append(self.node(_shown(name), value, depth + 1))
         return node
 
 
-def _without_surrogates(text: str) -> str:
-    """The text, shortened and without lone surrogates, which a page cannot contain."""
-    return text[:_TEXT_MAX].encode("utf-8", "replace").decode()
+def _shown(text: str) -> str:
+    """The text, shortened and visible, without lone surrogates, which a page cannot contain."""
+    return visible(text[:_TEXT_MAX].encode("utf-8", "replace").decode())

@@ -34,6 +34,7 @@ class ResultView:
     masked: list[str]
     display: DisplayOptions
     is_followed: bool = False
+    matches_max: int = 0  # rows that the table has; 0 = all
     may_write: bool = False  # the user may write to the topic: rows have the link to send again
 
 
@@ -58,6 +59,7 @@ def _content(event: Event, view: ResultView) -> dict[str, Any]:
             "per_second": event.offsets / event.seconds if event.seconds else None,
             "seconds_left": None if view.is_followed else _left_s(event),
             "is_followed": view.is_followed,
+            "shown_max": 0 if view.is_followed else view.matches_max,
         }
         return {
             "progress": render_to_string("records/search_progress.html", context),

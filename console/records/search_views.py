@@ -77,6 +77,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         targets,
         form.display,
         query.follows,
+        query.matches_max,
         may_write(request, topic),
     )
     content = stream_chunks(running, search_stream.lines(running.events(), view))

@@ -7,6 +7,7 @@ from console.records import decode as decoding
 from console.records.decode import Decoded, decode
 from console.records.display import DEFAULT, DisplayOptions
 from console.records.field_paths import Fields
+from console.records.visible_text import visible
 from monitoring.gateway.records import RecordRow, SchemaNote
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
@@ -64,7 +65,8 @@ def shown_record(
         part(record.key, masked.key, key.decoded(), masked.key_schema),
         part(record.value, masked.value, value.decoded(), masked.value_schema),
         tuple(
-            (name, part(unmasked, data, decode(data))) for (name, unmasked), (_, data) in headers
+            (visible(name), part(unmasked, data, decode(data)))
+            for (name, unmasked), (_, data) in headers
         ),
         _columns(masked, key, value, display),
     )
@@ -127,4 +129,5 @@ def _columns(
         return ()
     headers = [(name, decoding.whole_text(data)) for name, data in row.headers]
     fields = Fields({"key": key.text, "value": value.text}, headers)
-    return tuple(fields.text(path) for path in display.columns)
+    texts = map(fields.text, display.columns)
+    return tuple(None if text is None else visible(text) for text in texts)

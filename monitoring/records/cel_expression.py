@@ -43,6 +43,21 @@ _UNEXPECTED = re.compile(
     r"(?:mismatched|extraneous) input '(.*?)' expecting|(?:recognition error at:|at input) '(.*)'"
 )
 _MISSING = re.compile(r"missing (.+) at '")
+# A loop and its variables; besides them an expression may name `record`, types and namespaces.
+_LOOP = re.compile(
+    r"\.\s*(?:all|exists|exists_one|existsOne|map|filter|bind)"
+    r"\s*\(\s*(\w+)\s*,(?:\s*(\w+)\s*,)?"
+)
+_NAMES = {
+    "record", "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type",
+    "uint", "cel", "math", "optional",
+}  # fmt: skip
+# Parts of a record that are no boolean, or of which only some records have one.
+_NO_CONDITION = re.compile(r"record(?:\.\w+)?")
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (dict, "a map"), (list, "a list"), (str, "a text"), ((int, float), "a number"),
+    (type(None), "null"), (bytes, "bytes"),
+)  # fmt: skip
 
 EVALUATION_ERRORS = (KeyError, TypeError, ValueError, RuntimeError, ArithmeticError)
 
@@ -68,6 +83,7 @@ class Expression:
             self._original = cel.compile(source)
         except ValueError as error:
             raise ExpressionInvalid(_error_text(str(error))) from error
+        _check(self._original, source)
         self.texts = _required_texts(source)
         self._execute = self._original.execute
         self._variables: Callable[[RecordRow], dict[str, Any]] = _record_variables
@@ -79,17 +95,45 @@ class Expression:
     def accepts(self, row: RecordRow) -> bool:
         """Whether the expression is true. Raises one of EVALUATION_ERRORS if it fails on this
         record."""
-        return self._execute(self._variables(row)) is True
+        found = self._execute(self._variables(row))
+        if found is not True and found is not False:
+            raise TypeError(_no_condition(found))
+        return found
 
     def failure(self, row: RecordRow) -> str:
         """Why `accepts` fails on a record, in the names that the expression has."""
         try:
-            self._original.execute(_record_variables(row))
+            found = self._original.execute(_record_variables(row))
         except KeyError as error:
             return f"no field {error}"
         except EVALUATION_ERRORS as error:
             return str(error)
-        return ""
+        return "" if isinstance(found, bool) else _no_condition(found)
+
+
+def _check(program: cel.Program, source: str) -> None:
+    """Raises ExpressionInvalid if it is an error whatever the record is."""
+    loops = {name for names in _LOOP.findall(source) for name in names if name}
+    names = program.variables()
+    for name in sorted(set(names) - loops - _NAMES):
+        raise ExpressionInvalid(
+            f"Unknown name {name}; use record, for example record.value.amount."
+        )
+    if _NO_CONDITION.fullmatch(source.strip()):
+        raise ExpressionInvalid(
+            f"{source.strip()} is not true or false. Compare it, for example with =="
+        )
+    if names or loops:  # loops can take long
+        return
+    with contextlib.suppress(*EVALUATION_ERRORS):
+        found = program.execute({})
+        if not isinstance(found, bool):
+            raise ExpressionInvalid(f"{_no_condition(found).capitalize()}.")
+
+
+def _no_condition(found: object) -> str:
+    kind = next((name for kind, name in _KINDS if isinstance(found, kind)), "something else")
+    return f"the expression gives {kind}, not true or false"
 
 
 def _error_text(message: str) -> str:

@@ -42,7 +42,7 @@ _FOLLOW_S = 0.5  # between two reads of new records
 _FOLLOWED_ROWS_MAX = 100  # of one read; a browser cannot show more
 
 # Why a search ended.
-COMPLETE, LIMIT, TIME, BYTES = "complete", "limit", "time", "bytes"
+COMPLETE, LIMIT, TIME, BYTES, ERROR = "complete", "limit", "time", "bytes", "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,10 @@ class Search:
                 channel.close()
         all_read = self._progress.offsets >= self._progress.offsets_total
         is_cut = self._is_full and not (all_read and self._sent_all)
-        self._report(self._end_reason() or (LIMIT if is_cut else COMPLETE))
+        self._report(self._end_reason() or (LIMIT if is_cut else self._end_of_all()))
+
+    def _end_of_all(self) -> str:
+        return ERROR if self._progress.unread else COMPLETE
 
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
@@ -237,7 +240,7 @@ class Search:
         )
         fetched = fetch.decode(answer)
         if fetched.error:
-            raise GatewayError(Reason("kafka_error", error=fetched.error))
+            raise GatewayError(fetch.refusal(fetched.error))
         return fetched
 
     async def _scan_window(

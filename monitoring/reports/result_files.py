@@ -27,7 +27,7 @@ from django.conf import settings
 
 # Text that a spreadsheet runs as a formula, including full-width and small signs, and signs behind
 # characters that spreadsheets remove.
-_FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠\x{2212}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}]"
+FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠\x{2212}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}]"
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _VERSION = 1
 _TIME_COLUMNS = {
@@ -148,7 +148,7 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
             name, column = _TIME_COLUMNS[name], _utc(column)
         elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.string())
-            risky = pc.match_substring_regex(column, _FORMULA)
+            risky = pc.match_substring_regex(column, FORMULA)
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
         names.append(name)

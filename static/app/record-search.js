@@ -1,5 +1,5 @@
 // Shows the results of a search while it runs. The search ends when this page is closed.
-//   <section data-record-search="URL" data-failed="text"> with parts progress, stop, stopped, error,
+//   <section data-record-search="URL" data-failed="text"> with parts progress, stop, error,
 //   pause and waiting (of a followed search), and a table. The lines that come are described in
 //   console/records/search_stream.py.
 import { nodes, tableRow } from "./fragment.js";
@@ -20,7 +20,8 @@ async function run() {
   const pause = part("pause") && pausing(part, insertRow);
   part("stop").addEventListener("click", () => {
     controller.abort();
-    part("stopped").hidden = false;
+    part("state")?.replaceChildren(part("stop").dataset.stopped);
+    part("left")?.remove();
   });
   const fail = (text) => {
     part("error").textContent = text;

@@ -57,7 +57,9 @@ def test_a_followed_search_shows_new_records_and_waits_while_it_is_paused(
     page.click("[data-part=pause]")
     expect(rows).to_have_count(5)
     page.click("[data-part=stop]")
-    expect(page.locator("[data-part=stopped]")).to_be_visible()
+    progress = page.locator("[data-part=progress]")
+    expect(progress).to_contain_text("Stopped")
+    expect(progress).not_to_contain_text("Waiting for new records")
 
 
 def test_a_record_is_shown_beside_the_table(local, web, page):

@@ -11,17 +11,27 @@ In Parquet the end is the metadata `aerie.export` of the file. CSV has no place 
 import csv
 import io
 import json
+import re
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import re2
 
 from console.records import record_download
 from monitoring.gateway.records import RecordRow
+from monitoring.reports.result_files import FORMULA
 
+_CSV_COLUMNS = (
+    "partition", "offset", "timestamp_ms", "key", "key_encoding", "value", "value_encoding",
+    "headers",
+)  # fmt: skip
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_is_formula = re2.compile(FORMULA).search
 _GROUP_ROWS = 10_000  # rows of a row group of Parquet
 _SCHEMA = pa.schema(
     [
@@ -88,12 +98,15 @@ class JsonLines(Writer):
 
 
 class Csv(Writer):
-    """Keys and values are text; what is not UTF-8 is `base64:…`, null is empty."""
+    """Keys and values are text or base64; the column behind each says which, or that it is null.
+
+    A cell that a spreadsheet would run as a formula begins with an apostrophe, as in reports.
+    """
 
     content_type, suffix = "text/csv; charset=utf-8", "csv"
 
     def begin(self) -> bytes:
-        return self._lines([("partition", "offset", "timestamp_ms", "key", "value", "headers")])
+        return self._lines([_CSV_COLUMNS])
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
         return self._lines(
@@ -101,8 +114,8 @@ class Csv(Writer):
                 row.partition,
                 row.offset,
                 row.timestamp_ms,
-                _text(row.key),
-                _text(row.value),
+                *_cells(row.key),
+                *_cells(row.value),
                 json.dumps([[name, _text(value)] for name, value in row.headers]),
             )
             for row in rows
@@ -179,6 +192,17 @@ class _Buffer(io.RawIOBase):
         taken = bytes(self._written)
         self._written.clear()
         return taken
+
+
+def _cells(data: bytes | None) -> tuple[str, str]:
+    """A key or value, and how it is written."""
+    found = record_download.text_or_base64(data)
+    if data is None or found is None:
+        return "", "null"
+    if "text" not in found or _CONTROLS.search(found["text"]):
+        found = {"base64": b64encode(data).decode()}
+    ((encoding, text),) = found.items()
+    return ("'" + text if _is_formula(text) else text), encoding
 
 
 def _text(data: bytes | None) -> str | None:

@@ -116,7 +116,7 @@ class SyncClient:
             channel.close()
         fetched = fetch.decode(answer)
         if fetched.error:
-            raise GatewayError(Reason("kafka_error", error=fetched.error))
+            raise GatewayError(fetch.refusal(fetched.error))
         return fetch.header_at(fetched.records, offset)
 
     async def _delete_offsets(

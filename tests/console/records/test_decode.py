@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.records.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode
+from console.records.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode, whole_text
 
 
 def test_null_and_empty_are_distinguished():
@@ -19,6 +19,20 @@ def test_json_is_indented():
 def test_text_stays_text_and_letters_of_any_alphabet_are_shown():
     assert decode("größe 尺寸".encode()).text == "größe 尺寸"
     assert decode(b"12").kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb", "a\tb"),
+        ("👩\u200d💻", "👩\u200d💻"),
+        ("\x1b[31mred\x1b[0m", "\\u001B[31mred\\u001B[0m"),
+        ("user\u202etxt.exe", "user\\u202Etxt.exe"),
+    ],
+)
+def test_text_with_a_few_controls_and_joiners_is_text_in_which_they_are_visible(text, shown):
+    found = decode(text.encode())
+    assert (found.kind, found.text, found.preview) == ("text", shown, " ".join(shown.split()))
 
 
 def test_broken_json_is_shown_as_the_text_it_is():
@@ -57,9 +71,25 @@ def test_a_lone_surrogate_in_json_can_be_shown():
     assert "\\ud800" in shown.text
 
 
-def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
+def test_a_binary_number_is_a_number_though_it_is_valid_utf8():
     shown = decode(b"\x00\x00\x00\x2a")
-    assert (shown.kind, shown.text) == ("hex", "0000 002a")
+    assert (shown.kind, shown.text, shown.encoding_name) == ("text", "42", "Integer, 32 bits")
+    assert whole_text(b"\x00\x00\x00\x2a") == "42"
+
+
+def test_what_is_not_recognized_is_shown_in_hex():
+    shown = decode(b"\x00\x01\x02")
+    assert (shown.kind, shown.text) == ("hex", "00 0102")
+    assert decode(b"\x00\x00\x00\x2a", "hex").text == "0000 002a"
+
+
+def test_an_encoding_that_is_recognized_is_named():
+    shown = decode(b"\x82\xa1a\x01\xa1b\x02")
+    assert (shown.kind, shown.preview, shown.encoding_name) == (
+        "json",
+        '{"a": 1, "b": 2}',
+        "MessagePack",
+    )
 
 
 def test_long_data_is_truncated_and_keeps_its_full_size():

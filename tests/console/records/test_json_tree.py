@@ -35,3 +35,9 @@ def test_a_lone_surrogate_can_be_shown():
     node = tree(r'{"a": "\ud800"}')
     assert node is not None
     assert node.children[0].text == "?"
+
+
+def test_names_and_texts_have_escapes_for_what_a_page_would_not_show():
+    node = tree('{"a\\u200b": "\\u202etxt"}')
+    assert node is not None
+    assert [(child.name, child.text) for child in node.children] == [("a\\u200B", "\\u202Etxt")]

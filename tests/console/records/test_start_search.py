@@ -21,6 +21,7 @@ from console.records.start_search import SearchQuery
 from console.records.streaming_response import stream_chunks
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
+from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
 from monitoring.records.search import Event, SearchProgress
 from tests.console.conftest import a_user, content_of
@@ -122,6 +123,32 @@ def test_the_browser_gets_rows_and_progress_as_lines(cluster):
     assert "card-0123" in rows[0]["html"]
     assert told[-1]["end"] == "complete"
     assert "Complete" in told[-1]["progress"]
+
+
+def progress_shown(progress: SearchProgress, matches_max: int = 100) -> str:
+    view = ResultView(Cluster(slug="live"), TOPIC, [], DEFAULT, matches_max=matches_max)
+    (line,) = search_stream.lines(iter([progress]), view)
+    return " ".join(json.loads(line)["progress"].split())
+
+
+def test_an_end_by_an_error_is_said_with_a_sentence():
+    gone = SearchProgress(unread={0: Reason("partition_gone")}, end="error")
+    shown = progress_shown(gone)
+    assert "Ended by an error" in shown
+    assert "Complete" not in shown
+    assert "The topic or partition does not exist any more." in shown
+
+
+def test_matches_that_the_table_has_no_rows_for_are_said():
+    shown = progress_shown(SearchProgress(matched=111, end="limit"))
+    assert "The first 100 of 111 matches are shown." in shown
+    assert "are shown" not in progress_shown(SearchProgress(matched=100, end="limit"))
+
+
+def test_a_search_that_found_nothing_says_what_to_try():
+    assert "Nothing found" in progress_shown(SearchProgress(end="complete"))
+    assert "Nothing found" not in progress_shown(SearchProgress())
+    assert "Nothing found" not in progress_shown(SearchProgress(matched=1, end="complete"))
 
 
 def test_fields_are_columns_of_the_results(cluster):

@@ -219,6 +219,12 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     assert "No records here" not in page, "it was not read: nobody knows"
 
 
+def test_an_offset_without_a_partition_has_a_link_for_each_partition(sampled, client_of, viewer):
+    page = client_of(viewer).get(f"{BROWSE}?partition=&offset=3&limit=50").content.decode()
+    for partition in (0, 1):
+        assert f"?partition={partition}&amp;offset=3&amp;limit=50" in page
+
+
 def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkeypatch):
     record = ShownRecord(
         0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)

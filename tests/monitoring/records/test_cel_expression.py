@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitoring.gateway.records import RecordRow
-from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression
+from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 NAMES = st.sampled_from(["a", "b", "record", "size", "has"])
 SCALARS = st.one_of(
@@ -97,17 +97,22 @@ def of_the_library(source: str, row: RecordRow) -> str:
         "headers": {name: None if value is None else value.decode() for name, value in row.headers},
     }
     try:
-        return str(cel.compile(source).execute({"record": record}) is True)
+        found = cel.compile(source).execute({"record": record})
+        return str(found) if isinstance(found, bool) else "no condition"
     except EVALUATION_ERRORS as error:
         return f"no field {error}" if isinstance(error, KeyError) else str(error)
 
 
 def of_this(source: str, row: RecordRow) -> str:
-    expression = Expression(source)
+    try:
+        expression = Expression(source)
+    except ExpressionInvalid:  # a constant, or `record.value` alone
+        return of_the_library(source, row)
     try:
         return str(expression.accepts(row))
     except EVALUATION_ERRORS:
-        return expression.failure(row)
+        why = expression.failure(row)
+        return "no condition" if "not true or false" in why else why
 
 
 @given(EXPRESSIONS, st.just(FULL) | VALUES, st.none() | st.just(FULL) | VALUES)
@@ -149,3 +154,46 @@ def test_what_looks_like_a_path_is_one_only_where_it_is(source):
 def test_fields_that_an_expression_does_not_name_are_not_converted():
     value = {"a": 1, "big": 10**30, "deep": {"b": 1, "big": 10**30}}
     assert of_this("record.value.a == record.value.deep.b", row_of(value)) == "True"
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("1", "gives a number, not true or false"),
+        ("'a' + 'b'", "gives a text"),
+        ("[1]", "gives a list"),
+        ("record", "record is not true or false"),
+        (" record.value ", "record.value is not true or false"),
+        ("foo.bar", "Unknown name foo; use record"),
+        ("record.value.all(x, y > 1)", "Unknown name y"),
+        ("value.amount > 1", "Unknown name value"),
+    ],
+)
+def test_what_can_be_true_for_no_record_is_refused_before_it_runs(source, why):
+    with pytest.raises(ExpressionInvalid, match=why):
+        Expression(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "true", "type(record.value) == map", "[1].map(x, x + 1).exists(y, y > 1)",
+        "record.value.flag", "math.greatest(1, 2) == record.offset",
+    ],
+)  # fmt: skip
+def test_loop_variables_types_and_fields_are_known_names(source):
+    Expression(source)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [({}, "a map"), ([], "a list"), (1, "a number"), ("x", "a text"), (None, "null")],
+)
+def test_a_result_that_is_no_boolean_is_a_failure_on_its_record(value, kind):
+    row = row_of({"a": value})
+    expression = Expression("record.value.a")
+    with pytest.raises(EVALUATION_ERRORS):
+        expression.accepts(row)
+    assert expression.failure(row) == f"the expression gives {kind}, not true or false"
+    assert expression.accepts(row_of({"a": True}))
+    assert not expression.accepts(row_of({"a": False}))

@@ -14,7 +14,14 @@ from monitoring.kafka_client_settings import ClientSettings
 from monitoring.records import running_search
 from monitoring.records.filters import Condition, FilterInvalid
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import BYTES, COMPLETE, LIMIT, SearchProgress, SearchRequest
+from monitoring.records.search import (
+    BYTES,
+    COMPLETE,
+    ERROR,
+    LIMIT,
+    SearchProgress,
+    SearchRequest,
+)
 from tests.support.waiting import wait_until
 
 COUNT = 3000
@@ -132,6 +139,12 @@ def test_errors_are_those_of_the_search(address):
         run(address, expression="1 +")
     with pytest.raises(ClusterUnavailable):
         run("127.0.0.1:1")
+
+
+def test_a_search_of_which_a_partition_was_not_read_to_its_end_is_not_complete(address):
+    spans = {0: range(COUNT), 99: range(COUNT)}
+    rows, progress = run(address, conditions=contains("name-0777"), spans=spans)
+    assert (len(rows), progress.end, list(progress.unread)) == (1, ERROR, [99])
 
 
 def test_a_search_that_is_stopped_leaves_no_process(address):

@@ -33,8 +33,27 @@ def test_json_lines_have_a_record_each_and_the_end():
 def test_csv_has_a_header_and_can_be_read_back():
     head, first, second = csv.reader(io.StringIO(written("csv").decode(), newline=""))
     assert head[:3] == ["partition", "offset", "timestamp_ms"]
-    assert first == ["0", "41", "1000", "k", '{"a": "é,\n"}', '[["trace", "t1"]]']
-    assert second == ["1", "7", "", "", "base64:/wA=", "[]"]
+    assert first[:5] == ["0", "41", "1000", "k", "text"]
+    assert first[5:] == ['{"a": "é,\n"}', "text", '[["trace", "t1"]]']
+    assert second == ["1", "7", "", "", "null", "/wA=", "base64", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("value", "cell", "encoding"),
+    [
+        (b"=HYPERLINK(1)", "'=HYPERLINK(1)", "text"),
+        (b" @SUM(1)", "' @SUM(1)", "text"),
+        (b"-1", "'-1", "text"),
+        (b"a=b", "a=b", "text"),
+        (b"", "", "text"),
+        (None, "", "null"),
+        (b"\x00\x00\x00\x2a", "AAAAKg==", "base64"),
+        (b"\xfb\xff", "'+/8=", "base64"),
+    ],
+)
+def test_csv_runs_no_formula_and_tells_null_empty_and_binary_apart(value, cell, encoding):
+    line = writer_of("csv", "orders").rows([RecordRow(0, 1, None, b"k", value, ())]).decode()
+    assert next(csv.reader([line]))[5:7] == [cell, encoding]
 
 
 def test_parquet_has_the_bytes_and_the_end_in_its_metadata():
