@@ -58,7 +58,11 @@ def _apply(plan: Plan) -> None:
             raise PlanRefused(Reason("plan_other_cluster"))
         progress = PlanProgress(plan, action_type)
         if not progress.is_continued:
-            _check_unchanged(plan, action_type, cluster, action_type.read(gateway, plan.params))
+            facts = {services.CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
+            if action_type.allows_differences(plan.facts, plan.params):
+                _replace_facts(plan, facts)
+            else:
+                _check_unchanged(plan, action_type, cluster, facts)
         try:
             action_type.apply(gateway, plan.params, progress)
         finally:
@@ -69,11 +73,14 @@ def _apply(plan: Plan) -> None:
         raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
 
 
-def _check_unchanged(
-    plan: Plan, action_type: ActionType, cluster: Cluster, read_again: Facts
-) -> None:
+def _replace_facts(plan: Plan, facts: Facts) -> None:
+    """Store the facts of now, which an undo restores and the audit log has as `before`."""
+    plan.facts, plan.draft["before"] = facts, dict(facts[ITEMS])
+    plan.save(update_fields=["facts", "draft"])
+
+
+def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> None:
     """Raises PlanRefused if the cluster changed since the review."""
-    facts = {services.CLUSTER_ID: plan.facts[services.CLUSTER_ID], **read_again}
     if _fingerprint(plan, action_type, facts) != _fingerprint(plan, action_type, plan.facts):
         changed = " ".join(_differences(plan, action_type, cluster, facts))
         raise PlanRefused(Reason("plan_facts_changed", changed=changed))

@@ -6,11 +6,13 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions import services as plans
+from console.actions.action_type import Params
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
 from console.groups.actions.shared import item_key
 from console.groups.read_reset import Reset, resolve
+from console.groups.reset_rules import ResetTo
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
@@ -23,7 +25,8 @@ def propose_reset(principal: Principal, cluster: Cluster, group: str, reset: Res
     if not changed:
         raise PlanRefused(_("Every chosen partition is already committed at its new offset."))
     left_out = [item_key(*key) for key in resolved.left_out]
-    return _propose(principal, cluster, group, changed, left_out)
+    is_shift = reset.reset_to == ResetTo.SHIFT
+    return _propose(principal, cluster, group, changed, left_out, is_shift=is_shift)
 
 
 def propose_delete_offsets(principal: Principal, cluster: Cluster, group: str, topic: str) -> Plan:
@@ -43,7 +46,11 @@ def _propose(
     group: str,
     offsets: dict[TopicPartition, int] | dict[TopicPartition, None],
     left_out: Iterable[str] = (),
+    *,
+    is_shift: bool = False,
 ) -> Plan:
     rows = [[topic, partition, offset] for (topic, partition), offset in offsets.items()]
-    params = {"name": group, "offsets": rows, "left_out": list(left_out)}
+    params: Params = {"name": group, "offsets": rows, "left_out": list(left_out)}
+    if is_shift:
+        params["is_shift"] = True
     return plans.propose(principal, cluster, ResetOffsets.action, group, params)

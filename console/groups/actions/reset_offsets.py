@@ -2,7 +2,8 @@
 
 Parameters: `name`, and `offsets`: lists of topic, partition and new offset (None = delete the
 commit). `restores`: the offsets are those of an earlier plan, and may be outside of a log now.
-`left_out`: names of partitions that the form chose but that have no new offset.
+`left_out`: names of partitions that the form chose but that have no new offset. `is_shift`: the new
+offsets were counted from the commits.
 """
 
 from collections.abc import Iterator
@@ -58,6 +59,10 @@ class ResetOffsets(ItemsAction):
     def compared(self, facts: Facts) -> Facts:
         """Only the commits: members and logs change all the time."""
         return {ITEMS: facts.get(ITEMS)}
+
+    def allows_differences(self, then: Facts, params: Params) -> bool:
+        """A group that had members at the review has committed until they were stopped."""
+        return bool(then["members"]) and not params.get("is_shift")
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("Partition %(name)s is committed at %(offset)s now.")
@@ -197,7 +202,7 @@ def figures_of(effects: list[ResetEffect]) -> list[Figure]:
 def _warnings(
     facts: Facts, params: Params, rows: list[tuple[Change, ResetEffect]], deletes: bool
 ) -> list[str]:
-    lines = [shared.members_text(facts["members"])]
+    lines = [shared.members_text(facts["members"]), _commits_text(facts, params)]
     if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})
@@ -222,6 +227,18 @@ def _warnings(
         lines.append(text % {"n": len(left_out), "names": names})
     lines += _outside_warning(facts, params)
     return [line for line in lines if line]
+
+
+def _commits_text(facts: Facts, params: Params) -> str:
+    """What becomes of commits between review and apply; "" without members."""
+    if not facts["members"]:
+        return ""
+    if params.get("is_shift"):
+        return _(
+            "The shift is counted from the offsets that are committed now. If the consumers commit "
+            "others before they stop, plan the shift again."
+        )
+    return _("An undo restores the offsets that are committed when you apply, not those of now.")
 
 
 def _outside_warning(facts: Facts, params: Params) -> list[str]:

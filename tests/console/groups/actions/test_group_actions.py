@@ -160,6 +160,29 @@ def test_a_commit_since_the_review_refuses_the_plan(cluster, client):
     assert "Partition orders-0 is committed at 70 now." in plan.outcome
 
 
+def test_what_a_live_group_committed_until_it_stopped_refuses_no_reset_and_is_restored(
+    cluster, client
+):
+    cluster.members["billing"] = 3
+    answer = send(client, how="earliest")
+    cluster.members["billing"] = 0
+    cluster.commits["billing"][("orders", 0)] = 70
+    plan = applied(client, answer)
+    assert (plan.state, plan.draft["before"]["orders-0"]) == (models.DONE, 70)
+    undo = client.post(reverse("plan-undo", args=["local", plan.pk]))
+    applied(client, undo)
+    assert cluster.commits["billing"] == {("orders", 0): 70}
+
+
+def test_a_shift_of_a_live_group_is_counted_from_the_commits_of_the_review(cluster, client):
+    cluster.members["billing"] = 3
+    answer = send(client, how="shift", shift="-7")
+    assert "plan the shift again" in client.get(answer.url).content.decode()
+    cluster.members["billing"] = 0
+    cluster.commits["billing"][("orders", 0)] = 70
+    assert applied(client, answer).state == models.REFUSED
+
+
 def test_the_offsets_of_a_topic_are_deleted_and_committed_again(cluster, client):
     plan = applied(client, send(client, "group-offsets-delete", topic="orders"))
     assert cluster.commits["billing"] == {}
