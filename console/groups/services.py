@@ -50,7 +50,10 @@ def _propose(
     is_shift: bool = False,
 ) -> Plan:
     rows = [[topic, partition, offset] for (topic, partition), offset in offsets.items()]
-    params: Params = {"name": group, "offsets": rows, "left_out": list(left_out)}
-    if is_shift:
-        params["is_shift"] = True
+    params: Params = {
+        "name": group,
+        "offsets": rows,
+        "left_out": list(left_out),
+        "is_shift": is_shift,
+    }
     return plans.propose(principal, cluster, ResetOffsets.action, group, params)

@@ -54,8 +54,14 @@ class ValidatedGroup:
             for name, partitions in member.assigned:
                 counts[name] += len(partitions)
                 text_bytes += text * len(partitions)
+        # Of a group without members, all partitions of its topics have rows (group_join.py).
+        is_empty = facts.member_count == 0
         rows = {
-            name: min(count, len(spans[name])) if name in spans else count
+            name: count
+            if name not in spans
+            else len(spans[name])
+            if is_empty
+            else min(count, len(spans[name]))
             for name, count in counts.items()
         }
         count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)

@@ -58,6 +58,17 @@ def told(*answers):
     ]  # fmt: skip
 
 
+def test_a_partition_that_a_group_without_members_never_committed_has_a_row():
+    commits = committed("g", [("a", {0: 5, 2: 7})])
+    answer = CoordinatorAnswers(1, [listed("g", "Empty")], [commits], [])
+    assert told(answer) == [
+        ("g", "a", 0, 5, None),
+        ("g", "a", 1, None, None),
+        ("g", "a", 2, 7, None),
+        ("g", "a", 3, None, None),
+    ]
+
+
 def test_commits_and_assignments_are_joined():
     read = CoordinatorAnswers(
         1,
