@@ -24,8 +24,8 @@ from tests.support.ports import free_port
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 20
 ROOT = Path(__file__).parent.parent.parent
-# What Python and brokerd read when they are loaded, so that no fork sees another value.
-_READ_ONCE = {name: os.environ.get(name) for name in ("PYTHONPATH", "BROKERD_CRASH_AT")}
+# What Python reads when it starts, so that no fork sees another value.
+_READ_ONCE = {name: os.environ.get(name) for name in ("PYTHONPATH",)}
 
 
 class Brokerd:
