@@ -108,7 +108,10 @@ def _stalled_groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> I
     behind = snapshot.groups_most_behind(_SEARCHED_MAX)
     stalled = [group.name for group in behind if group.lag_state == LagState.STALLED]
     names = [name for name in stalled if name not in alerted][:_NAMES_MAX]
-    link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
+    if names and count == 1:
+        link = Link(_("Open the group"), reverse("group", args=[slug, names[0]]))
+    else:
+        link = Link(_("Groups"), reverse("groups", args=[slug]) + "?sort=-state")
     text = ", ".join(names) + (" …" if count > len(names) else "")
     values = {"n": numbers.count(count)}
     yield Problem("warn", "player-pause", _("Stalled"), title % values, text, (link,))

@@ -102,7 +102,7 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
 def _brokerd_refusal(request: ClusterRequest) -> str:
     """Why brokerd cannot reassign; "" for other brokers."""
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
-    if snapshot and any(broker.source == "brokerd" for broker in snapshot.brokers):
+    if snapshot and not snapshot.can_move_replicas:
         return _("brokerd cannot move replicas to other brokers yet.")
     return ""
 

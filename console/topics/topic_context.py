@@ -36,7 +36,9 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "may_alter": may_change and request.rights.may("topic.alter", topic),
         "may_configure": may_change and request.rights.may("topic.configure", topic),
         "may_clone": may_change and request.rights.may("topic.create"),
-        "may_reassign": may_change and request.rights.may("topic.reassign", topic),
+        "may_reassign": may_change
+        and request.rights.may("topic.reassign", topic)
+        and (snapshot is None or snapshot.can_move_replicas),
         "may_purge": may_change and request.rights.may("topic.purge", topic),
         "may_delete": may_change and request.rights.may("topic.delete", topic),
     }

@@ -151,7 +151,8 @@ def context(
         "may_select": may_select,
         "may_purge": rights.may("topic.purge"),
         "may_delete": rights.may("topic.delete"),
-        "may_reassign": rights.may("topic.reassign"),
+        "may_reassign": rights.may("topic.reassign")
+        and (snapshot is None or snapshot.can_move_replicas),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }
 

@@ -159,6 +159,11 @@ class Snapshot:
         group_counts = zip(codes.tolist(), self._group_counts[codes].tolist(), strict=True)
         return [TopicRow(names[code], count, columns, self, code) for code, count in group_counts]
 
+    @property
+    def can_move_replicas(self) -> bool:
+        """Whether the brokers can move replicas to others; brokerd cannot yet."""
+        return all(broker.source != "brokerd" for broker in self.brokers)
+
     @cached_property
     def placement(self) -> Placement:
         """How evenly each topic lies on the brokers."""

@@ -1,5 +1,7 @@
 """Change settings of a topic, or remove them so that the default applies."""
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,6 +14,8 @@ from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+
+_RETENTION = ("retention.ms", "retention.bytes")
 
 
 class ConfigureTopic(ActionType):
@@ -67,15 +71,22 @@ class ConfigureTopic(ActionType):
             raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
         before = {name: entry[0] if entry else None for name, entry in facts["values"].items()}
         inherited = facts.get("inherited", {})
+        effective = {
+            name: inherited.get(name) if value is None else value for name, value in configs.items()
+        }
         changes = [
             Change(
-                name, before[name] or "", _after(value, inherited.get(name)), meaning(name, value)
+                name,
+                before[name] or "",
+                _after(value, inherited.get(name)),
+                _meanings(name, before[name], effective[name]),
             )
             for name, value in configs.items()
         ]
         return Draft(
             title=self.title(topic),
             changes=changes,
+            warnings=_warnings(before, effective),
             undo=_("Restore the earlier values, and remove the settings that the topic had not."),
             before=before,
             after=dict(configs),
@@ -97,6 +108,30 @@ class ConfigureTopic(ActionType):
             for name, entry in values.items()
         }
         return Proposal(self.action, plan.resource, {"name": plan.resource, "configs": earlier})
+
+
+def _meanings(name: str, before: str | None, after: str | None) -> str:
+    """What the values are in a readable unit."""
+    then, now = meaning(name, before), meaning(name, after)
+    return f"{then} → {now}" if then and now else now
+
+
+def _warnings(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> list[str]:
+    """What a smaller retention deletes."""
+    text = _(
+        "Records beyond the new “%(name)s” are deleted soon after the change. The undo does not "
+        "bring them back."
+    )
+    return [
+        text % {"name": name}
+        for name in _RETENTION
+        if name in after and _limit(after[name]) < _limit(before.get(name))
+    ]
+
+
+def _limit(value: str | None) -> float:
+    """A limit as a number; −1 is none."""
+    return float(value) if value and value.isdigit() else math.inf
 
 
 def _after(value: str | None, inherited: str | None) -> str:

@@ -1,6 +1,7 @@
 """What is wrong, and what changed, on the overview."""
 
 import pytest
+from django.urls import reverse
 
 from console.accounts.rights import Rights, rights_of
 from console.audit import services as audit
@@ -84,6 +85,7 @@ def test_a_stalled_group_with_an_alert_is_one_problem(local, admin):
     an_alert(local, "billing")
     (other,) = (p for p in context(local, rights)["problems"] if p.kind == "Stalled")
     assert other.text == "payers"
+    assert [link.url for link in other.links] == [reverse("group", args=["local", "payers"])]
 
 
 def test_a_figure_says_how_it_changed_only_if_both_ends_are_known():

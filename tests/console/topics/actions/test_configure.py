@@ -27,7 +27,16 @@ def test_a_change_leads_to_a_plan_with_value_and_meaning(orders, client_of, oper
     assert answer.url == reverse("plan", args=["local", plan.pk])
     assert plan.params["configs"] == {"retention.ms": "3600000"}
     (change,) = plan.draft["changes"]
-    assert (change["before"], change["after"], change["note"]) == ("60000", "3600000", "60 min")
+    assert (change["before"], change["after"], change["note"]) == (
+        "60000", "3600000", "60 s → 60 min",
+    )  # fmt: skip
+    assert plan.draft["warnings"] == []
+
+
+def test_a_smaller_retention_warns_of_the_records_that_it_deletes(orders, client_of, operator):
+    client_of(operator).post(URL, sent(**{"retention.ms": "1000"}))
+    (warning,) = Plan.objects.get().draft["warnings"]
+    assert "The undo does not bring them back." in warning
 
 
 def test_a_change_meanwhile_is_told_and_nothing_is_planned(orders, client_of, operator):
