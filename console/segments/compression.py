@@ -36,6 +36,6 @@ def compressions(answer: Mapping[str, Any], is_masked: bool) -> dict[int, Compre
     for sample in answer["segments"]:
         size_bytes = sample["size_bytes"]
         ratio = sample["uncompressed_bytes"] / size_bytes if size_bytes and not is_masked else None
-        compression = Compression(tuple(sample["codecs"]), ratio, sample["batches"])
+        compression = Compression(tuple(sorted(sample["codecs"])), ratio, sample["batches"])
         found[sample["base_offset"]] = compression
     return found

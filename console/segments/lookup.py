@@ -1,7 +1,10 @@
-"""How the broker finds a record by its offset, step by step. Pure: the caller passes the readers.
+"""How the broker finds a record, step by step. Pure: the caller passes the readers.
 
 offset → the last segment that begins at or before it → the last entry of the segment's offset
 index at or before it → the batches from that position on → the batch that holds it
+
+A time is found by the time index first: its last entry at or before the time has the offset from
+which the batches are scanned.
 """
 
 from bisect import bisect_right
@@ -14,8 +17,9 @@ _BATCHES_PER_READ = 100
 _READS_MAX = 40
 
 Json = dict[str, Any]
-ReadIndex = Callable[[int, int, int], Json]
-"""(base offset, number of the first entry, limit) → {"entries": […], "total": n}"""
+ReadIndex = Callable[[int, str, int, int], Json]
+"""(base offset, "offset" or "time", number of the first entry, limit) →
+{"entries": […], "total": n}"""
 ReadBatches = Callable[[int, int, int], Json]
 """(base offset, position, limit) → {"batches": […], "next_position": n or null}"""
 
@@ -29,6 +33,9 @@ class LookUp:
     """The steps of a look-up. Positions and sizes are in bytes.
 
     Attributes:
+        at_ms: the time that was looked up; None = an offset was.
+        time_entry: the entry of the time index; None = it has none at or before the time.
+        took_us: microseconds at the broker; None = it does not say.
         near_segments: the base offsets around `segment`; `segments`: how many there are.
         entry: the index entry; None = the segment's index has none at or before the offset.
         near_entries: the entries around it; `entries`: how many the index has.
@@ -46,12 +53,20 @@ class LookUp:
     scan_from: int
     passed: list[Json]
     batch: Json
+    at_ms: int | None = None
+    time_entry: Json | None = None
+    took_us: float | None = None
 
     @property
     def delta(self) -> int:
         """The record's place in its batch, from 0."""
         base: int = self.batch["base_offset"]
         return self.offset - base
+
+    @property
+    def took_ms(self) -> str:
+        """`took_us` in milliseconds, as text."""
+        return "" if self.took_us is None else f"{self.took_us / 1000:.2f}"
 
     @property
     def scanned_bytes(self) -> int:
@@ -61,15 +76,22 @@ class LookUp:
 
 
 def look_up(
-    offset: int, segments: Sequence[Json], read_index: ReadIndex, read_batches: ReadBatches
+    offset: int,
+    segments: Sequence[Json],
+    read_index: ReadIndex,
+    read_batches: ReadBatches,
+    at_ms: int | None = None,
 ) -> LookUp:
-    """Find an offset; `segments` are in order. Raises OffsetNotFound or what the readers raise."""
+    """Find an offset, which with `at_ms` is that of the first record at or after this time;
+    `segments` are in order. Raises OffsetNotFound or what the readers raise."""
     bases = [each["base_offset"] for each in segments]
     number = bisect_right(bases, offset) - 1
     if number < 0 or offset >= segments[-1]["next_offset"]:
         raise OffsetNotFound
     base = bases[number]
-    near, index, total = _find_entry(offset, base, read_index)
+    time_entry = None if at_ms is None else _time_entry(at_ms, base, read_index)
+    scan_offset = offset if at_ms is None else time_entry["offset"] if time_entry else base
+    near, index, total = _find_entry(scan_offset, base, "offset", read_index)
     entry = near[index] if index >= 0 else None
     scan_from = entry["position_bytes"] if entry else 0
     passed, batch = _scan(offset, base, scan_from, read_batches)
@@ -84,26 +106,35 @@ def look_up(
         scan_from,
         passed,
         batch,
+        at_ms,
+        time_entry,
     )
 
 
-def _find_entry(offset: int, base: int, read: ReadIndex) -> tuple[list[Json], int, int]:
-    """Find the last index entry at or before `offset`, by binary search over pages of entries.
+def _time_entry(at_ms: int, base: int, read: ReadIndex) -> Json | None:
+    """The last entry of the time index before `at_ms`: what lies before it is older."""
+    near, index, _total = _find_entry(at_ms - 1, base, "time", read)
+    return near[index] if index >= 0 else None
+
+
+def _find_entry(wanted: int, base: int, kind: str, read: ReadIndex) -> tuple[list[Json], int, int]:
+    """Find the last index entry at or before an offset or time, by binary search over pages.
 
     Returns its page, its index there (−1 = there is none), and the number of all entries.
     """
-    page = read(base, 0, ENTRIES_PER_READ)
+    key = "offset" if kind == "offset" else "timestamp_ms"
+    page = read(base, kind, 0, ENTRIES_PER_READ)
     total = page["total"]
     low, high = 0, max(0, (total - 1) // ENTRIES_PER_READ)
     while low < high:
         middle = (low + high + 1) // 2
-        found = read(base, middle * ENTRIES_PER_READ, ENTRIES_PER_READ)
-        if found["entries"] and found["entries"][0]["offset"] <= offset:
+        found = read(base, kind, middle * ENTRIES_PER_READ, ENTRIES_PER_READ)
+        if found["entries"] and found["entries"][0][key] <= wanted:
             low, page = middle, found
         else:
             high = middle - 1
     entries = page["entries"]
-    return entries, bisect_right([each["offset"] for each in entries], offset) - 1, total
+    return entries, bisect_right([each[key] for each in entries], wanted) - 1, total
 
 
 def _scan(offset: int, base: int, position: int, read: ReadBatches) -> tuple[list[Json], Json]:

@@ -3,7 +3,8 @@
 Segments are shown for clusters with admin URLs (brokerd only). The functions raise GatewayError.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -15,6 +16,7 @@ from console.segments import lookup
 from console.segments.compression import Compression, compressions
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.segments.retention import Retention
+from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
@@ -169,12 +171,23 @@ def look_up(
             if offset is None:
                 raise OffsetNotFound
         admin = gateway.brokerd_admin
-        return lookup.look_up(
+        found_steps = lookup.look_up(
             offset,
             admin.segments(*where)["segments"],
-            lambda base, start, limit: admin.index(*where, base, "offset", start, limit),
-            lambda base, position, limit: admin.batches(*where, base, position, limit),
+            partial(admin.index, *where),
+            partial(admin.batches, *where),
+            at_ms,
         )
+        return replace(found_steps, took_us=_look_up_us(admin, where, offset))
+
+
+def _look_up_us(admin: BrokerdAdmin, where: tuple[int, str, int], offset: int) -> float | None:
+    """How long the broker takes to find the offset; None if it does not say."""
+    try:
+        took_us: float = admin.look_up(*where, offset)["took_us"]
+    except GatewayError:  # an older broker
+        return None
+    return took_us
 
 
 def read_retention(cluster: Cluster, topic: str) -> Retention:

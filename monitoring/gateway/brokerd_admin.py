@@ -66,6 +66,12 @@ class BrokerdAdmin:
         query = {"topic": topic, "partition": partition}
         return self._get(broker_id, "/v1/segments/compression", query)
 
+    def look_up(self, broker_id: int, topic: str, partition: int, offset: int) -> dict[str, Any]:
+        """Where the log finds an offset, and in how many microseconds. Raises NotFound if the
+        broker is too old to say it."""
+        query = {"topic": topic, "partition": partition, "offset": offset}
+        return self._get(broker_id, "/v1/segments/look-up", query)
+
     def broker(self, broker_id: int) -> dict[str, Any]:
         """Counters, memory, CPU and disks of a broker."""
         return self._get(broker_id, "/v1/broker", {})

@@ -679,6 +679,9 @@ class FakeBrokerdAdmin:
     def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
         return self._get("compression", broker_id)
 
+    def look_up(self, broker_id: int, topic: str, partition: int, offset: int) -> dict[str, Any]:
+        return self._get("look_up", broker_id)
+
     def broker(self, broker_id: int) -> dict[str, Any]:
         return self._get("broker", broker_id)
 

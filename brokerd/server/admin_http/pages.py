@@ -83,6 +83,7 @@ class AdminPages:
             "/v1/segments/index": self.index,
             "/v1/segments/batches": self.batches,
             "/v1/segments/compression": self.compression,
+            "/v1/segments/look-up": self.look_up,
             "/v1/events": self.events,
             "/v1/compaction": self.compaction,
         }
@@ -206,6 +207,18 @@ class AdminPages:
                 found = await _in_thread(log, each.base_offset, 0, compression_sample.sample)
                 samples.append({"base_offset": each.base_offset, **found._asdict()})
         return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
+
+    def look_up(self, query: Query) -> Answer:
+        """The position of the batch that holds an offset, and how long the log took to find it: as
+        a Fetch does, without its data."""
+        log, offset = self._log(query), query.number("offset")
+        began_ns = time.perf_counter_ns()
+        found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)
+        took_ns = time.perf_counter_ns() - began_ns
+        if found is None:
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not written yet")
+        found.release()
+        return json_answer({"position_bytes": found.position_bytes, "took_us": took_ns / 1000})
 
     def events(self, query: Query) -> Answer:
         events = self.event_ring.after(

@@ -13,7 +13,7 @@ def test_the_ratio_is_the_size_without_compression_by_the_size():
     found = compressions(answer(["zstd"], 100, 420), is_masked=False)[7]
     assert (found, str(found)) == (Compression(("zstd",), 4.2, 8), "zstd 4.2×")
     mixed = compressions(answer(["none", "lz4"], 100, 150), is_masked=False)[7]
-    assert str(mixed) == "none + lz4 1.5×"
+    assert str(mixed) == "lz4 + none 1.5×"
 
 
 def test_records_without_compression_have_no_ratio_to_tell():

@@ -30,10 +30,12 @@ class Files:
     def __init__(self) -> None:
         self.reads = 0
 
-    def index(self, base: int, start: int, limit: int) -> dict:
+    def index(self, base: int, kind: str, start: int, limit: int) -> dict:
         self.reads += 1
         found = [
             {"offset": each["base_offset"], "position_bytes": each["position_bytes"]}
+            if kind == "offset"
+            else {"timestamp_ms": each["base_offset"] * 1000, "offset": each["base_offset"]}
             for each in batches_of(base)[4::4]
         ]
         return {"entries": found[start : start + limit], "total": len(found)}
@@ -48,6 +50,21 @@ class Files:
 def found(offset: int):
     files = Files()
     return look_up(offset, SEGMENTS, files.index, files.batches), files
+
+
+def test_a_time_is_found_by_the_time_index_and_scanned_from_its_offset():
+    files = Files()
+    steps = look_up(25_437, SEGMENTS, files.index, files.batches, 25_437_000)
+    assert steps.at_ms == 25_437_000
+    assert steps.time_entry["offset"] <= 25_437 < steps.time_entry["offset"] + 50
+    assert steps.entry["offset"] == steps.time_entry["offset"]
+    assert steps.batch["base_offset"] == 25_430
+
+
+def test_a_time_before_the_first_entry_of_the_time_index_is_scanned_from_the_file():
+    files = Files()
+    steps = look_up(10_003, SEGMENTS, files.index, files.batches, 10_003_000)
+    assert (steps.time_entry, steps.scan_from) == (None, 0)
 
 
 @pytest.mark.parametrize(

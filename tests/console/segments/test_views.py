@@ -120,7 +120,10 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
     assert "How a record is found" in page
     assert "Open in Messages" in page
     assert "partition=0&amp;offset=42" in page
-    assert "Open in Messages" in client.get(f"{place}?at=2020-01-01T00:00:00").content.decode()
+    assert re.search(r"The broker finds this offset in \d+\.\d\d ms", page)
+    by_time = client.get(f"{place}?at=2020-01-01T00:00:00").content.decode()
+    assert "Offset found" in by_time
+    assert "Open in Messages" in by_time
     for query, text in (
         ("offset=50", "No record has this offset"),
         ("at=2099-01-01T00:00:00", "No record is at or after this time"),
