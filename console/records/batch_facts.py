@@ -24,6 +24,7 @@ class BatchFacts:
     size_bytes: int
     is_masked: bool
     codec: str
+    largest_timestamp_ms: int
     is_append_time: bool
     producer_id: int | None
     producer_epoch: int | None
@@ -48,6 +49,7 @@ def batch_facts(header: BatchHeader, is_masked: bool) -> BatchFacts:
         rounded_size(size_bytes) if is_masked else size_bytes,
         is_masked,
         codec_name(header.codec),
+        header.max_timestamp,
         header.is_log_append_time,
         _known(header.producer_id),
         _known(header.producer_epoch),

@@ -1,6 +1,5 @@
-"""Reads the segments of a partition from its leader's admin port.
-
-Segments are shown for clusters with admin URLs (brokerd only). The functions raise GatewayError.
+"""Reads the segments of a partition from its leader's admin port, which only brokerd has; of other
+brokers the batches, by a Fetch. The functions raise GatewayError.
 """
 
 from dataclasses import dataclass, replace
@@ -11,22 +10,26 @@ from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
+from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.services import is_masked
 from console.segments import lookup
 from console.segments.compression import Compression, compressions
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.segments.retention import Retention
+from monitoring.gateway import timeouts
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
-from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
+from monitoring.reasons import Reason
 from monitoring.records.masking import rounded_size
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 
 PAGE_SIZE = 100
 START_MAX = 2**40
+_NEWEST_OFFSETS, _FETCH_BYTES = 1000, 1 << 20
 KINDS = ("offset", "time", "batches")
 
 
@@ -153,6 +156,37 @@ def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
         return {"batches_max": 0, "segments": []}
 
 
+def fetch_batches(
+    principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None
+) -> list[BatchFacts]:
+    """At most a page of batches, from the one that holds `offset` on, or the newest, oldest first.
+
+    Raises OffsetNotFound if no record is at or after `offset`."""
+    masked = is_masked(principal, cluster, row.topic)
+    with for_cluster(cluster) as gateway:
+        log = gateway.wire.spans(row.topic, timeouts.READ_S).get(row.partition)
+        if log is None:
+            raise ClusterUnavailable(Reason("partition_no_leader"))
+        start = max(log.start, log.stop - _NEWEST_OFFSETS) if offset is None else offset
+        if start not in log:
+            if offset is None:
+                return []
+            raise OffsetNotFound
+        headers = gateway.wire.batch_headers(row.topic, row.partition, start, _FETCH_BYTES)
+    page = headers[-PAGE_SIZE:] if offset is None else headers[:PAGE_SIZE]
+    return [batch_facts(header, masked) for header in page]
+
+
+def offset_at(cluster: Cluster, row: PartitionRow, at_ms: int) -> int:
+    """The first offset at or after a time. Raises OffsetNotFound."""
+    with for_cluster(cluster) as gateway:
+        found = gateway.log_offsets.at_time([(row.topic, row.partition)], at_ms)
+    offset = found[row.topic, row.partition]
+    if offset is None:
+        raise OffsetNotFound
+    return offset
+
+
 def look_up(
     principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
 ) -> LookUp:
@@ -164,12 +198,9 @@ def look_up(
     if is_masked(principal, cluster, row.topic):
         raise PermissionDenied(_("Parts of these records are masked for you."))
     where = (row.leader, row.topic, row.partition)
+    if offset is None:
+        offset = offset_at(cluster, row, at_ms or 0)
     with for_cluster(cluster) as gateway:
-        if offset is None:
-            found = gateway.log_offsets.at_time([(row.topic, row.partition)], at_ms or 0)
-            offset = found[row.topic, row.partition]
-            if offset is None:
-                raise OffsetNotFound
         admin = gateway.brokerd_admin
         found_steps = lookup.look_up(
             offset,

@@ -13,6 +13,7 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
+from console.records.batch_facts import BatchFacts
 from console.records.forms import OFFSET_MAX
 from console.records.services import is_masked
 from console.segments import partition_page, services
@@ -42,6 +43,9 @@ def partition_segments(
 
     def read() -> None:
         at_ms = now_ms()
+        if not request.cluster.admin_urls:
+            page["batches"] = _fetched_batches(request, page["row"], form)
+            return
         log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
         page["log"] = log
         try:
@@ -100,21 +104,39 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
     }
 
 
+def _fetched_batches(
+    request: ClusterRequest, row: PartitionRow, form: LookUpForm
+) -> list[BatchFacts]:
+    """The batches of a cluster without admin ports; none if the form says why."""
+    offset = None
+    try:
+        if form.is_valid():
+            offset = form.cleaned_data["offset"]
+            if form.at_ms is not None:
+                offset = services.offset_at(request.cluster, row, form.at_ms)
+        return services.fetch_batches(request.principal, request.cluster, row, offset)
+    except OffsetNotFound:
+        _add_not_found(form)
+    return []
+
+
 def _look_up(request: ClusterRequest, row: PartitionRow, form: LookUpForm) -> LookUp | None:
     """The steps of a look-up; None = it failed, and the form says why."""
-    field = "at" if form.at_ms is not None else "offset"
     try:
         return services.look_up(
             request.principal, request.cluster, row, form.cleaned_data["offset"], form.at_ms
         )
     except OffsetNotFound:
-        form.add_error(
-            field,
-            _("No record is at or after this time.")
-            if field == "at"
-            else _("No record has this offset: it is outside of the log or was compacted."),
-        )
+        _add_not_found(form)
     return None
+
+
+def _add_not_found(form: LookUpForm) -> None:
+    if form.at_ms is not None:
+        form.add_error("at", _("No record is at or after this time."))
+    else:
+        text = _("No record has this offset: it is outside of the log or was compacted.")
+        form.add_error("offset", text)
 
 
 def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:

@@ -240,6 +240,14 @@ class FakeWire:
         at_ms, length = found[0].timestamp_ms or 0, 50 + found[0].size_bytes
         return BatchHeader(offset, length, 0, 2, 0, 0, 0, at_ms, at_ms, -1, -1, -1, 1)
 
+    def batch_headers(
+        self, topic: str, partition: int, offset: int, max_bytes: int
+    ) -> list[BatchHeader]:
+        """Each of one record."""
+        rows = self._cluster.topic(topic).records[partition]
+        found = [self.batch_header(topic, partition, row.offset) for row in rows]
+        return [header for header in found if header and header.base_offset >= offset]
+
     def delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:

@@ -73,6 +73,15 @@ def refusal(error: int) -> Reason:
     return Reason("kafka_error", error=error)
 
 
+def headers(records: memoryview) -> list[BatchHeader]:
+    """The headers of the complete batches in a Fetch response, up to one of an older format."""
+    found = []
+    with suppress(KafkaError):  # an older format
+        for header, _batch in iter_batches(records):
+            found.append(header)
+    return found
+
+
 def header_at(records: memoryview, offset: int) -> BatchHeader | None:
     """The header of the batch in a Fetch response that holds `offset`.
 

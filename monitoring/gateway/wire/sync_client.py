@@ -65,9 +65,21 @@ class SyncClient:
 
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
+        # Of the first batch brokers send all, however large it is: one byte asks for it alone.
+        return fetch.header_at(self._fetch(topic, partition, offset, 1), offset)
+
+    def batch_headers(
+        self, topic: str, partition: int, offset: int, max_bytes: int
+    ) -> list[BatchHeader]:
+        """The headers of the batches of format version 2 from the one that holds an offset on: of
+        so many bytes, but at least of one. Raises GatewayError within 10 seconds."""
+        return fetch.headers(self._fetch(topic, partition, offset, max_bytes))
+
+    def _fetch(self, topic: str, partition: int, offset: int, max_bytes: int) -> memoryview:
+        """The batches of a Fetch response."""
         try:
             return event_loop.run(
-                self._read_batch_header(topic, partition, offset), 2 * timeouts.READ_S
+                self._read_batches(topic, partition, offset, max_bytes), 2 * timeouts.READ_S
             )
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
@@ -99,25 +111,24 @@ class SyncClient:
         finally:
             await reader.close()
 
-    async def _read_batch_header(
-        self, topic: str, partition: int, offset: int
-    ) -> BatchHeader | None:
+    async def _read_batches(
+        self, topic: str, partition: int, offset: int, max_bytes: int
+    ) -> memoryview:
         metadata = await self._read([topic])
         address = metadata.leader_addresses(topic).get(partition)
         if address is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
         channel = Channel(*address, self._settings, ByteBudget())
         try:
-            # Of the first batch brokers send all, however large it is: one byte asks for it alone.
             answer = await channel.request(
-                partial(fetch.request, topic, partition, offset, 1), timeouts.READ_S
+                partial(fetch.request, topic, partition, offset, max_bytes), timeouts.READ_S
             )
         finally:
             channel.close()
         fetched = fetch.decode(answer)
         if fetched.error:
             raise GatewayError(fetch.refusal(fetched.error))
-        return fetch.header_at(fetched.records, offset)
+        return fetched.records
 
     async def _delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]

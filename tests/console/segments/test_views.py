@@ -133,6 +133,41 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
         assert (text in page, "Open in Messages" in page) == (True, False), query
 
 
+@pytest.fixture
+def place_without_admin_port(place) -> str:
+    """As a cluster of Apache Kafka, whose brokers have no admin port."""
+    Cluster.objects.update(admin_urls={})
+    return place
+
+
+def test_without_an_admin_port_the_batches_are_fetched(place_without_admin_port, client_of, viewer):
+    client = client_of(viewer)
+    page = client.get(place_without_admin_port).content.decode()
+    assert "files and indexes are known only to the broker" in page
+    assert "partition=0&amp;offset=0" in page
+    found = client.get(f"{place_without_admin_port}?offset=42").content.decode()
+    (first,) = re.findall(r"(\d+) – \d+</a>", found)[:1]
+    assert int(first) <= 42
+    by_time = client.get(f"{place_without_admin_port}?at=2020-01-01T00:00:00").content.decode()
+    assert "partition=0&amp;offset=0" in by_time
+    for query, text in (
+        ("offset=50", "No record has this offset"),
+        ("at=2099-01-01T00:00:00", "No record is at or after this time"),
+    ):
+        page = client.get(f"{place_without_admin_port}?{query}").content.decode()
+        assert (text in page, "<td>" in page) == (True, False), query
+
+
+def test_sizes_of_fetched_batches_are_rounded_where_records_are_masked(
+    place_without_admin_port, client_of, viewer
+):
+    topic = place_without_admin_port.split("/")[4]
+    cluster = Cluster.objects.get(slug="local")
+    MaskingRule.objects.create(cluster=cluster, topic_pattern=topic, target="value")
+    page = client_of(viewer).get(place_without_admin_port).content.decode()
+    assert re.search(r"about [\d.]+\u202fK?i?B", page)
+
+
 def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monkeypatch):
     def fail(*args):
         raise ClusterUnavailable("broker 1 does not answer")
@@ -266,8 +301,7 @@ def no_spark(settings, monkeypatch):
 @pytest.mark.parametrize(("role", "is_led_on"), [("viewer", False), ("admin", True)])
 def test_a_broker_without_admin_port_shows_what_to_do(sampled, client_of, request, role, is_led_on):
     client = client_of(request.getfixturevalue(role))
-    for path in ("segments", "segments/0"):
-        page = client.get(f"/c/local/topics/orders/partitions/0/{path}").content.decode()
-        assert "Segments are not available" in page
-        assert "alert-danger" not in page
-        assert ("/clusters/local/edit" in page) == is_led_on
+    page = client.get("/c/local/topics/orders/partitions/0/segments/0").content.decode()
+    assert "Segments are not available" in page
+    assert "alert-danger" not in page
+    assert ("/clusters/local/edit" in page) == is_led_on

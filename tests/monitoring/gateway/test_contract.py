@@ -282,6 +282,15 @@ def test_the_header_of_a_records_batch_is_read(gateway, name, produce):
     assert (header.codec, header.is_control, header.is_log_append_time) == (0, False, False)
 
 
+def test_the_headers_of_all_batches_from_an_offset_on_are_read(gateway, name, produce):
+    gateway.topics.create_topic(name, 1, 1)
+    for number in range(3):
+        produce(name, 0, b"%d" % number)
+    headers = gateway.wire.batch_headers(name, 0, 1, 1 << 20)
+    assert headers[0].base_offset <= 1
+    assert headers[-1].last_offset == 2
+
+
 def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce):
     gateway.topics.create_topic(name, 2, 1)
     produce(name, 0, *(b"%d" % number for number in range(7)))
