@@ -74,8 +74,11 @@ def _apply(plan: Plan) -> None:
 
 
 def _replace_facts(plan: Plan, facts: Facts) -> None:
-    """Store the facts of now, which an undo restores and the audit log has as `before`."""
-    plan.facts, plan.draft["before"] = facts, dict(facts[ITEMS])
+    """Store the facts of now, which an undo restores and the audit log has as `before`; of items
+    that an earlier run applied those of before."""
+    applied = {key: plan.facts[ITEMS][key] for key in plan.applied_items}
+    items = {**facts[ITEMS], **applied}
+    plan.facts, plan.draft["before"] = {**facts, ITEMS: items}, dict(items)
     plan.save(update_fields=["facts", "draft"])
 
 

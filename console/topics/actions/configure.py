@@ -119,8 +119,8 @@ def _meanings(name: str, before: str | None, after: str | None) -> str:
 def _warnings(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> list[str]:
     """What a smaller retention deletes."""
     text = _(
-        "Records beyond the new “%(name)s” are deleted soon after the change. The undo does not "
-        "bring them back."
+        "With cleanup.policy=delete, records beyond the new “%(name)s” are deleted soon after the "
+        "change. The undo does not bring them back."
     )
     return [
         text % {"name": name}

@@ -174,6 +174,19 @@ def test_what_a_live_group_committed_until_it_stopped_refuses_no_reset_and_is_re
     assert cluster.commits["billing"] == {("orders", 0): 70}
 
 
+def test_a_resumed_reset_of_a_live_group_restores_also_what_its_first_run_replaced(cluster, client):
+    cluster.members["billing"] = 3
+    answer = send(client, how="earliest")
+    plan = Plan.objects.latest("created_at")
+    Plan.objects.filter(pk=plan.pk).update(item_outcomes={"orders-0": ""}, state=models.FAILED)
+    cluster.members["billing"] = 0
+    cluster.commits["billing"] = {("orders", 0): 0}
+    client.post(reverse("plan-resume", args=["local", plan.pk]))
+    plan_worker.apply_queued(str(plan.pk))
+    plan.refresh_from_db()
+    assert (plan.state, plan.facts["items"]["orders-0"]) == (models.DONE, 60), answer.url
+
+
 def test_a_shift_of_a_live_group_is_counted_from_the_commits_of_the_review(cluster, client):
     cluster.members["billing"] = 3
     answer = send(client, how="shift", shift="-7")
