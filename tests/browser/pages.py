@@ -13,7 +13,7 @@ PAGES = [
     "/c/local/", "/c/local/brokers", "/c/local/brokers/1", "/c/local/brokers/1/requests",
     "/c/local/topics",
     "/c/local/topics/orders",
-    "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
+    "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments/0",
     "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts", "/c/local/alerts/rules",
     "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui", "/search?q=o",
 ]  # fmt: skip
