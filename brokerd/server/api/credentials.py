@@ -24,7 +24,7 @@ _ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384
 _NO_NAME = "Username must not be empty"
 _DESCRIBED_TWICE = "Cannot describe SCRAM credentials for the same user twice in a single request: "
 _TWICE = "A user credential cannot be altered twice in the same request"
-_NOT_THERE = "FetchAttempt to delete a user credential that does not exist"
+_NOT_THERE = "Attempt to delete a user credential that does not exist"
 _NOT_YET = (
     "This broker keeps no SCRAM credentials, since none of its listeners has SASL yet. Clients can"
     " be let in by their certificates: ssl.client.auth=required on an SSL listener"
@@ -48,7 +48,7 @@ class CredentialHandlers:
                 code = ErrorCode.DUPLICATE_RESOURCE
                 message = _DESCRIBED_TWICE + name
             elif name:
-                message = f"FetchAttempt to describe a user credential that does not exist: {name}"
+                message = f"Attempt to describe a user credential that does not exist: {name}"
             results.append(_result(name, KafkaError(code, message)))
 
         counts = Counter(user.name for user in request.users or ())
