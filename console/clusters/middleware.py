@@ -17,15 +17,8 @@ from monitoring.models import Cluster
 COOKIE = "cluster"
 
 
-def clusters_of(request: HttpRequest) -> list[Cluster]:
-    """The clusters that the user may see, by name."""
-    if not request.user.is_authenticated:
-        return []
-    return [each for each in Cluster.objects.all() if may(request.user, "cluster.view", each)]
-
-
 def last_cluster(request: HttpRequest, clusters: Sequence[Cluster]) -> Cluster | None:
-    """That of the page before, else the first one; None without any."""
+    """That of the page that the browser showed last, else the first one; None without any."""
     slug = request.COOKIES.get(COOKIE)
     return next((each for each in clusters if each.slug == slug), clusters[0] if clusters else None)
 

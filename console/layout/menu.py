@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
 from console.alerts.services import alerts_in_scope
-from console.clusters.middleware import clusters_of, last_cluster
+from console.clusters.middleware import last_cluster
+from console.clusters.visible_clusters import visible_clusters
 from console.live import pages, snapshot_cache
 from console.ui import health_texts
 from monitoring import health
@@ -86,7 +87,7 @@ class Page:
 
     @cached_property
     def clusters(self) -> list[Cluster]:
-        return clusters_of(self._request)
+        return visible_clusters(self._request.user)
 
     @property
     def menu_cluster(self) -> Cluster | None:

@@ -8,14 +8,15 @@ from django.utils.translation import gettext_lazy
 
 from console.accounts.decorators import requires
 from console.accounts.rights import may
-from console.clusters.middleware import clusters_of, last_cluster
+from console.clusters.middleware import last_cluster
+from console.clusters.visible_clusters import visible_clusters
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 
 
 def home(request: HttpRequest) -> HttpResponse:
     """Redirect to the cluster of the page before, else the first one, or say what to do."""
-    if cluster := last_cluster(request, clusters_of(request)):
+    if cluster := last_cluster(request, visible_clusters(request.user)):
         return redirect("dashboard", cluster.slug)
     if may(request.user, "cluster.edit"):
         return redirect("clusters")

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.accounts.rights import may, rights_of
+from console.accounts.rights import rights_of
+from console.clusters.visible_clusters import visible_clusters
 from console.live import snapshot_cache
 from console.search import hits, menu_hits
 from console.search.hits import Hit, SearchedCluster
 from console.ui import numbers
-from monitoring.models import Cluster
 
 COUNT_MAX = 20
 TEXT_LENGTH_MAX = 200
@@ -68,8 +68,7 @@ def search(principal: Principal, query: str, slug: str = "") -> Results:
 
 def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:
     """The clusters that the user may see, the open one first."""
-    clusters = [each for each in Cluster.objects.all() if may(principal.user, "cluster.view", each)]
-    clusters.sort(key=lambda each: each.slug != slug)
+    clusters = sorted(visible_clusters(principal.user), key=lambda each: each.slug != slug)
     return [
         SearchedCluster(each, rights_of(principal.user, each), is_current=not i)
         for i, each in enumerate(clusters)

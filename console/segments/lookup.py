@@ -35,7 +35,7 @@ class LookUp:
     Attributes:
         at_ms: the time that was looked up; None = an offset was.
         time_entry: the entry of the time index; None = it has none at or before the time.
-        took_us: microseconds at the broker; None = it does not say.
+        took_ms: how long the broker takes to find `offset`; None = it does not say.
         near_segments: the base offsets around `segment`; `segments`: how many there are.
         entry: the index entry; None = the segment's index has none at or before the offset.
         near_entries: the entries around it; `entries`: how many the index has.
@@ -55,18 +55,13 @@ class LookUp:
     batch: Json
     at_ms: int | None = None
     time_entry: Json | None = None
-    took_us: float | None = None
+    took_ms: float | None = None
 
     @property
     def delta(self) -> int:
         """The record's place in its batch, from 0."""
         base: int = self.batch["base_offset"]
         return self.offset - base
-
-    @property
-    def took_ms(self) -> str:
-        """`took_us` in milliseconds, as text."""
-        return "" if self.took_us is None else f"{self.took_us / 1000:.2f}"
 
     @property
     def scanned_bytes(self) -> int:
@@ -89,8 +84,11 @@ def look_up(
     if number < 0 or offset >= segments[-1]["next_offset"]:
         raise OffsetNotFound
     base = bases[number]
-    time_entry = None if at_ms is None else _time_entry(at_ms, base, read_index)
-    scan_offset = offset if at_ms is None else time_entry["offset"] if time_entry else base
+    time_entry, scan_offset = None, offset
+    if at_ms is not None:
+        near, index, _total = _find_entry(at_ms, base, "time", read_index)
+        time_entry = near[index] if index >= 0 else None
+        scan_offset = time_entry["offset"] if time_entry else base
     near, index, total = _find_entry(scan_offset, base, "offset", read_index)
     entry = near[index] if index >= 0 else None
     scan_from = entry["position_bytes"] if entry else 0
@@ -109,12 +107,6 @@ def look_up(
         at_ms,
         time_entry,
     )
-
-
-def _time_entry(at_ms: int, base: int, read: ReadIndex) -> Json | None:
-    """The last entry of the time index before `at_ms`: what lies before it is older."""
-    near, index, _total = _find_entry(at_ms - 1, base, "time", read)
-    return near[index] if index >= 0 else None
 
 
 def _find_entry(wanted: int, base: int, kind: str, read: ReadIndex) -> tuple[list[Json], int, int]:

@@ -16,10 +16,9 @@ from console.segments import lookup
 from console.segments.compression import Compression, compressions
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.segments.retention import Retention
-from monitoring.gateway import timeouts
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OffsetOutOfRange, Refused
-from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
@@ -157,31 +156,36 @@ def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
 
 
 def fetch_batches(
-    principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None
+    principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
 ) -> list[BatchFacts]:
-    """At most a page of batches, from the one that holds `offset` on, or the newest, oldest first.
+    """At most a page of batches, oldest first: from the one on that holds an offset, or the first
+    record at or after a time; else the newest.
 
-    Raises OffsetNotFound if no record is at or after `offset`."""
-    masked = is_masked(principal, cluster, row.topic)
+    Raises OffsetNotFound.
+    """
+    masked, key = is_masked(principal, cluster, row.topic), (row.topic, row.partition)
     with for_cluster(cluster) as gateway:
-        log = gateway.wire.spans(row.topic, timeouts.READ_S).get(row.partition)
+        log = gateway.log_offsets.ranges([key]).get(key)
         if log is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
-        start = max(log.start, log.stop - _NEWEST_OFFSETS) if offset is None else offset
-        if start not in log:
-            if offset is None:
-                return []
+        start = offset if at_ms is None else _offset_at(gateway, row, at_ms)
+        if start is not None and start not in log:
             raise OffsetNotFound
-        headers = gateway.wire.batch_headers(row.topic, row.partition, start, _FETCH_BYTES)
-    page = headers[-PAGE_SIZE:] if offset is None else headers[:PAGE_SIZE]
+        if not log:
+            return []
+        first = max(log.start, log.stop - _NEWEST_OFFSETS) if start is None else start
+        headers = gateway.wire.batch_headers(*key, first, _FETCH_BYTES)
+    page = headers[-PAGE_SIZE:] if start is None else headers[:PAGE_SIZE]
     return [batch_facts(header, masked) for header in page]
 
 
-def offset_at(cluster: Cluster, row: PartitionRow, at_ms: int) -> int:
-    """The first offset at or after a time. Raises OffsetNotFound."""
-    with for_cluster(cluster) as gateway:
-        found = gateway.log_offsets.at_time([(row.topic, row.partition)], at_ms)
-    offset = found[row.topic, row.partition]
+def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:
+    """The offset of the first record at or after a time. Raises OffsetNotFound."""
+    key = (row.topic, row.partition)
+    found = gateway.log_offsets.at_time([key], at_ms)
+    if key not in found:
+        raise ClusterUnavailable(Reason("partition_no_leader"))
+    offset = found[key]
     if offset is None:
         raise OffsetNotFound
     return offset
@@ -198,27 +202,27 @@ def look_up(
     if is_masked(principal, cluster, row.topic):
         raise PermissionDenied(_("Parts of these records are masked for you."))
     where = (row.leader, row.topic, row.partition)
-    if offset is None:
-        offset = offset_at(cluster, row, at_ms or 0)
     with for_cluster(cluster) as gateway:
+        if offset is None:
+            offset = _offset_at(gateway, row, at_ms or 0)
         admin = gateway.brokerd_admin
-        found_steps = lookup.look_up(
+        steps = lookup.look_up(
             offset,
             admin.segments(*where)["segments"],
             partial(admin.index, *where),
             partial(admin.batches, *where),
             at_ms,
         )
-        return replace(found_steps, took_us=_look_up_us(admin, where, offset))
+        return replace(steps, took_ms=_look_up_ms(admin, where, offset))
 
 
-def _look_up_us(admin: BrokerdAdmin, where: tuple[int, str, int], offset: int) -> float | None:
+def _look_up_ms(admin: BrokerdAdmin, where: tuple[int, str, int], offset: int) -> float | None:
     """How long the broker takes to find the offset; None if it does not say."""
     try:
         took_us: float = admin.look_up(*where, offset)["took_us"]
     except GatewayError:  # an older broker
         return None
-    return took_us
+    return took_us / 1000
 
 
 def read_retention(cluster: Cluster, topic: str) -> Retention:

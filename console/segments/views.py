@@ -1,7 +1,7 @@
 """The pages of a partition's segments, and of the content of one segment."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -9,23 +9,25 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
+from console.accounts.principal import Principal
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
-from console.records.batch_facts import BatchFacts
 from console.records.forms import OFFSET_MAX
 from console.records.services import is_masked
 from console.segments import partition_page, services
 from console.segments.forms import LookUpForm
-from console.segments.lookup import LookUp, OffsetNotFound
+from console.segments.lookup import OffsetNotFound
 from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
+from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 
+Found = TypeVar("Found")
 _CHARTS = ("records", "bytes", "size")
 
 
@@ -43,14 +45,16 @@ def partition_segments(
 
     def read() -> None:
         at_ms = now_ms()
-        if not request.cluster.admin_urls:
-            page["batches"] = _fetched_batches(request, page["row"], form)
+        try:
+            log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
+        except Unsupported:  # no brokerd, or the address of its admin port is not known
+            page["is_fetched"] = True
+            page["batches"] = _look_up(request, page["row"], form, services.fetch_batches)
             return
-        log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
         page["log"] = log
         try:
-            if form.is_valid() and not page["is_masked"]:
-                page["lookup"] = _look_up(request, page["row"], form)
+            if form.is_bound and not page["is_masked"]:
+                page["lookup"] = _look_up(request, page["row"], form, services.look_up)
         finally:  # the log is drawn also if the look-up fails
             if log.segments:
                 page.update(_strip(request, page, at_ms))
@@ -104,39 +108,31 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
     }
 
 
-def _fetched_batches(
-    request: ClusterRequest, row: PartitionRow, form: LookUpForm
-) -> list[BatchFacts]:
-    """The batches of a cluster without admin ports; none if the form says why."""
-    offset = None
+def _look_up(
+    request: ClusterRequest,
+    row: PartitionRow,
+    form: LookUpForm,
+    read: Callable[[Principal, Cluster, PartitionRow, int | None, int | None], Found],
+) -> Found | None:
+    """What `read` finds at the offset or the time of the form; both are None if it is empty.
+
+    None = the form says why nothing is shown.
+    """
+    offset = at_ms = None
+    if form.is_bound:
+        if not form.is_valid():
+            return None
+        offset, at_ms = form.cleaned_data["offset"], form.at_ms
     try:
-        if form.is_valid():
-            offset = form.cleaned_data["offset"]
-            if form.at_ms is not None:
-                offset = services.offset_at(request.cluster, row, form.at_ms)
-        return services.fetch_batches(request.principal, request.cluster, row, offset)
+        return read(request.principal, request.cluster, row, offset, at_ms)
     except OffsetNotFound:
-        _add_not_found(form)
-    return []
-
-
-def _look_up(request: ClusterRequest, row: PartitionRow, form: LookUpForm) -> LookUp | None:
-    """The steps of a look-up; None = it failed, and the form says why."""
-    try:
-        return services.look_up(
-            request.principal, request.cluster, row, form.cleaned_data["offset"], form.at_ms
+        form.add_error(
+            "offset" if at_ms is None else "at",
+            _("No record has this offset: it is outside of the log or was compacted.")
+            if at_ms is None
+            else _("No record is at or after this time."),
         )
-    except OffsetNotFound:
-        _add_not_found(form)
     return None
-
-
-def _add_not_found(form: LookUpForm) -> None:
-    if form.at_ms is not None:
-        form.add_error("at", _("No record is at or after this time."))
-    else:
-        text = _("No record has this offset: it is outside of the log or was compacted.")
-        form.add_error("offset", text)
 
 
 def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:

@@ -1,8 +1,8 @@
 """Makes the rows of a tick's group table: joins commits with assignments.
 
 A row is one (group, topic, partition) with a commit, an assigned member, or both; of a group
-without members also each other partition of a topic with a commit: nobody else says that it was
-never committed. A group with neither has one row without topic. The join sorts packed keys:
+without members also each other partition of a topic with a commit, which no assignment has. A group
+with neither has one row without topic. The join sorts packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
 
@@ -49,22 +49,23 @@ def join_groups(metadata: Metadata, coordinators: Sequence[CoordinatorAnswers]) 
     groups = [facts[name] for name in sorted(validated)]
     topics = _TopicIndex(metadata.topics)
     committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
-    others = _PackedKeys()
+    of_empty_groups: list[Longs] = []  # packed keys of all partitions of their topics
     for number, group in enumerate(groups):
         for commits in validated[group.group].commits:
             committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
             count = len(metadata.spans.get(commits.topic, ()))
             if group.member_count == 0 and len(commits.partitions) < count:
-                partitions = np.arange(count, dtype=np.int32)
-                others.add(number, topics[commits.topic], partitions, partitions.astype(np.int64))
+                all_partitions = np.arange(count, dtype=np.int64)
+                of_empty_groups.append(_pack(number, topics[commits.topic]) | all_partitions)
         for member in validated[group.group].members:
             for name, partitions in member.assigned:
                 owner = np.full(len(partitions), len(members), dtype=np.int64)
                 assigned.add(number, topics[name], partitions, owner)
             members.append(member)
     left_out_count = len(facts) - len(groups)
-    tables = (committed, assigned, others)
-    return _join(groups, topics.names, members, *tables, invalid, left_out_count)
+    return _join(
+        groups, topics.names, members, committed, assigned, of_empty_groups, invalid, left_out_count
+    )
 
 
 def _group_facts(coordinators: Sequence[CoordinatorAnswers]) -> Iterable[GroupFacts]:
@@ -139,14 +140,13 @@ def _join(
     members: list[Member],
     committed: _PackedKeys,
     assigned: _PackedKeys,
-    others: _PackedKeys,
+    of_empty_groups: list[Longs],
     invalid: InvalidParts,
     left_out_count: int,
 ) -> JoinedGroups:
     commit_keys, offsets = committed.arrays()
     owner_keys, owners = assigned.arrays()
-    other_keys, _partitions = others.arrays()
-    present = np.unique(np.concatenate((commit_keys, owner_keys, other_keys)))
+    present = np.unique(np.concatenate((commit_keys, owner_keys, *of_empty_groups)))
     shift = _TOPIC_BITS + _PARTITION_BITS
     without_rows = np.setdiff1d(np.arange(len(groups), dtype=np.int64), present >> shift)
     no_topic = np.int64(_NO_TOPIC << _PARTITION_BITS)

@@ -9,7 +9,7 @@ from tests.console.conftest import a_user
 
 @pytest.fixture
 def client(sampled, client_of, admin):
-    """Signed in, with a second cluster that comes first by name."""
+    """Signed in, with a second cluster whose slug is the first."""
     Cluster.objects.create(slug="aaa", name="Aaa", bootstrap_servers="127.0.0.1:1")
     return client_of(admin)
 
