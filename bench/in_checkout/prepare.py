@@ -32,7 +32,7 @@ def main() -> None:
         slug=SLUG, name="Bench", bootstrap_servers="127.0.0.1:1"
     )
     find("AlertRule").objects.create(
-        cluster=cluster, name="Far behind", group_pattern="*", lag_max=LAG_RARE, for_seconds=0
+        cluster=cluster, name="Far behind", group_pattern="*", threshold=LAG_RARE, for_seconds=0
     )
     sessions = [_session(f"user-{number}", _ROLES[number % 3]) for number in range(users)]
     text = json.dumps({"cookie": settings.SESSION_COOKIE_NAME, "sessions": sessions})

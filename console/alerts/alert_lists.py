@@ -69,7 +69,7 @@ def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str])
         Column("name", _("Rule"), lambda rule: rule.name),
         Column("groups", _("Groups"), lambda rule: rule.group_pattern),
         Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
-        Column("lag", _("Lag limit"), lambda rule: rule.lag_max, numeric=True),
+        Column("lag", _("Lag threshold"), lambda rule: rule.threshold, numeric=True),
         Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
         Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
         Column("state", _("State"), lambda rule: rule.enabled),

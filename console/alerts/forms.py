@@ -48,12 +48,19 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = AlertRule
-        fields = ["name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled"]
+        fields = [
+            "name",
+            "group_pattern",
+            "topic_pattern",
+            "threshold",
+            "for_seconds",
+            "enabled",
+        ]
         labels = {
             "name": _("Name"),
             "group_pattern": _("Consumer groups"),
             "topic_pattern": _("Topics"),
-            "lag_max": _("Fire when the lag exceeds"),
+            "threshold": _("Fire when the lag exceeds"),
             "for_seconds": _("For at least (seconds)"),
             "enabled": _("Enabled"),
         }
@@ -63,8 +70,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
                 "Empty: the lag of a group over all its topics. A name or a pattern: its lag on "
                 "each matching topic."
             ),
-            "lag_max": _("In messages: end offset minus committed offset."),
-            "for_seconds": _("0: fire at the first sample above the limit."),
+            "threshold": _("In messages: end offset minus committed offset."),
+            "for_seconds": _("0: fire at the first sample above the threshold."),
         }
 
     def __init__(self, *args: Any, user: Any, rights: Rights, **kwargs: Any) -> None:

@@ -83,7 +83,7 @@ def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | No
     """How many groups of the latest sample match the rule's pattern; None without a sample."""
     if snapshot is None:
         return None
-    condition = state_machine.Condition(rule.group_pattern, "", rule.lag_max, 0)
+    condition = state_machine.Condition(rule.group_pattern, "", rule.threshold, 0)
     return sum(
         state_machine.matches(condition, state_machine.Subject(name))
         for name in snapshot.group_names
@@ -92,7 +92,7 @@ def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | No
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
     """The fields of a rule for the audit log; of the webhook only host and fingerprint."""
-    names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
+    names = ("name", "group_pattern", "topic_pattern", "threshold", "for_seconds", "enabled")
     values = {name: getattr(rule, name) for name in names}
     fingerprint = rule.webhook_fingerprint
     return values | {"webhook": rule.webhook_host, "webhook_fingerprint": fingerprint}

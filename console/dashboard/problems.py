@@ -71,7 +71,7 @@ def _under_replicated(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
 
 def _alert(slug: str, each: OpenAlert) -> Problem:
     alert = each.alert
-    values = {"group": alert.group, "topic": alert.topic, "max": numbers.short(alert.lag_max)}
+    values = {"group": alert.group, "topic": alert.topic, "max": numbers.short(alert.threshold)}
     title = _("The lag of %(group)s is above %(max)s")
     if alert.topic:
         title = _("The lag of %(group)s on %(topic)s is above %(max)s")

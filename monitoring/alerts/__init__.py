@@ -6,5 +6,5 @@ state_machine             decides which alerts fire and which resolve
 payload                   the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    sends its id to the workers of the queue `deliveries`
 tasks.deliver             sends the message: webhook.post
-backoff                   when it is sent again, if that failed
+retry_waits               when it is sent again, if that failed
 """

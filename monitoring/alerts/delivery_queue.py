@@ -49,7 +49,7 @@ def enqueue(delivery_id: int) -> bool:
     return True
 
 
-def enqueue_due(rule_id: int) -> None:
+def enqueue_of_rule(rule_id: int) -> None:
     """Send the rule's due deliveries, the oldest first, up to IN_PROGRESS_MAX."""
     oldest = _due(timezone.now()).filter(rule_id=rule_id).order_by("next_attempt_at", "pk")
     for delivery_id in list(oldest.values_list("pk", flat=True)[:IN_PROGRESS_MAX]):

@@ -95,7 +95,7 @@ def _evaluate_rule(
 ) -> tuple[dict[Subject, SubjectState], bool]:
     """Evaluate one rule: (pending subjects, whether an alert changed)."""
     condition = Condition(
-        rule.group_pattern, rule.topic_pattern, rule.lag_max, rule.for_seconds * 1000
+        rule.group_pattern, rule.topic_pattern, rule.threshold, rule.for_seconds * 1000
     )
     firing = {
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
@@ -127,7 +127,7 @@ def _resolve_reason(transition: Transition, alert: Alert) -> str:
     """Why an alert resolved; "" = its lag fell."""
     if transition.gone:
         return SUBJECT_GONE
-    if transition.lag is not None and transition.lag > alert.lag_max:
+    if transition.lag is not None and transition.lag > alert.threshold:
         return RULE_CHANGED
     reading = transition.lag_reading
     if reading is None or not reading.ahead:
@@ -173,7 +173,7 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
                 fired_tick=tick.tick,
                 lag=transition.lag or 0,
                 lag_peak=transition.lag,
-                lag_max=rule.lag_max,
+                threshold=rule.threshold,
             )
             _create_delivery(alert, AlertDelivery.Event.FIRED, transition.lag_reading)
     except IntegrityError:

@@ -28,7 +28,7 @@ class AlertRule(models.Model):
     # Shell-style patterns: `*` and `?`. An empty topic pattern means the group's total lag.
     group_pattern = models.CharField(max_length=255)
     topic_pattern = models.CharField(max_length=255, blank=True, default="")
-    lag_max = models.BigIntegerField(validators=[MinValueValidator(0)])
+    threshold = models.BigIntegerField(validators=[MinValueValidator(0)])
     for_seconds = models.PositiveIntegerField(default=60, validators=[MaxValueValidator(86400)])
     enabled = models.BooleanField(default=True)
     webhook_url = EncryptedField()
@@ -84,7 +84,7 @@ class Alert(models.Model):
     group = models.CharField(max_length=255)
     topic = models.CharField(max_length=255, blank=True, default="")  # empty = all its topics
     state = models.CharField(max_length=16, choices=State.choices, default=State.FIRING)
-    since_ms = models.BigIntegerField()  # when the lag went over the limit
+    since_ms = models.BigIntegerField()  # when the lag went over the threshold
     fired_at_ms = models.BigIntegerField()
     fired_tick = models.BigIntegerField()
     resolved_at_ms = models.BigIntegerField(null=True)
@@ -92,7 +92,7 @@ class Alert(models.Model):
     resolved_reason = models.TextField(blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
     lag_peak = models.BigIntegerField(null=True)  # the highest while it fired; null = unknown
-    lag_max = models.BigIntegerField()  # the rule's limit when it fired
+    threshold = models.BigIntegerField()  # the rule's threshold when it fired
     # Since when its lag is unknown; null = known.
     unknown_since_ms = models.BigIntegerField(null=True)
 

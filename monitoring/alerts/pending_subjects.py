@@ -1,4 +1,4 @@
-"""Stores the pending subjects (over the limit, but not long enough yet) as JSON in Redis.
+"""Stores the pending subjects (over the threshold, but not long enough yet) as JSON in Redis.
 
 They can change with every tick, so they are not in the database. If Redis loses them, their time
 starts again; then an alert fires later, but never twice.

@@ -1,9 +1,9 @@
 """The state machine of alerts: a rule's observation in each tick, and the transitions. Pure.
 
     the observation of one subject (a group, or a group's topic), once per tick:
-      OVER     its lag is over the rule's limit
+      OVER     its lag is over the rule's threshold
       UNDER    it is not
-      UNKNOWN  the lag is unknown, or incomplete and not over the limit
+      UNKNOWN  the lag is unknown, or incomplete and not over the threshold
       GONE     the subject does not exist any more
 
     phase    │ OVER              UNDER             UNKNOWN   GONE
@@ -12,9 +12,9 @@
     PENDING  │ PENDING           OK                PENDING   OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
 
-A PENDING subject that has been over the limit for the rule's time becomes FIRING in the same tick.
-An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the limit
-for longer than `not_over_ms_max`, its time starts again.
+A PENDING subject that has been over the threshold for the rule's time becomes FIRING in the same
+tick. An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the
+threshold for longer than `not_over_ms_max`, its time starts again.
 """
 
 import re
@@ -63,14 +63,14 @@ NEXT: dict[tuple[Phase, Observation], Phase] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """When a rule fires: the lag of a matching group, or of its matching topics, is over a limit.
+    """When a rule fires: a matching group, or its matching topics, have a lag over the threshold.
 
     Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
     """
 
     group_pattern: str
     topic_pattern: str
-    lag_max: int
+    threshold: int
     for_ms: int
 
 
@@ -87,8 +87,8 @@ class SubjectState:
     """The state of a subject under a rule; an OK subject has none."""
 
     phase: Phase
-    since_ms: int  # when the lag went over the limit
-    last_over_ms: int  # when it was last over the limit
+    since_ms: int  # when the lag went over the threshold
+    last_over_ms: int  # when it was last over the threshold
     unknown_since_ms: int | None = None  # since when the lag is unknown; None = it is known
 
 
@@ -146,7 +146,7 @@ def evaluate_condition(
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
     hidden = rule_input.hidden_topics
-    for subject in sorted({*states, *_subjects_over_limit(condition, readings, hidden)}):
+    for subject in sorted({*states, *_subjects_over_threshold(condition, readings, hidden)}):
         observation = Observation.GONE  # also for a subject that a changed rule does not match
         if matches(condition, subject, hidden):
             observation = observe(
@@ -180,7 +180,7 @@ def next_state(
         before.phase is Phase.PENDING and now_ms - before.last_over_ms > not_over_ms_max
     ):
         if observation is not Observation.OVER:
-            return None  # its last observation over the limit is too old
+            return None  # its last observation over the threshold is too old
         before = SubjectState(phase, now_ms, now_ms)
     last_over_ms, unknown_since_ms = now_ms, None
     if observation is not Observation.OVER:
@@ -196,7 +196,7 @@ def observe(
     """The observation of one subject."""
     if lag_reading is None:
         return Observation.GONE if all_groups else Observation.UNKNOWN
-    if lag_reading.lag is not None and lag_reading.lag > condition.lag_max:
+    if lag_reading.lag is not None and lag_reading.lag > condition.threshold:
         return Observation.OVER  # missing partitions could only increase the lag
     return (
         Observation.UNDER
@@ -205,12 +205,12 @@ def observe(
     )
 
 
-def _subjects_over_limit(
+def _subjects_over_threshold(
     condition: Condition, readings: Mapping[Subject, LagReading], hidden_topics: Set[str]
 ) -> Iterable[Subject]:
-    """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
+    """Matching subjects over the threshold, which is checked first: few subjects are over it."""
     for subject, lag_reading in readings.items():
-        is_over = lag_reading.lag is not None and lag_reading.lag > condition.lag_max
+        is_over = lag_reading.lag is not None and lag_reading.lag > condition.threshold
         if is_over and matches(condition, subject, hidden_topics):
             yield subject
 

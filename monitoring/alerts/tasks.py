@@ -12,9 +12,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from monitoring.alerts import webhook
-from monitoring.alerts.backoff import wait_s
-from monitoring.alerts.delivery_queue import enqueue_due, rules_with_due_deliveries
+from monitoring.alerts.delivery_queue import enqueue_of_rule, rules_with_due_deliveries
 from monitoring.alerts.models import Alert, AlertDelivery
+from monitoring.alerts.retry_waits import wait_s
 from monitoring.reasons import Reason, dumps
 from monitoring.secrets import SecretUnreadable
 
@@ -43,14 +43,14 @@ def deliver(delivery_id: int) -> None:
     try:
         _save_outcome(delivery, _attempt(delivery))
     finally:
-        enqueue_due(delivery.rule_id)
+        enqueue_of_rule(delivery.rule_id)
 
 
 @shared_task
 def enqueue_due_deliveries() -> None:
     """Send all due messages: retries and lost ones."""
     for rule_id in rules_with_due_deliveries():
-        enqueue_due(rule_id)
+        enqueue_of_rule(rule_id)
 
 
 @shared_task

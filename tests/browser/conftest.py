@@ -40,12 +40,12 @@ for slug in ("local", "staging"):
         slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1", holds_own_topics=True
     )
 from monitoring.models import Alert, AlertDelivery, AlertRule
-rule = AlertRule(pk=1, cluster_id=1, name="late", group_pattern="bill*", lag_max=50)
+rule = AlertRule(pk=1, cluster_id=1, name="late", group_pattern="bill*", threshold=50)
 rule.set_webhook("https://hooks.example/x", "s3cret")
 rule.save()
 told = {"rule": rule, "cluster_id": 1, "since_ms": 1, "fired_at_ms": 1, "fired_tick": 1}
 for group, state in (("billing", "firing"), ("old", "resolved")):
-    alert = Alert.objects.create(**told, group=group, state=state, lag=80, lag_max=50,
+    alert = Alert.objects.create(**told, group=group, state=state, lag=80, threshold=50,
                                  resolved_at_ms=9000 if state == "resolved" else None)
 later = timezone.now() + timedelta(hours=1)
 for state, error in (("waiting", ""), ("failed", "answered 500"), ("delivered", "")):

@@ -35,12 +35,12 @@ def told(name: str) -> list[dict]:
 @pytest.fixture
 def _hostile(sampled):
     """Groups, members, topics and a broker of all NAMES, and an alert that each group raised."""
-    rule = AlertRule.objects.create(cluster=sampled[0], name="late", group_pattern="*", lag_max=1)
+    rule = AlertRule.objects.create(cluster=sampled[0], name="late", group_pattern="*", threshold=1)
     for state in (Alert.State.FIRING, Alert.State.RESOLVED):
         for name in NAMES:
             Alert.objects.create(
                 rule=rule, cluster=rule.cluster, group=name, topic=name, state=state, lag=2,
-                lag_max=1, since_ms=1, fired_at_ms=1, fired_tick=1,
+                threshold=1, since_ms=1, fired_at_ms=1, fired_tick=1,
             )  # fmt: skip
     sample_next(
         groups=[row for name in NAMES for row in told(name)],

@@ -127,7 +127,7 @@ def test_pages_before_the_first_sample_are_translated(page):
 def test_the_reason_why_a_url_is_refused_is_translated(client_of, admin, url):
     answer = client_of(admin).post(
         reverse("alert-rule-add", args=["local"]),
-        {"name": "late", "group_pattern": "*", "lag_max": 1, "for_seconds": 60, "url": url},
+        {"name": "late", "group_pattern": "*", "threshold": 1, "for_seconds": 60, "url": url},
         headers={"accept-language": LANGUAGE},
     )
     assert answer.status_code == 422

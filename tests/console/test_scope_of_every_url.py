@@ -45,14 +45,18 @@ def a_tick() -> None:
 def a_rule(cluster, group: str, topic: str) -> int:
     """A rule that fires, has fired and has told so; its id."""
     rule = AlertRule(
-        cluster=cluster, name=f"of {group}", group_pattern=group, topic_pattern=topic, lag_max=1
+        cluster=cluster,
+        name=f"of {group}",
+        group_pattern=group,
+        topic_pattern=topic,
+        threshold=1,
     )
     rule.set_webhook("http://hooks.example/", "s3cret")
     rule.save()
     for state in (Alert.State.FIRING, Alert.State.RESOLVED):
         alert = Alert.objects.create(
             rule=rule, cluster=cluster, group=group, topic=topic, state=state, since_ms=1,
-            fired_at_ms=2, fired_tick=1, lag=80, lag_max=1, resolved_at_ms=3,
+            fired_at_ms=2, fired_tick=1, lag=80, threshold=1, resolved_at_ms=3,
         )  # fmt: skip
         AlertDelivery.objects.create(
             rule=rule, alert=alert, event="fired", payload={}, error=f"{group} {topic}"

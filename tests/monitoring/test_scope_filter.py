@@ -13,8 +13,8 @@ NAMES = ["orders", "orders-eu", "Orders-eu", "order", "o%", "o_ders", "payments"
 @pytest.fixture
 def alerts(db):
     cluster = Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
-    rule = AlertRule.objects.create(cluster=cluster, name="late", group_pattern="*", lag_max=1)
-    told = {"since_ms": 1, "fired_at_ms": 1, "fired_tick": 1, "lag": 1, "lag_max": 1}
+    rule = AlertRule.objects.create(cluster=cluster, name="late", group_pattern="*", threshold=1)
+    told = {"since_ms": 1, "fired_at_ms": 1, "fired_tick": 1, "lag": 1, "threshold": 1}
     Alert.objects.bulk_create(
         Alert(cluster=cluster, rule=rule, group=name, topic=name, **told) for name in NAMES
     )

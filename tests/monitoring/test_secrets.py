@@ -79,7 +79,7 @@ def test_an_empty_key_file_counts_as_missing_if_secrets_are_stored(key_file):
 def test_every_stored_secret_counts(key_file):
     assert secret_count() == 0
     cluster = Cluster.objects.create(slug="x", bootstrap_servers="h:1", admin_token=encrypt("a"))
-    rule = AlertRule(cluster=cluster, name="late", group_pattern="*", lag_max=1)
+    rule = AlertRule(cluster=cluster, name="late", group_pattern="*", threshold=1)
     rule.set_webhook("https://example.com/", "secret")
     rule.save()
     assert secret_count() == 3

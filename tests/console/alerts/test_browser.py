@@ -46,7 +46,7 @@ def test_a_rule_is_created_fires_calls_the_webhook_and_resolves_on_a_live_page(
     page.get_by_role("link", name="Create a rule").click()
     page.fill("[name=name]", "billing is late")
     page.fill("[name=group_pattern]", "bill*")
-    page.fill("[name=lag_max]", "50")
+    page.fill("[name=threshold]", "50")
     page.fill("[name=for_seconds]", "0")
     page.fill("[name=url]", "http://10.0.0.1/hook")
     page.get_by_role("button", name="Save").click()

@@ -14,7 +14,7 @@ from monitoring.reasons import dumps
 pytestmark = pytest.mark.usefixtures("sampled")
 URL = "http://127.0.0.1:9/hook?token=t0ken"
 VALID = {
-    "name": "billing is late", "group_pattern": "bill*", "topic_pattern": "", "lag_max": "100",
+    "name": "billing is late", "group_pattern": "bill*", "topic_pattern": "", "threshold": "100",
     "for_seconds": "60", "enabled": "on", "url": "", "secret": "",
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ def edit(client, rule, **changes):
 def test_a_rule_is_created_and_listed_with_the_number_of_matching_groups(client):
     assert add(client, url=URL, secret="s3cret").status_code == 302
     rule = AlertRule.objects.get()
-    assert (rule.cluster.slug, rule.lag_max, rule.created_by) == ("local", 100, "operator")
+    assert (rule.cluster.slug, rule.threshold, rule.created_by) == ("local", 100, "operator")
     assert rule.decrypt_webhook() == (URL, "s3cret")
     html = client.get(reverse("alert-rules", args=["local"])).content.decode()
     assert "1 group now" in html
@@ -65,9 +65,9 @@ def test_the_audit_log_records_a_webhook_change_on_the_same_host(client):
 def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()
-    edit(client, rule, lag_max="7")
+    edit(client, rule, threshold="7")
     rule.refresh_from_db()
-    assert (rule.lag_max, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
+    assert (rule.threshold, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
     edit(client, rule, no_webhook="on")
     rule.refresh_from_db()
     assert rule.decrypt_webhook() == ("", "")
@@ -116,14 +116,14 @@ def test_editing_a_rule_without_the_key_keeps_its_webhook(client, settings, tmp_
     add(client, url=URL, secret="s3cret")
     rule, key_file = AlertRule.objects.get(), settings.AERIE_SECRET_KEY_FILE
     settings.AERIE_SECRET_KEY_FILE = tmp_path / "away"
-    assert edit(client, rule, lag_max="7").status_code == 302
+    assert edit(client, rule, threshold="7").status_code == 302
     for typed in ({"url": URL}, {"secret": "new"}):
         refused = edit(client, rule, **typed)
         assert refused.status_code == 422
         assert "is missing" in refused.content.decode()
     settings.AERIE_SECRET_KEY_FILE = key_file
     rule.refresh_from_db()
-    assert (rule.lag_max, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
+    assert (rule.threshold, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
 
 
 def test_a_secret_alone_makes_no_webhook(client, make_rule):
@@ -138,8 +138,8 @@ def test_a_secret_alone_makes_no_webhook(client, make_rule):
         ({"name": ""}, "required"),
         ({"group_pattern": ""}, "required"),
         ({"group_pattern": "two words"}, "spaces"),
-        ({"lag_max": "-1"}, "greater than or equal to 0"),
-        ({"lag_max": "many"}, "whole number"),
+        ({"threshold": "-1"}, "greater than or equal to 0"),
+        ({"threshold": "many"}, "whole number"),
         ({"for_seconds": "90000"}, "less than or equal to 86400"),
         ({"url": "ftp://example.com/"}, "valid URL|http://"),
         ({"url": "http://10.0.0.1/hook"}, "AERIE_EGRESS_ALLOW"),

@@ -25,9 +25,9 @@ def context(local: Cluster, rights: Rights, **changes: object) -> dict:
 
 def an_alert(local: Cluster, group: str, **more: object) -> Alert:
     rule = AlertRule.objects.create(
-        cluster=local, name=f"lag of {group}", group_pattern=group, lag_max=10
+        cluster=local, name=f"lag of {group}", group_pattern=group, threshold=10
     )
-    values = {"since_ms": 1, "fired_at_ms": 2, "fired_tick": 1, "lag": 50, "lag_max": 10}
+    values = {"since_ms": 1, "fired_at_ms": 2, "fired_tick": 1, "lag": 50, "threshold": 10}
     return Alert.objects.create(cluster=local, rule=rule, group=group, **(values | more))
 
 

@@ -111,7 +111,7 @@ def test_the_refusal_of_a_webhook_leads_admins_to_the_page_with_the_target_fille
     client, client_of, operator
 ):
     rule = {
-        "name": "late", "group_pattern": "*", "lag_max": 1, "for_seconds": 0,
+        "name": "late", "group_pattern": "*", "threshold": 1, "for_seconds": 0,
         "url": "http://10.0.0.1:8080/hook",
     }  # fmt: skip
     url = reverse("alert-rule-add", args=["local"])

@@ -167,7 +167,9 @@ def test_a_spark_that_does_not_work_is_named(
 @pytest.fixture
 def owed(clusters):
     """A message that has been due for an hour."""
-    rule = AlertRule.objects.create(cluster=clusters[0], name="late", group_pattern="*", lag_max=1)
+    rule = AlertRule.objects.create(
+        cluster=clusters[0], name="late", group_pattern="*", threshold=1
+    )
     hour = timezone.now() - timedelta(hours=1)
     return AlertDelivery.objects.create(rule=rule, event="test", payload={}, next_attempt_at=hour)
 

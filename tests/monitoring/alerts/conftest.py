@@ -12,7 +12,7 @@ def cluster(db):
 @pytest.fixture
 def make_rule(cluster):
     def make(name="late", *, webhook="", secret="", **fields):
-        fields = {"group_pattern": "g*", "lag_max": 100, "for_seconds": 10} | fields
+        fields = {"group_pattern": "g*", "threshold": 100, "for_seconds": 10} | fields
         rule = AlertRule(cluster=cluster, name=name, **fields)
         rule.set_webhook(webhook, secret)
         rule.save()

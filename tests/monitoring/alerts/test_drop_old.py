@@ -14,7 +14,7 @@ def days_ago(days):
 
 
 def an_alert(rule, resolved_days_ago=None):
-    fields = {"since_ms": 1, "fired_at_ms": 1, "fired_tick": 1, "lag": 1, "lag_max": 0}
+    fields = {"since_ms": 1, "fired_at_ms": 1, "fired_tick": 1, "lag": 1, "threshold": 0}
     if resolved_days_ago is not None:
         resolved_ms = int(days_ago(resolved_days_ago).timestamp() * 1000)
         fields |= {"state": Alert.State.RESOLVED, "resolved_at_ms": resolved_ms}

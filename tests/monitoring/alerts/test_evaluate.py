@@ -128,7 +128,7 @@ def test_an_alert_that_a_changed_limit_closes_does_not_say_that_the_lag_fell(
 ):
     rule = make_rule(for_seconds=0)
     evaluate(tick(1, 500))
-    rule.lag_max = 1000
+    rule.threshold = 1000
     rule.save()
     assert evaluate(tick(2, 500))
     assert Alert.objects.get().resolved_reason == dumps(RULE_CHANGED)

@@ -17,7 +17,7 @@ from monitoring.alerts.state_machine import (
     observe,
 )
 
-CONDITION = Condition(group_pattern="orders-*", topic_pattern="", lag_max=100, for_ms=10_000)
+CONDITION = Condition(group_pattern="orders-*", topic_pattern="", threshold=100, for_ms=10_000)
 SUBJECT = Subject("orders-a")
 NOT_OVER_MS_MAX = 15_000
 
@@ -137,7 +137,7 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
 
     def fires_for(pattern):
-        condition = Condition(group_pattern="*", topic_pattern=pattern, lag_max=100, for_ms=0)
+        condition = Condition(group_pattern="*", topic_pattern=pattern, threshold=100, for_ms=0)
         return bool(evaluate_condition(condition, sums, {}, NOT_OVER_MS_MAX)[1])
 
     assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit", "console.*")))

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from monitoring import egress
 from monitoring.alerts import tasks, webhook
-from monitoring.alerts.backoff import WAITS_S
 from monitoring.alerts.payload import example_payload, signature
+from monitoring.alerts.retry_waits import WAITS_S
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb

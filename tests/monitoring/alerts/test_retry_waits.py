@@ -1,4 +1,4 @@
-from monitoring.alerts.backoff import WAITS_S, wait_s
+from monitoring.alerts.retry_waits import WAITS_S, wait_s
 
 
 def test_the_waiting_times_grow_and_end():
