@@ -82,7 +82,7 @@ def _end_of_file(level: Level, span_end_ms: int, first_ms: int, to_ms: int) -> i
 
 def _write_keys(path: Path, level: Level, table: Table, keys: Keys, times: np.ndarray) -> int:
     """Sorted by key and time, as the roll-up writes."""
-    complete = times[times % level.portion_ms == 0]
+    complete = times[times % level.all_keys_every_ms == 0]
     count = len(next(iter(keys.values()))) if keys else 1
     rows = 0
     with pq.ParquetWriter(path, _plain(table.level_schema), compression="zstd") as writer:

@@ -9,8 +9,8 @@ A level's files are in a folder for each *span* of time, with a manifest (manife
     cluster=<slug>/level=hour/span=<YYYYMM>/         buckets of an hour, a month a folder
     cluster=<slug>/level=day/span=<YYYY>/            buckets of a day, a year a folder
 
-All times are UTC. The first bucket of a file that starts a *portion* has a row for each key
-(table_specs.py): of raw ticks and minutes a portion is an hour, of hours a day, of days a day.
+All times are UTC. Only changes are stored (table_specs.py), but at fixed times a level has a row
+for each key: raw ticks and minutes at the start of each hour, hours and days of each day.
 """
 
 from __future__ import annotations
@@ -25,13 +25,19 @@ DAY_MS = 24 * HOUR_MS
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level; `bucket_ms` 0 = a bucket is a tick. `retention_setting` names the setting of its
-    retention, in units of `retention_unit_ms`; 0 = for good."""
+    """A level of the history.
+
+    Attributes:
+        bucket_ms: 0 = a bucket is a tick.
+        all_keys_every_ms: how often it has a row for each key (see above).
+        retention_setting: the name of the setting of its retention, in units of
+            `retention_unit_ms`; 0 = for good.
+    """
 
     name: str
     bucket_ms: int
     span_format: str
-    portion_ms: int
+    all_keys_every_ms: int
     retention_setting: str
     retention_unit_ms: int
 
@@ -58,8 +64,12 @@ class Level:
         """The start of the next span."""
         at_ms = self.span_start_ms(span)
         while self.span_of(at_ms) == span:  # at most 366 days
-            at_ms += self.portion_ms
+            at_ms += self.all_keys_every_ms
         return at_ms
+
+    def all_keys_start_ms(self, at_ms: int) -> int:
+        """The last time, up to `at_ms`, at which the level has a row for each key."""
+        return at_ms - at_ms % self.all_keys_every_ms
 
 
 def _utc(at_ms: int) -> datetime:

@@ -185,9 +185,9 @@ def _stored(
     part: LevelRange,
     step_ms: int,
 ) -> list[_ValuesOfPart]:
-    """A part from files. Rows count from the start of a portion, where each key has one."""
+    """A part from files. They are read from a time at which each key has a row."""
     level, table = part.level, subjects[0].table
-    start_ms = part.from_ms - part.from_ms % level.portion_ms
+    start_ms = level.all_keys_start_ms(part.from_ms)
     ticks = reader.ticks(root, slug, level, start_ms, part.to_ms)
     buckets_of_part = Buckets.of_ticks(ticks) if level is RAW else Buckets.of_level(ticks)
     gaps = tuple(_gaps(ticks.filter(pc.field("at_ms") >= part.from_ms), level.bucket_ms))
@@ -276,7 +276,7 @@ def names(
     found: set[str] = set()
     level = points.level_for(over.step_ms)
     for part in reader.parts_or_coarser(root, slug, over.from_ms, over.to_ms, level):
-        start_ms = part.from_ms - part.from_ms % part.level.portion_ms
+        start_ms = part.level.all_keys_start_ms(part.from_ms)
         rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, [column], key)
         found.update(rows[column].unique().to_pylist())
     return sorted(found)

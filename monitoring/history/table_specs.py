@@ -15,8 +15,8 @@ A table is described once (`Table`) and has the same kinds of columns at each le
 Only changes are stored. A bucket (a tick, a minute, an hour, a day) has a row of a key if something
 of the key changed in it. A missing row means: facts and gauges as before, nothing added. A row also
 has the gauges and the state *before* its bucket (`…_before`, `state_before`), so that a chart that
-begins between two rows needs no earlier one. The first bucket
-of a portion (levels.py) has a row for each key; the rows that only repeat are marked `repeated`.
+begins between two rows needs no earlier one. At fixed times
+(levels.py) a bucket has a row for each key; the rows that only repeat are marked `repeated`.
 
 `state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is
 known at the end of the bucket. While a counter is known, a sample without a row has the rate 0.

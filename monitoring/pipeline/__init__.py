@@ -3,8 +3,9 @@
 tasks.roll_up           the Celery task of a cluster
 services.run_next       takes the cluster's lock, and calls what follows
 tick_counts             how many ticks each level has
-due_jobs                decides which jobs are due
+due_jobs                decides which jobs are due: roll-ups, merges of small files
+backfill                what is to be computed again
 jobs                    does a job; workspace publishes its files in the manifests
-state                   stores the figures for the page of the pipeline
+level_figures           stores the figures for the page of the pipeline
 tasks.refresh           deletes what is older than the retention: delete_expired
 """

@@ -1,11 +1,16 @@
-"""Starts and stops the back-fill of a cluster: its hours with raw ticks are computed again."""
+"""The back-fill of a cluster: its hours with raw ticks are computed again. Start, progress, stop.
+
+`PipelineState.backfill_next_ms` says how far it came.
+"""
 
 from __future__ import annotations
 
 from monitoring.clusters import Cluster
 from monitoring.history import manifest
-from monitoring.history.levels import RAW
+from monitoring.history.levels import DAY, RAW
 from monitoring.history.root import current
+from monitoring.pipeline import due_jobs
+from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
 from monitoring.pipeline.models import PipelineState
 
 
@@ -30,3 +35,34 @@ def stop(cluster: Cluster) -> bool:
     """End it after the hour that is computed now; False if there is none."""
     running = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__isnull=False)
     return bool(running.update(backfill_next_ms=None))
+
+
+def due(cluster: Cluster, counts: TickCounts, at_ms: int) -> list[RollUpJob]:
+    """What is left of the back-fill: hours that have raw ticks, and days after their hours."""
+    row = PipelineState.objects.filter(cluster=cluster).first()
+    if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
+        return []
+    left = [
+        job
+        for job in due_jobs.backfill(counts, row.backfill_from_ms or 0, row.backfill_to_ms, at_ms)
+        if _position_ms(job) >= row.backfill_next_ms
+    ]
+    if not left:
+        _advance(cluster, row.backfill_next_ms, None)
+    return left
+
+
+def note_done(cluster: Cluster, job: RollUpJob) -> None:
+    """A job was done: a back-fill that has it goes on after it."""
+    _advance(cluster, _position_ms(job), _position_ms(job) + 1)
+
+
+def _position_ms(job: RollUpJob) -> int:
+    """The time by which a back-fill is ordered: a day comes after its last hour."""
+    return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
+
+
+def _advance(cluster: Cluster, at_ms: int, next_ms: int | None) -> None:
+    """Go on after `at_ms`, unless the back-fill was stopped or another one was started."""
+    rows = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__lte=at_ms)
+    rows.filter(backfill_to_ms__gt=at_ms).update(backfill_next_ms=next_ms)

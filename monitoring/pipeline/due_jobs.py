@@ -149,7 +149,7 @@ def merges(
     )
     jobs = []
     for span_folder, listed in files.items():
-        for start_ms, end_ms in _portions(span_folder, listed, now_ms):
+        for start_ms, end_ms in _ranges_with_several_files(span_folder, listed, now_ms):
             if end_ms + LATE_MS > now_ms or (
                 span_folder.level is RAW and start_ms >= newest_raw_ms
             ):
@@ -160,7 +160,7 @@ def merges(
     return sorted(jobs, key=lambda job: job.start_ms)
 
 
-def _portions(
+def _ranges_with_several_files(
     span_folder: SpanFolder, files: Sequence[HistoryFile], now_ms: int
 ) -> list[tuple[int, int]]:
     """The ranges of a span in which a table has more than one file."""
@@ -168,10 +168,10 @@ def _portions(
     length_ms = DAY_MS if is_day else span_folder.end_ms - span_folder.start_ms
     count: dict[tuple[str, int], int] = {}
     for file in files:
-        portion = span_folder.start_ms + bucket_start(
+        start_ms = span_folder.start_ms + bucket_start(
             file.min_at_ms - span_folder.start_ms, length_ms
         )
-        if file.max_at_ms < portion + length_ms:
-            count[file.table, portion] = count.get((file.table, portion), 0) + 1
-    starts = {portion for (_, portion), number in count.items() if number > 1}
+        if file.max_at_ms < start_ms + length_ms:
+            count[file.table, start_ms] = count.get((file.table, start_ms), 0) + 1
+    starts = {start_ms for (_, start_ms), number in count.items() if number > 1}
     return [(start, start + length_ms) for start in sorted(starts)]

@@ -67,10 +67,10 @@ def _roll_up(
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
     buckets = buckets_of(ticks, is_raw=source is RAW)
     keep_repeated_until_ms = _keep_repeated_until_ms(space, job, level)
-    portion = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
-    own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, portion)
+    time_name = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
+    own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, time_name)
     if own_ticks is None:
-        raise FileNotFoundError(f"the level {source.name} has no ticks of {portion} any more")
+        raise FileNotFoundError(f"the level {source.name} has no ticks of {time_name} any more")
     added = [own_ticks]
     for table in TABLES:
         files = reader.files(root, slug, source, table, job.start_ms, job.end_ms)
@@ -91,7 +91,7 @@ def _roll_up(
         )
         roll_up(spark, step)
         ticks_of_file = own_ticks.file.source_ticks
-        finished = space.spark_file(f"{level.name}-{table}", table, portion, ticks_of_file)
+        finished = space.spark_file(f"{level.name}-{table}", table, time_name, ticks_of_file)
         added += [finished] if finished else []
     _replace(space, span_folder, before, job, added)
     return added
@@ -164,8 +164,8 @@ def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finishe
         rows = sum(file.rows for file in files)
         merge(spark, table, span_folder.level is RAW, locations, rows, space.output(name))
         ticks = sum(file.source_ticks for file in files)
-        portion = RAW.span_of(job.start_ms) if span_folder.level is not DAY else span_folder.span
-        finished = space.spark_file(name, table, portion, ticks)
+        time_name = RAW.span_of(job.start_ms) if span_folder.level is not DAY else span_folder.span
+        finished = space.spark_file(name, table, time_name, ticks)
         if finished is None or finished.file.rows != rows:
             raise WrongRows(f"{table} of {span_folder.folder}")
         removed += files

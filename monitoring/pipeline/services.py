@@ -22,12 +22,12 @@ from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history import manifest
-from monitoring.history.levels import DAY, LEVELS
+from monitoring.history.levels import LEVELS
 from monitoring.history.manifest import Files
 from monitoring.history.root import Root, current
-from monitoring.pipeline import delete_expired, due_jobs, jobs, state, workspace
+from monitoring.pipeline import backfill, delete_expired, due_jobs, jobs, level_figures, workspace
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
-from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
+from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.queues import QUEUES
@@ -78,7 +78,7 @@ def drop_old_runs() -> None:
 
 def _store_state(root: Root, cluster: Cluster) -> None:
     listed = manifest.files_of_cluster(root, cluster.slug)
-    state.store(root, cluster, listed, _roll_ups(root, listed, now_ms()), now_ms())
+    level_figures.store(root, cluster, listed, _roll_ups(root, listed, now_ms()), now_ms())
 
 
 def _roll_ups(root: Root, listed: Files, at_ms: int) -> list[RollUpJob]:
@@ -99,8 +99,8 @@ def _due_jobs(root: Root, cluster: Cluster) -> list[Job]:
     at_ms = now_ms()
     listed = manifest.files_of_cluster(root, cluster.slug)
     waiting = _roll_ups(root, listed, at_ms)
-    backfill = _backfill_jobs(root, listed, cluster, at_ms)
-    found: list[Job] = [*waiting, *backfill, *due_jobs.merges(listed, waiting, at_ms)]
+    again = backfill.due(cluster, read_tick_counts(root, listed), at_ms)
+    found: list[Job] = [*waiting, *again, *due_jobs.merges(listed, waiting, at_ms)]
     due = {(job.kind, job.start_ms) for job in found}
     for row in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
         if (row.kind, row.start_ms) not in due:
@@ -117,34 +117,6 @@ def _retried_later(cluster: Cluster, now: datetime) -> set[tuple[str, int]]:
         for run in failed
         if now < run.started_at + min(RETRY * 2 ** min(run.attempt - 1, 10), RETRY_MAX)
     }
-
-
-def _backfill_jobs(root: Root, listed: Files, cluster: Cluster, at_ms: int) -> list[RollUpJob]:
-    """What is left of the back-fill: hours that have raw ticks, and days after their hours."""
-    row = PipelineState.objects.filter(cluster=cluster).first()
-    if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
-        return []
-    found = read_tick_counts(root, listed)
-    range_ms = (row.backfill_from_ms or 0, row.backfill_to_ms)
-    left = [
-        job
-        for job in due_jobs.backfill(found, *range_ms, at_ms)
-        if _backfill_position(job) >= row.backfill_next_ms
-    ]
-    if not left:
-        _advance_backfill(cluster, row.backfill_next_ms, None)
-    return left
-
-
-def _backfill_position(job: RollUpJob) -> int:
-    """The time by which a back-fill is ordered: a day comes after its last hour."""
-    return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
-
-
-def _advance_backfill(cluster: Cluster, at_ms: int, next_ms: int | None) -> None:
-    """Go on after `at_ms`, unless the back-fill was stopped or another one was started."""
-    rows = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__lte=at_ms)
-    rows.filter(backfill_to_ms__gt=at_ms).update(backfill_next_ms=next_ms)
 
 
 def _run(root: Root, cluster: Cluster, job: Job) -> bool:
@@ -170,7 +142,7 @@ def _run(root: Root, cluster: Cluster, job: Job) -> bool:
     if row.state == RunState.WAITING:
         return False
     if not isinstance(job, MergeJob):
-        _advance_backfill(cluster, _backfill_position(job), _backfill_position(job) + 1)
+        backfill.note_done(cluster, job)
     return True
 
 

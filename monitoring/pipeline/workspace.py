@@ -53,7 +53,7 @@ class Workspace:
         return self.root.location(*self.folder, name)
 
     def spark_file(
-        self, name: str, table: str, portion: str, source_ticks: int
+        self, name: str, table: str, time_name: str, source_ticks: int
     ) -> FinishedFile | None:
         """The one file that Spark wrote to `output(name)`; None if it has no rows."""
         folder = (*self.folder, name)
@@ -61,16 +61,16 @@ class Workspace:
         names = [e.base_name for e in entries if e.base_name.endswith(".parquet")]
         if len(names) != 1:
             raise ValueError(f"Spark wrote {len(names)} files for {name}, not 1")
-        return self._finished((*folder, names[0]), table, portion, source_ticks)
+        return self._finished((*folder, names[0]), table, time_name, source_ticks)
 
-    def ticks_file(self, rows: pa.Table, table: str, portion: str) -> FinishedFile | None:
+    def ticks_file(self, rows: pa.Table, table: str, time_name: str) -> FinishedFile | None:
         """A small table as a file."""
         path = (*self.folder, f"{table}-{uuid.uuid4().hex}.parquet")
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
         self.root.write(memoryview(sink.getvalue()), *path)
         ticks = pc.sum(pc.add(rows["samples"], rows["gaps"])).as_py() or 0
-        return self._finished(path, table, portion, ticks)
+        return self._finished(path, table, time_name, ticks)
 
     def copy_without(
         self, span_folder: SpanFolder, file: HistoryFile, from_ms: int, to_ms: int, ticks: int
@@ -117,7 +117,7 @@ class Workspace:
         self.root.sync_folder(*span_folder.folder)
 
     def _finished(
-        self, path: tuple[str, ...], table: str, portion: str, source_ticks: int
+        self, path: tuple[str, ...], table: str, time_name: str, source_ticks: int
     ) -> FinishedFile | None:
         location = self.root.path(*path)
         with self.root.filesystem.open_input_file(location) as stored:
@@ -127,7 +127,7 @@ class Workspace:
         if times is None:
             return None
         file = HistoryFile(
-            name=f"{table}-{portion}-{uuid.uuid4().hex}.parquet",
+            name=f"{table}-{time_name}-{uuid.uuid4().hex}.parquet",
             table=table,
             rows=found.num_rows,
             min_at_ms=times[0],

@@ -26,7 +26,7 @@ def report_parts(slug: str, from_ms: int, to_ms: int) -> list[Part]:
 
 def _part(root: Root, slug: str, level_range: LevelRange) -> Part:
     level, to_ms = level_range.level, level_range.to_ms
-    start_ms = level_range.from_ms - level_range.from_ms % level.portion_ms
+    start_ms = level.all_keys_start_ms(level_range.from_ms)
     ticks = reader.ticks(root, slug, level, start_ms, to_ms)
     range_ms = start_ms, to_ms
     return Part(

@@ -65,8 +65,8 @@ _RANGE_BUCKET_MS = 1 << 52  # longer than any range, so that the range is one bu
 class Part:
     """What is read from one level.
 
-    `files` by table and `buckets` begin with the level's portion, which may begin before `from_ms`.
-    `rows` is the number of rows of all files; None = not known.
+    `files` by table and `buckets` begin at `from_ms` or before, at a time at which each key has a
+    row. `rows` is the number of rows of all files; None = not known.
     """
 
     is_raw: bool

@@ -1,8 +1,8 @@
 """Rows for the keys that do not change in a range. Pure: DataFrame → DataFrame.
 
-Only changes are stored, with a row for each key at the start of a portion
-(monitoring/history/levels.py). Of the rows between that start and the range, the last one of each
-key says what held when the range began.
+Only changes are stored, and at fixed times a row for each key (monitoring/history/levels.py). Of
+the rows between such a time and the range, the last one of each key says what held when the range
+began.
 """
 
 from __future__ import annotations

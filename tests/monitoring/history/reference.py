@@ -32,10 +32,10 @@ class Step:
 
 
 def level_rows(
-    table: Table, steps: list[Step], bucket_ms: int, portion_ms: int
+    table: Table, steps: list[Step], bucket_ms: int, all_keys_every_ms: int
 ) -> dict[tuple, dict]:
     """{(at_ms, *key): row}: of keys that changed in the bucket, and of all that exist at the first
-    tick of a portion."""
+    tick of each `all_keys_every_ms`."""
     keys = {key for step in steps for key in step.samples[table.name]}
     rows = {}
     for key in keys:
@@ -43,7 +43,7 @@ def level_rows(
         for at_ms, places in _buckets(steps, bucket_ms).items():
             changes = [_has_changed(samples, place, steps[place]) for place in places]
             is_needed = any(
-                samples[place] and (place == 0 or _is_first(steps, place, portion_ms))
+                samples[place] and (place == 0 or _is_first(steps, place, all_keys_every_ms))
                 for place in places
             )
             if any(changes) or is_needed:
@@ -59,8 +59,8 @@ def _buckets(steps: list[Step], bucket_ms: int) -> dict[int, list[int]]:
     return found
 
 
-def _is_first(steps: list[Step], place: int, portion_ms: int) -> bool:
-    return steps[place].at_ms // portion_ms != steps[place - 1].at_ms // portion_ms
+def _is_first(steps: list[Step], place: int, all_keys_every_ms: int) -> bool:
+    return steps[place].at_ms // all_keys_every_ms != steps[place - 1].at_ms // all_keys_every_ms
 
 
 def _has_changed(samples: list[Sample | None], place: int, step: Step) -> bool:

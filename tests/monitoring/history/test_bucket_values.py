@@ -168,7 +168,7 @@ def shown(values: BucketValues):
     return np.column_stack([values.low, values.mean, values.high, values.last])
 
 
-def is_one_portion(ticks):
+def has_a_sample(ticks):
     return any(t.now.is_ok for t in ticks)
 
 
@@ -180,7 +180,7 @@ def test_raw_rows_have_the_values_of_every_tick(samples):
     np.testing.assert_allclose(found, expected(ticks, 1, lambda t: t.now.gauge))
     found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, 1, lambda t: t.rate)[:, :3])
-    if is_one_portion(ticks):
+    if has_a_sample(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, 1))
 
 
@@ -192,7 +192,7 @@ def test_rows_of_a_level_have_the_values_of_every_bucket(samples):
     np.testing.assert_allclose(found, expected(ticks, A_BUCKET, lambda t: t.now.gauge))
     found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, A_BUCKET, lambda t: t.rate)[:, :3])
-    if is_one_portion(ticks):
+    if has_a_sample(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, A_BUCKET))
 
 

@@ -1,4 +1,4 @@
-"""Looks at the levels of a cluster and stores what it finds for pages, metrics and health."""
+"""The figures of each level of a cluster, stored for pages, metrics and health."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineState
 
-_COST_MS = 7 * DAY_MS  # the bytes a day are those of the last days
+_RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
 
 
 def store(
@@ -56,7 +56,7 @@ def level_figures(listed: Files, level: Level) -> dict[str, Any]:
 
 def _bytes_a_day(files: list[HistoryFile], level: Level) -> int | None:
     newest_ms = max((file.max_at_ms for file in files), default=0)
-    recent = [file for file in files if file.max_at_ms > newest_ms - _COST_MS]
+    recent = [file for file in files if file.max_at_ms > newest_ms - _RECENT_MS]
     if not recent:
         return None
     oldest_ms = min(file.min_at_ms for file in recent)
