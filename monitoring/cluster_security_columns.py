@@ -6,11 +6,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring import kafka_client_settings
 from monitoring.egress import EgressRefused, split_url
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.kafka_client_settings import OAUTHBEARER, PLAINTEXT, SSL, Sasl, Tls
+from monitoring.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL, Sasl, Tls
 from monitoring.reason_texts import translated
+from monitoring.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 PEM_LENGTH_MAX = 200_000
@@ -58,7 +58,7 @@ class ClusterSecurity(models.Model):
     security_protocol = models.CharField(
         max_length=20,
         default=PLAINTEXT,
-        choices=[(name, name) for name in kafka_client_settings.PROTOCOLS],
+        choices=[(name, name) for name in PROTOCOLS],
     )
     # PEM texts. Empty = the CAs that this machine trusts.
     ca_pem = models.TextField(
@@ -74,7 +74,7 @@ class ClusterSecurity(models.Model):
         max_length=20,
         blank=True,
         default="",
-        choices=[(name, name) for name in kafka_client_settings.SASL_MECHANISMS],
+        choices=[(name, name) for name in SASL_MECHANISMS],
     )
     # Of OAUTHBEARER: the client's id and secret.
     sasl_username = models.CharField(max_length=500, blank=True, default="")

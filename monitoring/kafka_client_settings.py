@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.egress_addresses import AllowedTarget
+from monitoring.sasl_mechanisms import OAUTHBEARER
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = (
     "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL",
-)  # fmt: skip
-PLAIN, SCRAM_256, SCRAM_512, OAUTHBEARER = SASL_MECHANISMS = (
-    "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER",
 )  # fmt: skip
 
 

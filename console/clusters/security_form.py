@@ -12,8 +12,8 @@ from monitoring.cluster_security_columns import (
     check_certificates,
     check_key,
 )
-from monitoring.kafka_client_settings import OAUTHBEARER
 from monitoring.models import Cluster
+from monitoring.sasl_mechanisms import OAUTHBEARER
 
 COLUMNS = (
     "security_protocol", "ca_pem", "check_host_name", "certificate_pem", "sasl_mechanism",

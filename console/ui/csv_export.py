@@ -17,9 +17,9 @@ from django.shortcuts import render
 
 from console.ui.table_query import Column, TableQuery
 from monitoring.read_model.partial_sum import PartialSum
+from monitoring.spreadsheet_formulas import without_formula
 
 ROWS_MAX = 100_000
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render_list(
@@ -65,6 +65,4 @@ def _text(value: Any) -> Any:
         return value
     if isinstance(value, datetime):
         return value.isoformat()
-    text = str(value)
-    # A spreadsheet would run it as a formula.
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return without_formula(str(value))

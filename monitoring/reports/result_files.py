@@ -25,9 +25,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from django.conf import settings
 
-# Text that a spreadsheet runs as a formula, including full-width and small signs, and signs behind
-# characters that spreadsheets remove.
-FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠\x{2212}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}]"
+from monitoring.spreadsheet_formulas import column_without_formulas
+
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _VERSION = 1
 _TIME_COLUMNS = {
@@ -138,18 +137,13 @@ def _report_id(name: str) -> uuid.UUID | None:
 
 
 def _for_spreadsheets(table: pa.Table) -> pa.Table:
-    """Puts an apostrophe before text that a spreadsheet would run as a formula.
-
-    Otherwise anyone who can create a consumer group could put `=HYPERLINK(…)` into an export.
-    """
+    """The table with times as text, and without formulas."""
     columns, names = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if name in _TIME_COLUMNS:
             name, column = _TIME_COLUMNS[name], _utc(column)
         elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            column = column.cast(pa.string())
-            risky = pc.match_substring_regex(column, FORMULA)
-            column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+            column = column_without_formulas(column.cast(pa.string()))
         columns.append(column)
         names.append(name)
     return pa.table(columns, names=names)

@@ -2,8 +2,8 @@ import pytest
 
 from monitoring.egress_addresses import AllowedTarget
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.kafka_client_settings import OAUTHBEARER
 from monitoring.models import Cluster
+from monitoring.sasl_mechanisms import OAUTHBEARER
 from monitoring.secrets import encrypt
 
 pytestmark = pytest.mark.django_db

@@ -20,18 +20,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import re2
 
 from console.records import record_download
 from monitoring.gateway.records import RecordRow
-from monitoring.reports.result_files import FORMULA
+from monitoring.spreadsheet_formulas import without_formula
 
 _CSV_COLUMNS = (
     "partition", "offset", "timestamp_ms", "key", "key_encoding", "value", "value_encoding",
     "headers",
 )  # fmt: skip
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_is_formula = re2.compile(FORMULA).search
 _GROUP_ROWS = 10_000  # rows of a row group of Parquet
 _SCHEMA = pa.schema(
     [
@@ -202,7 +200,7 @@ def _cells(data: bytes | None) -> tuple[str, str]:
     if "text" not in found or _CONTROLS.search(found["text"]):
         found = {"base64": b64encode(data).decode()}
     ((encoding, text),) = found.items()
-    return ("'" + text if _is_formula(text) else text), encoding
+    return without_formula(text), encoding
 
 
 def _text(data: bytes | None) -> str | None:

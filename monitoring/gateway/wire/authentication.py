@@ -13,8 +13,9 @@ from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import printable
-from monitoring.kafka_client_settings import OAUTHBEARER, Sasl
+from monitoring.kafka_client_settings import Sasl
 from monitoring.reasons import Reason
+from monitoring.sasl_mechanisms import OAUTHBEARER
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 _VERSION = 1

@@ -9,10 +9,11 @@ import hmac
 from collections.abc import Generator
 from secrets import compare_digest
 
-from monitoring.kafka_client_settings import OAUTHBEARER, PLAIN, AccessToken, Sasl
+from monitoring.kafka_client_settings import AccessToken, Sasl
+from monitoring.sasl_mechanisms import OAUTHBEARER, PLAIN, SCRAM_256, SCRAM_512
 
 ITERATIONS_MAX = 1_000_000  # a server could demand hours of hashing
-_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+_HASHES = {SCRAM_256: "sha256", SCRAM_512: "sha512"}
 
 # Yields each message for the broker, and is sent the broker's answer to it.
 Login = Generator[bytes, bytes, None]
