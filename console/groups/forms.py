@@ -7,13 +7,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from console.groups.offsets_file import offsets_of_file
 from console.groups.read_reset import Reset
 from console.groups.reset_rules import (
     OFFSET_MAX,
     Invalid,
     ResetTo,
     duration_ms,
-    offsets_of_file,
     partition_numbers,
 )
 from console.ui.moment_input import MomentInput, milliseconds_of

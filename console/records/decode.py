@@ -5,7 +5,6 @@ recognized are shown as hex, also those that the chosen decoder refuses, with it
 is truncated; its full size is shown.
 """
 
-import json
 import re
 from base64 import b64encode
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from console.records.json_indentation import indented
 from console.records.visible_text import visible
 from monitoring.gateway.records import SchemaNote
 from monitoring.records.decoders import encodings
@@ -28,7 +28,6 @@ ENCODING_NAMES: dict[str, str | Promise] = {
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 _CONTROLS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROLS_SHARE_MAX = 0.2  # of the characters of a text; colours of a terminal are fewer
 
@@ -78,7 +77,7 @@ def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
         return _of_text("text", data.decode(errors="replace"), len(data))
     if text is None:
         return _in_hex(data)
-    pretty = _as_json(text)
+    pretty = indented(text, SHOWN_CHARS_MAX)
     if pretty is None:
         return _of_text("text", text, len(data))
     return replace(_of_text("json", pretty, len(data)), preview=_one_line(text))
@@ -99,7 +98,7 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
 
 def of_decoded_json(text: str, size_bytes: int, encoding: str) -> Decoded:
     """The JSON that a decoder made of data with `size_bytes`."""
-    found = _of_text("json", _as_json(text) or text, size_bytes, encoding)
+    found = _of_text("json", indented(text, SHOWN_CHARS_MAX) or text, size_bytes, encoding)
     return replace(found, preview=_one_line(text))
 
 
@@ -141,56 +140,3 @@ def _as_text(data: bytes) -> str | None:
     # Binary numbers can be valid UTF-8 as well: these have zero bytes, or mostly controls.
     controls = len(_CONTROLS.findall(text))
     return None if "\0" in text or controls > _CONTROLS_SHARE_MAX * len(text) else text
-
-
-def _as_json(text: str) -> str | None:
-    # Only objects and lists are formatted; a single value is shown as text.
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return _indented(text)
-
-
-def _indented(text: str) -> str:
-    """JSON, formatted with two spaces per level.
-
-    It works on tokens, so that numbers and duplicate members stay unchanged. Parsing to Python
-    values would turn 1.10 into 1.1 and drop the first of two members with the same name.
-    """
-    parts: list[str] = []
-    depth = size = 0
-    previous = ""
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in ("]", "}"):
-            depth -= 1
-        if previous and (previous == "," or (previous in "[{") != (token in "]}")):
-            parts.append("\n" + "  " * depth)
-        parts.append(_unescaped(token) if token[0] == '"' else token)
-        if token == ":":
-            parts.append(" ")
-        elif token in ("[", "{"):
-            depth += 1
-        previous = token
-        size += len(token) + 2 * depth
-        if size > 2 * SHOWN_CHARS_MAX:
-            break  # the rest is truncated anyway
-    return "".join(parts)
-
-
-def _unescaped(string: str) -> str:
-    """A JSON string with escapes replaced by characters, if these are valid in a page."""
-    shown = json.dumps(json.loads(string), ensure_ascii=False)
-    # An escaped lone surrogate is valid JSON, but not valid in a page.
-    return shown if _is_encodable(shown) else string
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

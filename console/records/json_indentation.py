@@ -1,0 +1,55 @@
+"""Indents JSON for pages, two spaces per level. Pure.
+
+It works on tokens, so that numbers and duplicate members stay unchanged. Parsing to Python values
+would turn 1.10 into 1.1 and drop the first of two members with the same name.
+"""
+
+import json
+import re
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+
+
+def indented(text: str, chars_max: int) -> str | None:
+    """A JSON object or list, indented, of which at least the first `chars_max` characters are
+    complete; None of anything else. A single value is shown as text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    parts: list[str] = []
+    depth = size = 0
+    previous = ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in ("]", "}"):
+            depth -= 1
+        if previous and (previous == "," or (previous in "[{") != (token in "]}")):
+            parts.append("\n" + "  " * depth)
+        parts.append(_unescaped(token) if token[0] == '"' else token)
+        if token == ":":
+            parts.append(" ")
+        elif token in ("[", "{"):
+            depth += 1
+        previous = token
+        size += len(token) + 2 * depth
+        if size > 2 * chars_max:
+            break  # the rest is truncated anyway
+    return "".join(parts)
+
+
+def _unescaped(string: str) -> str:
+    """A JSON string with escapes replaced by characters, if these are valid in a page."""
+    shown = json.dumps(json.loads(string), ensure_ascii=False)
+    # An escaped lone surrogate is valid JSON, but not valid in a page.
+    return shown if _is_encodable(shown) else string
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
