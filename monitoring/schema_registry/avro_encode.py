@@ -17,7 +17,7 @@ from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compil
 from monitoring.schema_registry.budget import DATA_BYTES_MAX
 from monitoring.schema_registry.does_not_fit import (
     Exhausted,
-    Spending,
+    ValueBudget,
     ValueDoesNotFit,
     one_of,
     utf8,
@@ -32,14 +32,14 @@ class Output:
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.spending = Spending()
+        self.budget = ValueBudget()
         self.is_default = False
 
     def within(self, part: str | int | None) -> AbstractContextManager[None]:
-        """As Spending.within. A few typed bytes may have large defaults."""
+        """As ValueBudget.within. A few typed bytes may have large defaults."""
         if len(self.data) > DATA_BYTES_MAX:
             raise Exhausted(f"at most {DATA_BYTES_MAX} bytes")
-        return self.spending.within(part)
+        return self.budget.within(part)
 
 
 @dataclass(slots=True)
@@ -267,12 +267,12 @@ def _closest(errors: list[ValueDoesNotFit], label: str) -> ValueDoesNotFit:
     return ValueDoesNotFit(label)
 
 
-def _logical(writer: Writer, convert: avro_logical_encode.Convert | None) -> Writer:
+def _logical(writer: Writer, logical_type: avro_logical_encode.LogicalType | None) -> Writer:
     """A writer that takes what the logical type is shown as, too."""
-    if convert is None:
+    if logical_type is None:
         return writer
 
     def write(output: Output, value: Any) -> None:
-        writer.write(output, value if output.is_default else convert.to_plain(value))
+        writer.write(output, value if output.is_default else logical_type.to_plain(value))
 
-    return Writer(writer.name, convert.label, write)
+    return Writer(writer.name, logical_type.label, write)

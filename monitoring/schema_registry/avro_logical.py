@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-Convert = Callable[[Any], Any]
+Converter = Callable[[Any], Any]
 Read = Callable[[Any], Any]
 
 _EPOCH = datetime(1970, 1, 1)
@@ -28,7 +28,7 @@ def of_primitive(tree: dict[str, Any], read: Read) -> Read:
         return read
     if logical == "decimal" and kind == "bytes":
         return _converted(read, _decimal(tree))
-    return _converted(read, _CONVERTS.get((kind, logical)))
+    return _converted(read, _CONVERTERS.get((kind, logical)))
 
 
 def of_fixed(tree: dict[str, Any], read: Read) -> Read:
@@ -43,13 +43,13 @@ def of_fixed(tree: dict[str, Any], read: Read) -> Read:
     return read
 
 
-def _converted(read: Read, convert: Convert | None) -> Read:
+def _converted(read: Read, convert: Converter | None) -> Read:
     if convert is None:
         return read
     return lambda source: convert(read(source))
 
 
-def _decimal(tree: dict[str, Any]) -> Convert | None:
+def _decimal(tree: dict[str, Any]) -> Converter | None:
     scale = tree.get("scale", 0)
     if not isinstance(scale, int) or isinstance(scale, bool) or not 0 <= scale <= _SCALE_MAX:
         return None
@@ -78,7 +78,7 @@ def _date(days: int) -> str | int:
         return days
 
 
-def _time(unit_micros: int) -> Convert:
+def _time(unit_micros: int) -> Converter:
     def convert(number: int) -> str | int:
         micros = number * unit_micros
         if not 0 <= micros < _DAY_MICROS:
@@ -89,7 +89,7 @@ def _time(unit_micros: int) -> Convert:
     return convert
 
 
-def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
+def _timestamp(digits: int, *, is_local: bool = False) -> Converter:
     """`digits` of a second: 3, 6 or 9."""
     unit = 10**digits
 
@@ -104,7 +104,7 @@ def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
     return convert
 
 
-_CONVERTS: dict[tuple[Any, str], Convert] = {
+_CONVERTERS: dict[tuple[Any, str], Converter] = {
     ("int", "date"): _date,
     ("int", "time-millis"): _time(1000),
     ("long", "time-micros"): _time(1),

@@ -24,33 +24,33 @@ _FIXED_BYTES_MAX = 1_000  # of a decimal, which is written with all of its bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Convert:
+class LogicalType:
     """`to_plain` makes the value of the type below, and raises ValueDoesNotFit."""
 
     label: str
     to_plain: Callable[[Any], Any]
 
 
-def of_primitive(tree: dict[str, Any]) -> Convert | None:
+def of_primitive(tree: dict[str, Any]) -> LogicalType | None:
     """Of a primitive type with the attribute `logicalType`; None = it has none that is known."""
     kind, logical = tree["type"], tree.get("logicalType")
     if logical == "decimal" and kind == "bytes":
         return _decimal(tree, None)
-    return _CONVERTS.get((kind, logical)) if isinstance(logical, str) else None
+    return _LOGICAL_TYPES.get((kind, logical)) if isinstance(logical, str) else None
 
 
-def of_fixed(tree: dict[str, Any]) -> Convert | None:
+def of_fixed(tree: dict[str, Any]) -> LogicalType | None:
     logical, size = tree.get("logicalType"), tree["size"]
     if logical == "decimal":
         return _decimal(tree, size)
     if logical == "duration" and size == 12:
-        return Convert("a duration: months, days and millis", _duration)
+        return LogicalType("a duration: months, days and millis", _duration)
     if logical == "uuid" and size == 16:
-        return Convert("a UUID", lambda value: _uuid(value).bytes.decode("latin-1"))
+        return LogicalType("a UUID", lambda value: _uuid(value).bytes.decode("latin-1"))
     return None
 
 
-def _decimal(tree: dict[str, Any], size: int | None) -> Convert | None:
+def _decimal(tree: dict[str, Any], size: int | None) -> LogicalType | None:
     scale, precision = tree.get("scale", 0), tree.get("precision")
     if size is not None and size > _FIXED_BYTES_MAX:
         return None
@@ -68,7 +68,7 @@ def _decimal(tree: dict[str, Any], size: int | None) -> Convert | None:
             raise ValueDoesNotFit(label)
         return _two_complement(-number if sign else number, size, label)
 
-    return Convert(label, to_plain)
+    return LogicalType(label, to_plain)
 
 
 def _digits(value: Any, label: str) -> tuple[int, tuple[int, ...], int]:
@@ -127,7 +127,7 @@ def _date(value: Any) -> Any:
         raise ValueDoesNotFit("a date such as 2026-01-31") from error
 
 
-def _time(digits: int) -> Convert:
+def _time(digits: int) -> LogicalType:
     label = f"a time such as 10:00:00.{'0' * digits}"
 
     def to_plain(value: Any) -> Any:
@@ -139,10 +139,10 @@ def _time(digits: int) -> Convert:
         seconds = int(found[1]) * 3600 + int(found[2]) * 60 + int(found[3] or 0)
         return seconds * 10**digits + _fraction(found[4], digits, label)
 
-    return Convert(label, to_plain)
+    return LogicalType(label, to_plain)
 
 
-def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
+def _timestamp(digits: int, *, is_local: bool = False) -> LogicalType:
     """`digits` of a second: 3, 6 or 9."""
     label = f"a time such as 2026-01-31T10:00:00.{'0' * digits}{'' if is_local else 'Z'}"
 
@@ -158,7 +158,7 @@ def _timestamp(digits: int, *, is_local: bool = False) -> Convert:
             raise ValueDoesNotFit(label) from error
         return seconds * 10**digits + _fraction(found[7], digits, label)
 
-    return Convert(label, to_plain)
+    return LogicalType(label, to_plain)
 
 
 def _fraction(text: str | None, digits: int, label: str) -> int:
@@ -169,8 +169,8 @@ def _fraction(text: str | None, digits: int, label: str) -> int:
     return int(padded[:digits])
 
 
-_CONVERTS: dict[tuple[Any, str], Convert] = {
-    ("int", "date"): Convert("a date such as 2026-01-31", _date),
+_LOGICAL_TYPES: dict[tuple[Any, str], LogicalType] = {
+    ("int", "date"): LogicalType("a date such as 2026-01-31", _date),
     ("int", "time-millis"): _time(3),
     ("long", "time-micros"): _time(6),
     ("long", "timestamp-millis"): _timestamp(3),
@@ -179,5 +179,5 @@ _CONVERTS: dict[tuple[Any, str], Convert] = {
     ("long", "local-timestamp-millis"): _timestamp(3, is_local=True),
     ("long", "local-timestamp-micros"): _timestamp(6, is_local=True),
     ("long", "local-timestamp-nanos"): _timestamp(9, is_local=True),
-    ("string", "uuid"): Convert("a UUID", lambda value: str(_uuid(value))),
+    ("string", "uuid"): LogicalType("a UUID", lambda value: str(_uuid(value))),
 }

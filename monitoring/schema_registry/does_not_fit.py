@@ -33,8 +33,8 @@ class Exhausted(ValueDoesNotFit):
     """The value is too large: no other part of the schema is tried."""
 
 
-class Spending:
-    """What encoding one value may still cost."""
+class ValueBudget:
+    """How many values one record may have, and how deep they may be nested."""
 
     def __init__(self) -> None:
         self.values, self.depth = 0, 0

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import re2
 
 from monitoring.schema_registry.budget import SchemaInvalid
-from monitoring.schema_registry.does_not_fit import Exhausted, Spending, ValueDoesNotFit
+from monitoring.schema_registry.does_not_fit import Exhausted, ValueBudget, ValueDoesNotFit
 from monitoring.schema_registry.exact_json import exact_json
 
 _SHOWN_CHARS_MAX = 200
@@ -37,10 +37,10 @@ class JsonSchema:
 
     def check(self, value: Any) -> None:
         """Raises ValueDoesNotFit, or SchemaInvalid if a part of the schema cannot be used."""
-        self._check(self._root, self._root, value, Spending())
+        self._check(self._root, self._root, value, ValueBudget())
 
-    def _check(self, schema: Any, root: Any, value: Any, spending: Spending) -> None:
-        spending.spend(1)
+    def _check(self, schema: Any, root: Any, value: Any, budget: ValueBudget) -> None:
+        budget.spend(1)
         if schema is True:
             return
         if schema is False:
@@ -49,14 +49,14 @@ class JsonSchema:
             raise SchemaInvalid("a schema is neither an object nor true nor false")
         if "$ref" in schema:
             target, target_root = self._target(schema["$ref"], root)
-            with spending.within(None):
-                self._check(target, target_root, value, spending)
-        _check_plain(schema, value, spending)
+            with budget.within(None):
+                self._check(target, target_root, value, budget)
+        _check_plain(schema, value, budget)
         if isinstance(value, dict):
-            self._object(schema, root, value, spending)
+            self._object(schema, root, value, budget)
         elif isinstance(value, list):
-            self._array(schema, root, value, spending)
-        self._combined(schema, root, value, spending)
+            self._array(schema, root, value, budget)
+        self._combined(schema, root, value, budget)
 
     def _target(self, reference: Any, root: Any) -> tuple[Any, Any]:
         if not isinstance(reference, str):
@@ -73,44 +73,46 @@ class JsonSchema:
         return found, found_root
 
     def _fits(
-        self, schema: Any, root: Any, value: Any, spending: Spending
+        self, schema: Any, root: Any, value: Any, budget: ValueBudget
     ) -> ValueDoesNotFit | None:
         try:
-            with spending.within(None):
-                self._check(schema, root, value, spending)
+            with budget.within(None):
+                self._check(schema, root, value, budget)
         except Exhausted:
             raise
         except ValueDoesNotFit as error:
             return error
         return None
 
-    def _object(self, schema: Schema, root: Any, value: dict[str, Any], spending: Spending) -> None:
+    def _object(
+        self, schema: Schema, root: Any, value: dict[str, Any], budget: ValueBudget
+    ) -> None:
         required = _texts(schema, "required")
-        spending.spend(len(required) // _CHARS_OF_VALUE)
+        budget.spend(len(required) // _CHARS_OF_VALUE)
         for name in required:
             if name not in value:
-                with spending.within(name):
+                with budget.within(name):
                     raise ValueDoesNotFit(why="it is missing")
         _check_size(schema, len(value), "minProperties", "maxProperties", "members")
         members = _object_of(schema, "properties")
         patterns = _object_of(schema, "patternProperties")
         for name, each in value.items():
             parts = [members[name]] if name in members else []
-            spending.spend(len(patterns))
+            budget.spend(len(patterns))
             for pattern, part in patterns.items():
-                if _matches(pattern, _spent(name, spending)):
+                if _matches(pattern, _counted(name, budget)):
                     parts.append(part)
             if not parts:
                 parts = [schema.get("additionalProperties", True)]
-            with spending.within(name):
+            with budget.within(name):
                 if parts == [False]:
                     raise ValueDoesNotFit(why="the schema has no such member")
                 for part in parts:
-                    self._check(part, root, each, spending)
+                    self._check(part, root, each, budget)
                 if "propertyNames" in schema:
-                    self._check(schema["propertyNames"], root, name, spending)
+                    self._check(schema["propertyNames"], root, name, budget)
 
-    def _array(self, schema: Schema, root: Any, value: list[Any], spending: Spending) -> None:
+    def _array(self, schema: Schema, root: Any, value: list[Any], budget: ValueBudget) -> None:
         _check_size(schema, len(value), "minItems", "maxItems", "items")
         items = schema.get("items", True)
         if isinstance(items, list):  # before draft 2020-12
@@ -118,50 +120,50 @@ class JsonSchema:
         else:
             first, rest = _list(schema, "prefixItems"), items
         for number, each in enumerate(value):
-            with spending.within(number):
+            with budget.within(number):
                 part = first[number] if number < len(first) else rest
-                self._check(part, root, each, spending)
+                self._check(part, root, each, budget)
         if schema.get("uniqueItems") is True:
-            texts = [_spent(_canonical(each), spending) for each in value]
+            texts = [_counted(_canonical(each), budget) for each in value]
             if len(set(texts)) < len(texts):
                 raise ValueDoesNotFit("items that are all different")
 
-    def _combined(self, schema: Schema, root: Any, value: Any, spending: Spending) -> None:
+    def _combined(self, schema: Schema, root: Any, value: Any, budget: ValueBudget) -> None:
         for part in _list(schema, "allOf"):
-            self._check(part, root, value, spending)
+            self._check(part, root, value, budget)
         for keyword in ("anyOf", "oneOf"):
             if keyword not in schema:
                 continue
-            errors = [self._fits(p, root, value, spending) for p in _list(schema, keyword)]
+            errors = [self._fits(p, root, value, budget) for p in _list(schema, keyword)]
             count = errors.count(None)
             if count == 0:
                 deep = [error for error in errors if error and error.path]
                 raise deep[0] if len(deep) == 1 else ValueDoesNotFit(why=_of_all(errors))
             if keyword == "oneOf" and count > 1:
                 raise ValueDoesNotFit(why="more than one part of “oneOf” allows it")
-        if "not" in schema and self._fits(schema["not"], root, value, spending) is None:
+        if "not" in schema and self._fits(schema["not"], root, value, budget) is None:
             raise ValueDoesNotFit(why="“not” forbids it")
         if "if" in schema:
-            fits = self._fits(schema["if"], root, value, spending) is None
-            self._check(schema.get("then" if fits else "else", True), root, value, spending)
+            fits = self._fits(schema["if"], root, value, budget) is None
+            self._check(schema.get("then" if fits else "else", True), root, value, budget)
 
 
-def _check_plain(schema: Schema, value: Any, spending: Spending) -> None:
+def _check_plain(schema: Schema, value: Any, budget: ValueBudget) -> None:
     kinds = schema.get("type")
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
         if not any(_is_type(value, name) for name in names):
             raise ValueDoesNotFit(" or ".join(map(str, names))[:_SHOWN_CHARS_MAX])
     if "enum" in schema:
-        _check_allowed(_list(schema, "enum"), value, spending)
+        _check_allowed(_list(schema, "enum"), value, budget)
     if "const" in schema:
-        _check_allowed([schema["const"]], value, spending)
+        _check_allowed([schema["const"]], value, budget)
     if _is_number(value):
         _check_number(schema, value)
     if isinstance(value, str):
         _check_size(schema, len(value), "minLength", "maxLength", "characters")
         pattern = schema.get("pattern")
-        if pattern is not None and not _matches(pattern, _spent(value, spending)):
+        if pattern is not None and not _matches(pattern, _counted(value, budget)):
             raise ValueDoesNotFit(f"a text like {pattern[:_SHOWN_CHARS_MAX]}")
 
 
@@ -206,16 +208,16 @@ def _is_number(value: Any) -> TypeGuard[int | Decimal]:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def _check_allowed(allowed: list[Any], value: Any, spending: Spending) -> None:
-    texts = [_spent(_canonical(each), spending) for each in (value, *allowed)]
+def _check_allowed(allowed: list[Any], value: Any, budget: ValueBudget) -> None:
+    texts = [_counted(_canonical(each), budget) for each in (value, *allowed)]
     if texts[0] not in texts[1:]:
         one_of = "one of " if len(allowed) > 1 else ""
         raise ValueDoesNotFit(f"{one_of}{', '.join(texts[1:])[:_SHOWN_CHARS_MAX]}")
 
 
-def _spent(text: str, spending: Spending) -> str:
+def _counted(text: str, budget: ValueBudget) -> str:
     """The text, the more costly the longer it is. Raises ValueDoesNotFit."""
-    spending.spend(len(text) // _CHARS_OF_VALUE)
+    budget.spend(len(text) // _CHARS_OF_VALUE)
     return text
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from monitoring.schema_registry import proto_known_encode
-from monitoring.schema_registry.does_not_fit import Spending, ValueDoesNotFit, one_of, utf8
+from monitoring.schema_registry.does_not_fit import ValueBudget, ValueDoesNotFit, one_of, utf8
 from monitoring.schema_registry.floats import packed
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf import ProtobufSchema
@@ -41,10 +41,10 @@ class ProtobufEncoder:
 
     def encode(self, value: Any) -> bytes:
         """The message behind its message indexes. Raises ValueDoesNotFit."""
-        data = self._message(self._root, value, Spending())
+        data = self._message(self._root, value, ValueBudget())
         return encode_indexes(self._indexes) + data
 
-    def _message(self, message: Message, value: Any, spending: Spending) -> bytes:
+    def _message(self, message: Message, value: Any, budget: ValueBudget) -> bytes:
         fields = proto_known_encode.fields_of(message.full_name, value)
         if not isinstance(fields, dict):
             raise ValueDoesNotFit(f"message {message.full_name}")
@@ -54,7 +54,7 @@ class ProtobufEncoder:
         numbers_set: set[int] = set()
         for name, inner in fields.items():
             field = by_name.get(name)
-            with spending.within(name):
+            with budget.within(name):
                 if field is None:
                     raise ValueDoesNotFit(why=f"{message.full_name} has no such field")
                 if field.number in numbers_set:
@@ -65,7 +65,7 @@ class ProtobufEncoder:
                 if field.oneof and field.oneof in oneofs:
                     raise ValueDoesNotFit(why=f"another field of the oneof “{field.oneof}” is set")
                 oneofs.add(field.oneof)
-                data += self._field(field, inner, spending)
+                data += self._field(field, inner, budget)
         return bytes(data)
 
     def _fields_of(self, message: Message) -> dict[str, Field]:
@@ -77,40 +77,40 @@ class ProtobufEncoder:
             self._fields[message.full_name] = found
         return found
 
-    def _field(self, field: Field, value: Any, spending: Spending) -> bytes:
+    def _field(self, field: Field, value: Any, budget: ValueBudget) -> bytes:
         if field.map_key:
-            return self._map(field, value, spending)
+            return self._map(field, value, budget)
         if not field.is_repeated:
-            data = self._single(field, value, spending)
+            data = self._single(field, value, budget)
             is_zero = not (data if field.wire_type == BYTES else data.strip(b"\0"))
             return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
             raise ValueDoesNotFit("array")
         written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed
         for number, each in enumerate(value):
-            with spending.within(number):
-                data = self._single(field, each, spending)
+            with budget.within(number):
+                data = self._single(field, each, budget)
             written += _tagged(field, data) if is_tagged else data
         return bytes(written) if is_tagged or not written else _bytes_field(field, written)
 
-    def _map(self, field: Field, value: Any, spending: Spending) -> bytes:
+    def _map(self, field: Field, value: Any, budget: ValueBudget) -> bytes:
         if not isinstance(value, dict):
             raise ValueDoesNotFit("map")
         key_field, value_field = field.entry()
         written = bytearray()
         for key, each in value.items():
-            with spending.within(key):
+            with budget.within(key):
                 is_bool = key_field.type == "bool"
                 typed = {"true": True, "false": False}.get(key, key) if is_bool else key
-                entry = _tagged(key_field, self._single(key_field, typed, spending))
-                entry += _tagged(value_field, self._single(value_field, each, spending))
+                entry = _tagged(key_field, self._single(key_field, typed, budget))
+                entry += _tagged(value_field, self._single(value_field, each, budget))
             written += _bytes_field(field, entry)
         return bytes(written)
 
-    def _single(self, field: Field, value: Any, spending: Spending) -> bytes:
+    def _single(self, field: Field, value: Any, budget: ValueBudget) -> bytes:
         """The bytes of one value."""
         if field.message is not None:
-            return self._message(field.message, value, spending)
+            return self._message(field.message, value, budget)
         if field.enum is not None:
             return varint(_enum(field.enum, value) & (1 << 64) - 1)
         kind = field.type
