@@ -90,8 +90,7 @@ class ActionType(ABC):
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
 
     `services.propose` calls `targets`, `read`, `within_scope` and `draft`. The worker calls `read`
-    again. If the facts in `compared` changed, it shows `differences` (but see
-    `allows_differences`); else it calls `apply`. In all
+    again. If the facts in `compared` changed, it shows `differences`; else it calls `apply`. In all
     methods `resource` is the name of the target, and `pure` means: no cluster, clock or database.
     """
 
@@ -131,11 +130,6 @@ class ActionType(ABC):
     def compared(self, facts: Facts) -> Facts:
         """The part of the facts that must be the same at review and when it is applied; pure."""
         return facts
-
-    def allows_differences(self, then: Facts, params: Params) -> bool:
-        """Whether it is applied, too, if the facts in `compared` changed since the review: then
-        the facts of the apply replace them, for the undo; pure."""
-        return False
 
     @abstractmethod
     def differences(self, then: Facts, now: Facts) -> list[str]:
@@ -228,6 +222,11 @@ class ItemsAction(ActionType):
         Raises GatewayError if no other item can be applied. An item may be applied twice, if the
         worker was lost in between.
         """
+
+    def allows_differences(self, then: Facts, params: Params) -> bool:
+        """Whether it is applied although facts in `compared` changed since the review: then the
+        facts of the apply replace them, for the undo; pure."""
+        return False
 
     def changed_items(self, then: Facts, now: Facts) -> list[str]:
         """The keys of the items whose facts changed since the review, for `differences`; pure."""

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from console.accounts.rights import rights_of
 from console.actions import expiry, models, plan_queue, registry, services, texts
-from console.actions.action_type import ITEMS, ActionType, Stopped, Unfinished
+from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
 from console.actions.finish import finish, finish_stopped
 from console.actions.models import Plan
@@ -59,7 +59,9 @@ def _apply(plan: Plan) -> None:
         progress = PlanProgress(plan, action_type)
         if not progress.is_continued:
             facts = {services.CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
-            if action_type.allows_differences(plan.facts, plan.params):
+            if isinstance(action_type, ItemsAction) and action_type.allows_differences(
+                plan.facts, plan.params
+            ):
                 _replace_facts(plan, facts)
             else:
                 _check_unchanged(plan, action_type, cluster, facts)

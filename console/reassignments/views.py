@@ -19,6 +19,7 @@ from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
 from console.topics.actions.shared import why_not_changeable
+from console.topics.reassignable import why_not_reassignable
 from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
@@ -96,15 +97,9 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
         return _("Select at most %(n)d topics.") % {"n": TOPICS_MAX}
     if not all(request.rights.may(VERB, name) for name in names):
         return _("Your role does not include this change for all of these topics.")
-    return next(filter(None, map(why_not_changeable, names)), "") or _brokerd_refusal(request)
-
-
-def _brokerd_refusal(request: ClusterRequest) -> str:
-    """Why brokerd cannot reassign; "" for other brokers."""
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
-    if snapshot and not snapshot.can_move_replicas:
-        return _("brokerd cannot move replicas to other brokers yet.")
-    return ""
+    refusals = map(why_not_changeable, names)
+    return next(filter(None, refusals), "") or why_not_reassignable(snapshot)
 
 
 def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:

@@ -8,6 +8,7 @@ from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.actions.shared import why_not_changeable
+from console.topics.reassignable import may_reassign
 from console.topics.tabs import topic_tabs
 from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.errors import GatewayError
@@ -36,9 +37,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "may_alter": may_change and request.rights.may("topic.alter", topic),
         "may_configure": may_change and request.rights.may("topic.configure", topic),
         "may_clone": may_change and request.rights.may("topic.create"),
-        "may_reassign": may_change
-        and request.rights.may("topic.reassign", topic)
-        and (snapshot is None or snapshot.can_move_replicas),
+        "may_reassign": may_change and may_reassign(request.rights, snapshot, topic),
         "may_purge": may_change and request.rights.may("topic.purge", topic),
         "may_delete": may_change and request.rights.may("topic.delete", topic),
     }

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.groups import state_texts
 from console.live import snapshot_cache
+from console.topics.reassignable import may_reassign
 from console.ui.table import Column, Table
 from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster
@@ -151,8 +152,7 @@ def context(
         "may_select": may_select,
         "may_purge": rights.may("topic.purge"),
         "may_delete": rights.may("topic.delete"),
-        "may_reassign": rights.may("topic.reassign")
-        and (snapshot is None or snapshot.can_move_replicas),
+        "may_reassign": may_reassign(rights, snapshot),
         "may_create": rights.may("topic.create") and not cluster.read_only,
     }
 
