@@ -355,7 +355,7 @@ RETIRED = {
     "tick.refused": "tick.invalid",
     "reads.refused": "reads.invalid",
     "AlertDelivery.State.PENDING": "AlertDelivery.State.WAITING",
-    "kafka_client_settings.MECHANISMS": "kafka_client_settings.SASL_MECHANISMS",
+    "kafka_client_settings.MECHANISMS": "SASL_MECHANISMS",
     "monitoring.gateway.browse": "monitoring.gateway.record_pages",
     "gateway.browse": "gateway.record_pages",
     "gateway.admin": "gateway.topics",
@@ -417,6 +417,17 @@ RETIRED = {
     "send_at_once": "disable_buffering",
     "is_across": "is_to_other_cluster",
     "first_kept": "first_kept_offsets",
+    "monitoring.alerts.backoff": "monitoring.alerts.retry_waits",
+    "delivery_queue.enqueue_due": "delivery_queue.enqueue_of_rule",
+    "monitoring.pipeline.state": "monitoring.pipeline.level_figures",
+    "portion_ms": "all_keys_every_ms",
+    "reset_rules.offsets_of_file": "offsets_file.offsets_of_file",
+    "kafka_client_settings.SASL_MECHANISMS": "sasl_mechanisms.SASL_MECHANISMS",
+    "result_files.FORMULA": "spreadsheet_formulas.without_formula",
+    "Spending": "ValueBudget",
+    "rule.lag_max": "rule.threshold",
+    "alert.lag_max": "alert.threshold",
+    "condition.lag_max": "condition.threshold",
 }
 
 RETIRED_IN_BROKERD = {
