@@ -33,7 +33,7 @@ from pathlib import Path
 import django
 from django.conf import settings
 
-from monitoring.history.root import cluster_folder, current
+from monitoring.history.root_folder import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import open_session

@@ -1,7 +1,7 @@
 """The ASGI application: HTTP by Django, WebSockets by Channels.
 
-A WebSocket is accepted only from a page of the same origin (console/live/origin.py) and with the
-session of a signed-in user. The consumer checks the right to the cluster.
+A WebSocket is accepted only from a page of the same origin (console/live/websocket_origin.py) and
+with the session of a signed-in user. The consumer checks the right to the cluster.
 """
 
 import os
@@ -15,8 +15,8 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from console.http_handler import SyncHandler  # noqa: E402
-from console.live.origin import SameOrigin  # noqa: E402
-from console.live.urls_ws import urlpatterns  # noqa: E402
+from console.live.websocket_origin import SameOrigin  # noqa: E402
+from console.live.websocket_urls import urlpatterns  # noqa: E402
 from monitoring import process_memory  # noqa: E402
 
 process_memory.prepare()

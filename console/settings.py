@@ -161,7 +161,7 @@ MIDDLEWARE = [
     # It adds random bytes, so that the length of a page does not tell its secrets (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
-    "console.layout.slashes.SlashMiddleware",
+    "console.layout.trailing_slash.TrailingSlashMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

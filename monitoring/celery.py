@@ -9,8 +9,8 @@ import os
 from celery import Celery
 
 from monitoring.beat_schedule import beat_schedule
-from monitoring.bootsteps import Heartbeat
 from monitoring.queues import routes
+from monitoring.worker_heartbeat import Heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -19,7 +19,7 @@ app.set_default()  # also for the threads of web processes
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     # The scheduler keeps its state in memory: all intervals are short, so it needs no file.
-    beat_scheduler="monitoring.quiet_scheduler:QuietScheduler",
+    beat_scheduler="monitoring.beat_scheduler:BeatScheduler",
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,

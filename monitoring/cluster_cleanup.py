@@ -6,7 +6,7 @@ Otherwise a new cluster with the same slug would show the old one's data.
 import logging
 
 from monitoring import redis_client, redis_keys
-from monitoring.history import root
+from monitoring.history import root_folder
 from monitoring.reports import services as reports
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ def delete_cluster_data(slug: str) -> None:
 
 def _delete_history(slug: str) -> None:
     try:
-        root.current().delete_folder(root.cluster_folder(slug))
+        root_folder.current().delete_folder(root_folder.cluster_folder(slug))
     except FileNotFoundError:
         pass  # it has no history
     except OSError as error:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from monitoring import heartbeats, quiet_scheduler, redis_client
+from monitoring import beat_scheduler, heartbeats, redis_client
 from monitoring.alerts.backlog import backlog
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
@@ -121,7 +121,7 @@ def _redis() -> Part:
 def _processes(redis: Part) -> list[Part]:
     """The workers, beat and the demo traffic, by their heartbeats."""
     processes = {f"worker {queue.name}": queue.process_name for queue in QUEUES.values()}
-    processes[quiet_scheduler.NAME] = "beat"
+    processes[beat_scheduler.NAME] = "beat"
     if DEMO in settings.AERIE_PROCESSES:
         processes[DEMO] = DEMO
     if redis.state is not State.OK:  # no heartbeats can be written

@@ -159,10 +159,10 @@ def check_database() -> None:
 
 def check_history() -> None:
     """List the history's root folder."""
-    from monitoring.history import root
+    from monitoring.history import root_folder
 
     try:
-        root.current().entries()
+        root_folder.current().entries()
     except (OSError, ValueError, ImportError) as error:
         raise Unreachable(_short_reason(error)) from None
 

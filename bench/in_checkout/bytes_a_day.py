@@ -151,7 +151,7 @@ def main() -> None:
     """See the module."""
     folder, topics, busy = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     settings.configure(AERIE_TICK_SECONDS=INTERVAL_MS // 1000)
-    from monitoring.history.root import Root
+    from monitoring.history.root_folder import Root
 
     root = Root(pafs.LocalFileSystem(), str(folder / "history"), f"file://{folder}/history")
     write_hours(root, Quiet(topics, busy))

@@ -26,7 +26,7 @@ from synthetic import SLUG, Synthetic
 
 if TYPE_CHECKING:
     from monitoring.history.levels import Level
-    from monitoring.history.root import Root
+    from monitoring.history.root_folder import Root
     from monitoring.history.series import Subject
     from monitoring.history.table_specs import Table
     from monitoring.ticks.tick import Tick
@@ -257,7 +257,7 @@ def main() -> None:
         HISTORY_URL=f"file://{folder}", AERIE_TICK_SECONDS=INTERVAL_MS // 1000,
         REDIS_URL=redis_url, AERIE_LIVE_BYTES_MAX=1 << 30,
     )  # fmt: skip
-    from monitoring.history.root import current
+    from monitoring.history.root_folder import current
 
     cluster = Synthetic(int(topics))
     hour_ms = int(time.time()) // 3600 * 3_600_000

@@ -17,8 +17,12 @@ PLACES: dict[str, tuple[str, ...]] = {
     "evaluate": ("monitoring alerts evaluate evaluate",),
     "append_history": ("monitoring history writer append",),
     "flush_history": ("monitoring history writer flush",),
-    "history_root": ("monitoring history root current",),
-    "SpanFolder": ("monitoring history root SpanFolder", "monitoring history root Place"),
+    "history_root": ("monitoring history root_folder current", "monitoring history root current"),
+    "SpanFolder": (
+        "monitoring history root_folder SpanFolder",
+        "monitoring history root SpanFolder",
+        "monitoring history root Place",
+    ),
     "span_folders": (
         "monitoring history manifest span_folders",
         "monitoring history manifest places",

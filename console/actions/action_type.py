@@ -28,7 +28,7 @@ class Unfinished(Exception):
 
 
 class Stopped(Exception):
-    """A user stopped the plan (console/actions/stops.py)."""
+    """A user stopped the plan (console/actions/stop_plan.py)."""
 
 
 class ApplyProgress(ABC):

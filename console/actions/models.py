@@ -2,7 +2,7 @@
 
 proposed → queued → applying → done | failed | refused. A plan that failed for some items is queued
 again when a user resumes it; one that nobody confirms expires (expiry.py). A user may stop plans of
-some action types (stops.py): they fail, with what is left to resume. Each transition is one
+some action types (stop_plan.py): they fail, with what is left to resume. Each transition is one
 conditional UPDATE, so that a double click, a second delivery of the task or a second worker has no
 effect.
 """

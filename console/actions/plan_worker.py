@@ -9,7 +9,7 @@ from console.accounts.rights import rights_of
 from console.actions import expiry, models, plan_queue, registry, services, texts
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
-from console.actions.finish import finish, finish_stopped
+from console.actions.finish_plan import finish, finish_stopped
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
 from monitoring.gateway.errors import GatewayError

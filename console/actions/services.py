@@ -1,4 +1,4 @@
-"""What users do with plans: propose, confirm, resume, undo. Stopping one is in stops.py.
+"""What users do with plans: propose, confirm, resume, undo. Stopping one is in stop_plan.py.
 
 A worker applies a confirmed plan (plan_worker.py).
 """
@@ -17,7 +17,7 @@ from console.accounts.rights import may
 from console.actions import expiry, models, plan_queue, registry, texts
 from console.actions.action_type import ITEMS, ItemsAction
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
-from console.actions.finish import finish
+from console.actions.finish_plan import finish
 from console.actions.models import Plan
 from console.audit import services as audit
 from console.live import snapshot_cache

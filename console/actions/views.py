@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions import expiry, models, registry, services, stops, texts
+from console.actions import expiry, models, registry, services, stop_plan, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.actions.plan_form import status_of, unreadable_text
@@ -63,7 +63,7 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
 def stop(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     found = _own(request, cluster, plan)
     try:
-        is_asked = stops.stop(found, request.principal)
+        is_asked = stop_plan.stop(found, request.principal)
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     found.refresh_from_db()
@@ -127,7 +127,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         if plan.state == models.FAILED and plan.step_states
         else [],
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
-        "can_stop": stops.can_stop(plan),
+        "can_stop": stop_plan.can_stop(plan),
         "can_resume": services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.PROPOSED else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),

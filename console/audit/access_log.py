@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from console.accounts.rights import rights_of
-from console.audit.jsonl import JsonLines
+from console.audit.json_lines_file import JsonLines
 from monitoring.clock import now_ms
 
 PATH_LENGTH_MAX = 300

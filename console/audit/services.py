@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from console.accounts.principal import Principal
 from console.accounts.rights import granted_clusters
-from console.audit.jsonl import JsonLines
+from console.audit.json_lines_file import JsonLines
 from console.audit.models import AuditEntry
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.scope_filter import shows_group, shows_topic

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
 from console.clusters import services
-from console.clusters.connection_test import ConnectionResult, test_connection
+from console.clusters.connection_check import ConnectionResult, check_connection
 from console.clusters.forms import ClusterForm
 from monitoring.models import Cluster
 
@@ -45,7 +45,7 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
     if request.method == "POST" and not form.is_valid():
         status = 422
     elif request.method == "POST" and "test" in request.POST:
-        test_result = test_connection(request.principal, form.save(commit=False))
+        test_result = check_connection(request.principal, form.save(commit=False))
     elif request.method == "POST":
         others = services.save(request.principal, form, before)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": cluster.name})

@@ -16,7 +16,7 @@ from console.groups.reset_rules import (
     duration_ms,
     partition_numbers,
 )
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -47,7 +47,7 @@ class ResetForm(forms.Form):
     at = forms.DateTimeField(
         label=_("First record at or after (UTC)"),
         required=False,
-        widget=MomentInput(),
+        widget=DateTimeInput(),
         input_formats=[
             "%Y-%m-%dT%H:%M",
             "%Y-%m-%dT%H:%M:%S",

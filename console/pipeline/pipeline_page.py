@@ -13,7 +13,7 @@ from console.accounts.rights import Rights
 from console.ui import times
 from console.ui.texts import sentence
 from monitoring.history.levels import DAY_MS, LEVELS, Level
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.produce.copy_services import RECORDS_MAX, RangesToCopy
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.models import Cluster
 from monitoring.topic_names import is_topic_name
 
@@ -34,10 +34,10 @@ class CopyForm(forms.Form):
         ],
     )
     since = forms.DateTimeField(
-        label=_("Since (UTC)"), required=False, widget=MomentInput(milliseconds=True)
+        label=_("Since (UTC)"), required=False, widget=DateTimeInput(milliseconds=True)
     )
     until = forms.DateTimeField(
-        label=_("Before (UTC)"), required=False, widget=MomentInput(milliseconds=True)
+        label=_("Before (UTC)"), required=False, widget=DateTimeInput(milliseconds=True)
     )
     ranges = forms.CharField(
         label=_("Offsets"),

@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.records import services as records
-from console.topics.why_not_writable import why_not_writable
+from console.topics.restrictions import why_not_writable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 

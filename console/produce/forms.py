@@ -11,7 +11,7 @@ from console.produce import contents, data_formats, json_lines
 from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import SchemaData, schema_data, subject_of
 from console.produce.services import WriteRequest
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.records import Headers, RecordRow
 from monitoring.schema_registry_settings import RegistrySettings
@@ -159,7 +159,7 @@ class RecordForm(TargetForm):
     at = forms.DateTimeField(
         label=_("Timestamp (UTC)"),
         required=False,
-        widget=MomentInput(milliseconds=True),
+        widget=DateTimeInput(milliseconds=True),
         help_text=_("Nothing: the time of writing."),
     )
     times = forms.IntegerField(

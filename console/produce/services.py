@@ -19,7 +19,7 @@ from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
 from console.produce.schema_data import schema_title
 from console.records import services as records
-from console.topics.why_not_writable import why_not_writable
+from console.topics.restrictions import why_not_writable
 from console.ui import numbers
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord

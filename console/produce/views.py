@@ -27,8 +27,8 @@ from console.produce.forms import (
 )
 from console.produce.mock_form import MockForm
 from console.records import services as records
+from console.topics.restrictions import why_not_writable
 from console.topics.topic_context import topic_context
-from console.topics.why_not_writable import why_not_writable
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError

@@ -18,8 +18,7 @@ from console.reassignments import services
 from console.reassignments.forms import ReassignForm
 from console.reassignments.services import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
-from console.topics.actions.shared import why_not_changeable
-from console.topics.reassignable import why_not_reassignable
+from console.topics.restrictions import why_not_changeable, why_not_reassignable
 from console.topics.topic_list import selected_names
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.records.display import DisplayForm
+from console.records.display_options import DisplayForm
 from console.records.models import MaskingRule
 from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
@@ -108,8 +108,8 @@ class SearchForm(DisplayForm):
             attrs={"placeholder": _("record.value.amount > 100"), "spellcheck": "false"}
         ),
     )
-    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=MomentInput())
-    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=MomentInput())
+    since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=DateTimeInput())
+    until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=DateTimeInput())
     partition = forms.IntegerField(
         label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
     )

@@ -12,7 +12,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import services
 from console.records.decode import Decoded
-from console.records.display import DEFAULT, DisplayForm
+from console.records.display_options import DEFAULT, DisplayForm
 from console.records.forms import OFFSET_MAX, PARTITION_MAX
 from console.records.hex_dump import DUMPED_BYTES_MAX, hex_dump
 from console.records.json_tree import Node, tree

@@ -15,7 +15,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from console.records.display import DisplayOptions
+from console.records.display_options import DisplayOptions
 from console.records.shown_record import shown_record
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import search_stream, services, start_search
-from console.records.display import DEFAULT
+from console.records.display_options import DEFAULT
 from console.records.exports import services as export_services
 from console.records.exports.forms import ExportForm
 from console.records.exports.writers import writer_of

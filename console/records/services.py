@@ -16,7 +16,7 @@ from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
 from console.audit import services as audit
 from console.records.batch_facts import BatchFacts, batch_facts
-from console.records.display import DEFAULT, DisplayOptions
+from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.shown_record import ShownRecord, shown_record
 from monitoring import kafka_cluster_id

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from console.records import decode as decoding
 from console.records.decode import Decoded, decode
-from console.records.display import DEFAULT, DisplayOptions
+from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.field_paths import Fields
 from console.records.visible_text import visible
 from monitoring.gateway.records import RecordRow, SchemaNote

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import record_download, services, unread_partitions
-from console.records.display import DEFAULT
+from console.records.display_options import DEFAULT
 from console.records.forms import (
     OFFSET_MAX,
     PARTITION_MAX,

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from console.records.forms import OFFSET_MAX
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 
 
 class LookUpForm(forms.Form):
@@ -16,7 +16,7 @@ class LookUpForm(forms.Form):
     offset = forms.IntegerField(
         label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False
     )
-    at = forms.DateTimeField(label=_("or time (UTC)"), required=False, widget=MomentInput())
+    at = forms.DateTimeField(label=_("or time (UTC)"), required=False, widget=DateTimeInput())
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data if data.get("offset") or data.get("at") else None)

@@ -19,10 +19,10 @@ from console.actions.plan_form import (
     status_of,
     unreadable_text,
 )
-from console.topics.actions.shared import why_not_changeable
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, copy_of
+from console.topics.restrictions import why_not_changeable
 from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
 from monitoring.gateway.errors import GatewayError

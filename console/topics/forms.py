@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.groups.reset_rules import OFFSET_MAX, Invalid, partition_numbers
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.services import Purge
-from console.ui.moment_input import MomentInput, milliseconds_of
+from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
@@ -118,7 +118,7 @@ class PurgeForm(forms.Form):
     at = forms.DateTimeField(
         label=_("Before (UTC)"),
         required=False,
-        widget=MomentInput(),
+        widget=DateTimeInput(),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
         help_text=_("The first record at or after this time is the first that is kept."),
     )

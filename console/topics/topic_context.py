@@ -7,10 +7,8 @@ from django.http import Http404
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
-from console.topics.actions.shared import why_not_changeable
-from console.topics.reassignable import may_reassign
+from console.topics.restrictions import may_reassign, why_not_changeable, why_not_writable
 from console.topics.tabs import topic_tabs
-from console.topics.why_not_writable import why_not_writable
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

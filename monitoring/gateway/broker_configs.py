@@ -13,9 +13,9 @@ from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unr
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import configs as wire_configs
 from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.limits import printable
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 

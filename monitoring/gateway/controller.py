@@ -8,10 +8,10 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
 from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.metadata import Broker
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 

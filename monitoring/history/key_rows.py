@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from monitoring.history.root import Root
+from monitoring.history.root_folder import Root
 from monitoring.history.size_cache import SizeCache
 from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from monitoring.history.levels import LEVELS, Level
-from monitoring.history.root import Root, SpanFolder, cluster_folder, level_folder
+from monitoring.history.root_folder import Root, SpanFolder, cluster_folder, level_folder
 from monitoring.history.size_cache import SizeCache
 
 _VERSION = 2

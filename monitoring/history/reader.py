@@ -15,9 +15,9 @@ from monitoring.history import key_rows, level_choice, manifest
 from monitoring.history.level_choice import LevelRange, TimesOf
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Root, SpanFolder
+from monitoring.history.parquet_files import read_file
+from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.size_cache import SizeCache
-from monitoring.history.stored_rows import read_file
 from monitoring.history.table_specs import TICKS, Table, schema_of
 
 _ticks_of_files: SizeCache[pa.Table] = SizeCache(16 << 20)

@@ -18,7 +18,7 @@ from monitoring.history.bucket_values import Buckets, BucketValues
 from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import Table
 from monitoring.history.writer import flushed_until_ms
 from monitoring.ticks import tick_stream

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.history import manifest, unlisted_files, writer
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from monitoring.redis_lock import try_lock
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ import pyarrow.fs as pafs
 
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
-from monitoring.history.root import Root, SpanFolder
+from monitoring.history.root_folder import Root, SpanFolder
 
 _GRACE_MS = 15 * 60_000
 

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring import redis_client, redis_keys
-from monitoring.history import manifest, stored_rows
+from monitoring.history import manifest, parquet_files
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Root, SpanFolder
+from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, VARIED_COLUMNS
 from monitoring.history.tick_encoder import TickEncoder
 from monitoring.ticks.tick import Tick, decode
@@ -173,7 +173,7 @@ def _encoder(root: Root, slug: str) -> TickEncoder:
 def _last_sample_ms(root: Root, slug: str) -> int:
     """The time of the newest tick that is no gap; −1 = none."""
     for span_folder in reversed(manifest.span_folders(root, slug, RAW)):
-        for ticks in stored_rows.files_of(root, span_folder, TICKS, newest_first=True):
+        for ticks in parquet_files.files_of(root, span_folder, TICKS, newest_first=True):
             times: list[int] = ticks.filter(pc.field("status") == "ok")["at_ms"].to_pylist()
             if times:
                 return max(times)
@@ -184,6 +184,6 @@ def _restored(root: Root, slug: str, last_at_ms: int) -> TickEncoder:
     encoder = TickEncoder()
     if last_at_ms >= 0:
         span_folder = SpanFolder(slug, RAW, RAW.span_of(last_at_ms))
-        stored = {name: stored_rows.files_of(root, span_folder, name) for name in TABLES}
+        stored = {name: parquet_files.files_of(root, span_folder, name) for name in TABLES}
         encoder.restore(stored, last_at_ms)
     return encoder

@@ -8,7 +8,7 @@ from __future__ import annotations
 from monitoring.clusters import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import DAY, RAW
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
 from monitoring.pipeline.models import PipelineState

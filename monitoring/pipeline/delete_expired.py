@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 
 from monitoring.history.levels import LEVELS, RAW
 from monitoring.history.manifest import Files
-from monitoring.history.root import Root, SpanFolder, cluster_folder
+from monitoring.history.root_folder import Root, SpanFolder, cluster_folder
 from monitoring.pipeline import workspace
 from monitoring.pipeline.retention import kept_from_ms
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 
 FLUSHED_MS, LATE_MS = 2 * 60_000, 10 * 60_000
 

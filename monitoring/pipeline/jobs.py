@@ -11,7 +11,7 @@ import pyarrow as pa
 from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 from monitoring.history.table_specs import LEVEL_TICKS, TABLES, TICKS
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.workspace import FinishedFile, Workspace
@@ -56,7 +56,7 @@ def run(spark: SparkSession, space: Workspace, job: Job) -> Written:
 def _roll_up(
     spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
 ) -> list[FinishedFile]:
-    from monitoring.spark.jobs.roll_up import RollUp, roll_up
+    from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
     from monitoring.spark.jobs.time_slices import SourceFile
     from monitoring.spark.transforms.buckets import buckets_of
 
@@ -145,7 +145,7 @@ def coarser_ticks(ticks: pa.Table, source: Level, bucket_ms: int) -> pa.Table:
 
 
 def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[FinishedFile]:
-    from monitoring.spark.jobs.roll_up import merge
+    from monitoring.spark.jobs.roll_up_and_merge import merge
 
     root, span_folder = space.root, job.span_folder
     before = manifest.load(root, span_folder)

@@ -9,7 +9,7 @@ from typing import Any
 from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, Level
 from monitoring.history.manifest import Files, HistoryFile
-from monitoring.history.root import Root
+from monitoring.history.root_folder import Root
 from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineState

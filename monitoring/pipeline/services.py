@@ -24,7 +24,7 @@ from monitoring.clusters import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
 from monitoring.history.manifest import Files
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from monitoring.pipeline import backfill, delete_expired, due_jobs, jobs, level_figures, workspace
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.models import PipelineRun, RunState

@@ -20,8 +20,8 @@ from monitoring.history.levels import (
     bucket_start,
 )
 from monitoring.history.manifest import Files
-from monitoring.history.root import Root
-from monitoring.history.stored_rows import read_file
+from monitoring.history.parquet_files import read_file
+from monitoring.history.root_folder import Root
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 from monitoring.pipeline.due_jobs import TickCounts
 

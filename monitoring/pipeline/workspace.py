@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile, Manifest
-from monitoring.history.root import Root, SpanFolder, cluster_folder
+from monitoring.history.root_folder import Root, SpanFolder, cluster_folder
 from monitoring.history.table_specs import schema_of
 
 JOBS = "_jobs"

@@ -18,9 +18,9 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.records import RecordRow
 from monitoring.gateway.wire import fetch
 from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Metadata
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.records import batches, scan

@@ -6,7 +6,7 @@ from monitoring.history import reader
 from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import level_for
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
 from monitoring.spark.jobs.throughput_and_lag import Part
 from monitoring.spark.transforms.bucket_length import bucket_ms_for

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from monitoring.request_metrics.text_format import Sample
+from monitoring.request_metrics.prometheus_parser import Sample
 
 _REQUESTS = "kafka_network_requestmetrics_"
 _START = "process_start_time_seconds"

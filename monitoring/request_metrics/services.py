@@ -7,9 +7,9 @@ from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.request_metrics import stored_readings
 from monitoring.request_metrics.counters import PREFIXES, parse_reading
+from monitoring.request_metrics.prometheus_parser import InvalidFormat, Sample, samples
 from monitoring.request_metrics.rows import Figures, figures_between
 from monitoring.request_metrics.stored_readings import FRESH_MS, StoredReadings
-from monitoring.request_metrics.text_format import InvalidFormat, Sample, samples
 
 
 def read(gateway: Gateway, slug: str, broker_id: int, *, since_start: bool = False) -> Figures:

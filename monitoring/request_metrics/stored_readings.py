@@ -9,7 +9,7 @@ import json
 import zlib
 
 from monitoring import redis_client, redis_keys
-from monitoring.request_metrics.text_format import Sample
+from monitoring.request_metrics.prometheus_parser import Sample
 
 KEPT_S = 120
 FRESH_MS = 2_000

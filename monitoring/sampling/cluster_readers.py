@@ -1,8 +1,8 @@
 """Reads one cluster for one tick, within the tick's time limit.
 
-`ClusterReaders` keeps one reader (monitoring/gateway/wire/reader.py) per cluster between ticks, so
-that connections, metadata and requests are reused. When a cluster's settings change, it makes a new
-reader. It runs on the gateway's event loop.
+`ClusterReaders` keeps one reader (monitoring/gateway/wire/cluster_reader.py) per cluster between
+ticks, so that connections, metadata and requests are reused. When a cluster's settings change, it
+makes a new reader. It runs on the gateway's event loop.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from monitoring.gateway.broker_stats import BrokerStatsReader
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
-from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason

@@ -13,10 +13,10 @@ import numpy as np
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
-from monitoring.gateway.wire.commits import TopicCommits
 from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.limits import InvalidParts, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
+from monitoring.gateway.wire.offset_fetch import TopicCommits
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts

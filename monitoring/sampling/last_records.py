@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.last_records import NO_RECORD
+from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
-from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.ticks.tick import Tick
 
 READ_MAX = 1000

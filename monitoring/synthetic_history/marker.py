@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from monitoring.history.root import Root, cluster_folder
+from monitoring.history.root_folder import Root, cluster_folder
 
 _VERSION, _NAME = 1, "_written.json"
 

@@ -29,8 +29,8 @@ from monitoring.history.levels import (
     Level,
     bucket_start,
 )
-from monitoring.history.root import Root, SpanFolder
-from monitoring.history.stored_rows import read_file
+from monitoring.history.parquet_files import read_file
+from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline.jobs import coarser_ticks
 from monitoring.pipeline.retention import kept_from_ms
@@ -183,7 +183,7 @@ def _rolled_up(
     spark: SparkSession, space: Workspace, raw: Tables, day_ms: int, levels: Sequence[Level]
 ) -> LevelTables:
     """The tables of these levels and the raw level of a day. Rows of a level are sorted by key."""
-    from monitoring.spark.jobs.roll_up import RollUp, roll_up
+    from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
     from monitoring.spark.transforms.buckets import buckets_of
 
     # In one piece: a filter of thousands of pieces takes 20 times as long.

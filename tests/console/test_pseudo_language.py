@@ -12,7 +12,7 @@ from django.utils import timezone
 from console.actions import models, registry
 from console.actions.draft import Change, Draft
 from console.actions.models import Plan
-from console.live import language
+from console.live import websocket_language
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, sample_next
 from tests.support.pseudo_language import LANGUAGE, outside, pseudo_language, texts
 
@@ -165,4 +165,4 @@ def test_a_socket_uses_the_language_of_its_browser():
         ([(b"accept-language", b"xx")], "en"),
         ([], "en"),
     ):
-        assert language.of_scope({"headers": headers}) == expected
+        assert websocket_language.of_scope({"headers": headers}) == expected

@@ -10,7 +10,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from monitoring import heartbeats, quiet_scheduler
+from monitoring import beat_scheduler, heartbeats
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
@@ -122,7 +122,7 @@ def test_a_running_worker_has_a_heartbeat_and_a_stopped_one_has_not(processes):
     def is_heard(name):
         return ages().get(name, 10 * beat_ms) < 2 * beat_ms
 
-    for name, process in zip(("sampling", quiet_scheduler.NAME), processes, strict=True):
+    for name, process in zip(("sampling", beat_scheduler.NAME), processes, strict=True):
         until(lambda name=name: is_heard(name), f"{name} is heard")
         with hung(process):
             until(lambda name=name: ages().get(name, 0) > 3 * beat_ms, f"{name} is silent")

@@ -6,7 +6,7 @@ from monitoring import redis_client, redis_keys
 from monitoring.alerts import pending_subjects
 from monitoring.alerts.state_machine import Phase, Subject, SubjectState
 from monitoring.cluster_cleanup import delete_cluster_data
-from monitoring.history import root
+from monitoring.history import root_folder
 from monitoring.models import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.models import Report
@@ -38,13 +38,15 @@ def test_only_the_data_of_the_removed_cluster_is_deleted(redis_server, settings,
     ]
     for cluster in clusters:
         sample(cluster.slug)
-        root.current().write(b"x", root.cluster_folder(cluster.slug), "hour=2026010101", "file")
+        root_folder.current().write(
+            b"x", root_folder.cluster_folder(cluster.slug), "hour=2026010101", "file"
+        )
         report = Report.objects.create(kind="x", cluster=cluster)
         result_files.write(report.id, {}, {}, {})
     clusters[0].delete()
     delete_cluster_data("gone")
-    assert root.current().entries(root.cluster_folder("gone")) == []
-    assert root.current().entries(root.cluster_folder("kept"))
+    assert root_folder.current().entries(root_folder.cluster_folder("gone")) == []
+    assert root_folder.current().entries(root_folder.cluster_folder("kept"))
     assert kept_in_redis() == set(redis_keys.all_but_lock("kept"))
     assert result_files.stored_ids() == [Report.objects.get().id]
     assert tick_stream.last_ok_tick("gone") is None

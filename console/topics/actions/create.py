@@ -8,6 +8,7 @@ from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
+from console.topics.restrictions import why_not_changeable
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -56,7 +57,7 @@ class CreateTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
-        if shared.why_not_changeable(name):
+        if why_not_changeable(name):
             raise PlanRefused(
                 _("Names that begin with “__” are reserved for internal topics: choose another.")
             )

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
+from console.topics.restrictions import why_not_changeable
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
@@ -33,8 +34,8 @@ class DeleteTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
-        if shared.why_not_changeable(name):
-            raise PlanRefused(shared.why_not_changeable(name))
+        if why_not_changeable(name):
+            raise PlanRefused(why_not_changeable(name))
         row = snapshot.topic(name) if snapshot else None
         changes = [
             Change(_("Topic"), name, _("deleted")),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.topics.actions import fact_diff, shared
+from console.topics.restrictions import why_not_changeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
@@ -101,8 +102,8 @@ class PurgeTopic(ItemsAction):
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the records cannot be deleted."""
         name = params["name"]
-        if shared.why_not_changeable(name):
-            raise PlanRefused(shared.why_not_changeable(name))
+        if why_not_changeable(name):
+            raise PlanRefused(why_not_changeable(name))
         if reason := why_not_purgeable(name, facts[POLICY]):
             raise PlanRefused(reason)
         for number, offset in params["offsets"].items():

@@ -27,15 +27,6 @@ TOPIC_TARGET = Target(
 )
 
 
-def why_not_changeable(name: str) -> str:
-    """Why a topic cannot be changed at all; empty if it can."""
-    if name.startswith("__"):
-        return _("“%(name)s” is an internal topic of the cluster. It cannot be changed here.") % {
-            "name": name
-        }
-    return ""
-
-
 def read_existing(gateway: Gateway, params: Params) -> Facts:
     """The facts of an existing topic: id, partitions and replicas."""
     topic = gateway.topics.describe_topic(params["name"])

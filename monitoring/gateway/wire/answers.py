@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.commits import GroupCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
 from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, InvalidParts, check_limit, printable
+from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
-from monitoring.gateway.wire.offsets import UNKNOWN
+from monitoring.gateway.wire.offset_fetch import GroupCommits
 from monitoring.reasons import Reason
 
 

@@ -12,12 +12,12 @@ from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
     authentication,
-    commits,
     groups,
     limits,
+    list_offsets,
     log_dirs,
     metadata,
-    offsets,
+    offset_fetch,
 )
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
@@ -30,8 +30,8 @@ _RANGE = Struct(">hhh")
 # The versions of each API that this package decodes, the preferred one first.
 _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
     metadata.API_KEY: (metadata.VERSIONS, "Metadata"),
-    offsets.API_KEY: ((offsets.VERSION,), "ListOffsets"),
-    commits.API_KEY: ((commits.VERSION,), "OffsetFetch"),
+    list_offsets.API_KEY: ((list_offsets.VERSION,), "ListOffsets"),
+    offset_fetch.API_KEY: ((offset_fetch.VERSION,), "OffsetFetch"),
     groups.LIST_KEY: ((groups.LIST_VERSION,), "ListGroups"),
     groups.DESCRIBE_KEY: ((groups.DESCRIBE_VERSION,), "DescribeGroups"),
     log_dirs.API_KEY: (log_dirs.VERSIONS, "DescribeLogDirs"),

@@ -14,14 +14,14 @@ from itertools import groupby
 import numpy as np
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import offsets
+from monitoring.gateway.wire import list_offsets
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import TIME_MS_MAX
+from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
-from monitoring.gateway.wire.offsets import UNKNOWN
 
-API_KEY, VERSION = offsets.API_KEY, 7
+API_KEY, VERSION = list_offsets.API_KEY, 7
 NO_RECORD = -2  # in the arrays of this module: there is no record with a timestamp
 _MAX_TIMESTAMP = -3
 _PARTITION_BYTES_MIN = 27

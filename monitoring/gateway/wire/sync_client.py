@@ -1,7 +1,7 @@
 """Synchronous reads of metadata and offsets, each with a short-lived connection.
 
-Sampling has its own reader (monitoring/gateway/wire/reader.py), and pages read the samples. This
-is for reads that need the cluster's current state, for example whether an address answers.
+Sampling has its own reader (cluster_reader.py), and pages read the samples. This is for reads that
+need the cluster's current state, for example whether an address answers.
 """
 
 import struct
@@ -16,9 +16,9 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused,
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
 from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from monitoring.redis_client import StoreDown
 from monitoring.synthetic_history import marker, pattern, synthetic_hour, writing
 from monitoring.synthetic_history.marker import WrittenRange

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from console.actions import models, plan_worker
-from console.actions.finish import finish
+from console.actions.finish_plan import finish
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from monitoring.reasons import loads

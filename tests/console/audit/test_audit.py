@@ -12,7 +12,7 @@ from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.actions import registry
 from console.audit import services
-from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
+from console.audit.json_lines_file import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AppendOnlyError, AuditEntry
 from console.audit.tasks import drop_refused_sign_ins
 from tests.console.conftest import a_user

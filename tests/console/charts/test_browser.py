@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from tests.console.conftest import GROUPS, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 from tests.support.web import sign_in

@@ -8,7 +8,7 @@ import pytest
 
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.ticks.tick_stream import put_tick
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick

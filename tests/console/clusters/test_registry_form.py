@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 
 from console.audit.models import AuditEntry
-from console.clusters import connection_test
-from console.clusters.connection_test import ConnectionResult
+from console.clusters import connection_check
+from console.clusters.connection_check import ConnectionResult
 from monitoring.models import Cluster
 from tests.support.schema_registry import schema_registry
 
@@ -91,7 +91,7 @@ def test_the_connection_test_counts_subjects(settings):
     with schema_registry() as registry:
         registry.add("orders-value", '"string"')
         cluster = Cluster(registry_url=registry.url)
-        result = connection_test.add_registry_result(cluster, ANSWERS)
+        result = connection_check.add_registry_result(cluster, ANSWERS)
     assert result == ConnectionResult(
         True, "The cluster answers", "3 brokers. The schema registry has 1 subject."
     )
@@ -103,12 +103,12 @@ def test_the_connection_test_says_why_a_registry_fails(settings):
     with schema_registry() as registry:
         registry.login = "ann:secret"
         cluster = Cluster(registry_url=registry.url)
-        result = connection_test.add_registry_result(cluster, ANSWERS)
+        result = connection_check.add_registry_result(cluster, ANSWERS)
     assert not result.ok
     assert "refuses the login" in result.text
-    result = connection_test.add_registry_result(Cluster(registry_url="http://10.0.0.1"), ANSWERS)
+    result = connection_check.add_registry_result(Cluster(registry_url="http://10.0.0.1"), ANSWERS)
     assert "AERIE_EGRESS_ALLOW" in result.text
 
 
 def test_a_cluster_without_a_registry_is_tested_as_before():
-    assert connection_test.add_registry_result(Cluster(), ANSWERS) is ANSWERS
+    assert connection_check.add_registry_result(Cluster(), ANSWERS) is ANSWERS

@@ -10,7 +10,7 @@ from console.ui import numbers, times
 from monitoring.clock import now_ms
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.accounts.principal import Principal
-from console.actions import models, plan_worker, stops
+from console.actions import models, plan_worker, stop_plan
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
@@ -29,7 +29,7 @@ def stopped_after(cluster: FakeCluster, monkeypatch, plan: Plan, user, calls: in
 
     def stops_it(self, *args):
         if cluster.calls.count(call) == calls - 1:
-            assert stops.stop(Plan.objects.get(), Principal(user, "10.0.0.9"))
+            assert stop_plan.stop(Plan.objects.get(), Principal(user, "10.0.0.9"))
         return write(self, *args)
 
     with monkeypatch.context() as patch:
@@ -100,7 +100,7 @@ def test_a_copy_that_is_stopped_at_the_end_of_a_partition_begins_no_other(
 def test_a_plan_that_no_worker_has_begun_ends_at_once(orders, operator):
     plan = planned(operator, *RECORDS)
     plans.confirm(plan, Principal(operator, ""), "")
-    assert stops.stop(plan, Principal(operator, ""))
+    assert stop_plan.stop(plan, Principal(operator, ""))
     plan.refresh_from_db()
     assert plan.is_stopped
     assert "No record was written." in loads(plan.outcome)
@@ -138,11 +138,11 @@ def test_only_who_may_apply_a_plan_stops_it_also_on_a_cluster_that_became_read_o
     plan = planned(operator, RECORDS[0])
     plans.confirm(plan, Principal(operator, ""), "")
     with pytest.raises(PlanRefused, match="does not include"):
-        stops.stop(plan, Principal(viewer, ""))
+        stop_plan.stop(plan, Principal(viewer, ""))
     url = reverse("plan-stop", args=["local", plan.pk])
     assert client_of(admin).post(url).status_code == 404, "another user's plan"
     type(local()).objects.update(read_only=True)
-    assert stops.stop(plan, Principal(operator, ""))
+    assert stop_plan.stop(plan, Principal(operator, ""))
 
 
 def test_a_worker_whose_plan_was_ended_as_lost_writes_no_more(orders, operator, monkeypatch):

@@ -5,7 +5,7 @@ import msgpack
 from brokerd.coordinator.group import records
 from brokerd.coordinator.group.records import OffsetRecord, OffsetValue
 from console.records import field_paths
-from console.records.display import DisplayOptions
+from console.records.display_options import DisplayOptions
 from console.records.shown_record import MASKED, shown_record
 from monitoring.gateway.records import RecordRow
 

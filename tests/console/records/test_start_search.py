@@ -14,7 +14,7 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
 from console.records import field_paths, search_stream, start_search
-from console.records.display import DEFAULT, DisplayOptions
+from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery

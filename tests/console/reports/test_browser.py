@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 from playwright.sync_api import Page
 
 from console.accounts.services import grant
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster, Report
 from monitoring.spark.config import SparkConfig

@@ -12,12 +12,12 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from console.clusters.connection_test import result_of_error
+from console.clusters.connection_check import result_of_error
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.models import Cluster
 from tests.support.kafka import ApacheKafka
 from tests.support.pki import Authority

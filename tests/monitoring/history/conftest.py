@@ -1,7 +1,7 @@
 import pytest
 
 from monitoring.history import writer
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 
 
 @pytest.fixture

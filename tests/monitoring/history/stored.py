@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from monitoring.history import manifest, stored_rows
+from monitoring.history import manifest, parquet_files
 from monitoring.history.levels import RAW
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 
 
 def stored(table: str, slug: str = "local") -> list[dict[str, Any]]:
@@ -12,7 +12,7 @@ def stored(table: str, slug: str = "local") -> list[dict[str, Any]]:
     rows = [
         row
         for span_folder in manifest.span_folders(current(), slug, RAW)
-        for part in stored_rows.files_of(current(), span_folder, table)
+        for part in parquet_files.files_of(current(), span_folder, table)
         for row in part.to_pylist()
     ]
     return sorted(rows, key=lambda row: row["at_ms"])

@@ -3,7 +3,7 @@ import pytest
 from monitoring.history import manifest
 from monitoring.history.levels import DAY, RAW
 from monitoring.history.manifest import HistoryFile, Manifest
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 
 FILE = HistoryFile(name="ticks-5-10.parquet", table="ticks", rows=2, min_at_ms=5, max_at_ms=10,
                    bytes=99)  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from monitoring.history import manifest, series, writer
 from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS, TOPICS
 from monitoring.ticks.tick import Tick

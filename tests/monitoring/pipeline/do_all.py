@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.history import manifest
 from monitoring.history.levels import DAY_MS, LEVELS
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs, jobs, workspace
 from monitoring.pipeline.due_jobs import Job
 from monitoring.pipeline.tick_counts import read_tick_counts

@@ -4,8 +4,8 @@ import random
 
 from monitoring.history import reader, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
-from monitoring.history.root import Root
-from monitoring.history.stored_rows import read_file
+from monitoring.history.parquet_files import read_file
+from monitoring.history.root_folder import Root
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.ticks.tick import Tick
 from tests.monitoring.tick_factory import make_tick

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS
-from monitoring.history.root import Root, current
+from monitoring.history.root_folder import Root, current
 from tests.monitoring.pipeline.do_all import due, run
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
 

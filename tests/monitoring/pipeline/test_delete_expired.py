@@ -1,7 +1,7 @@
 import os
 
 from monitoring.history.levels import DAY, HOUR, HOUR_MS, MINUTE, RAW
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline import delete_expired
 from tests.monitoring.pipeline.test_due_jobs import DAY_START, hour
 

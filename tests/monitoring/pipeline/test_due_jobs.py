@@ -1,6 +1,6 @@
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import SpanFolder
+from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline.due_jobs import (
     LATE_MS,
     MergeJob,

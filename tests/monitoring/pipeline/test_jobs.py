@@ -4,7 +4,7 @@ import pytest
 
 from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
-from monitoring.history.stored_rows import read_file
+from monitoring.history.parquet_files import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline import workspace
 from monitoring.pipeline.due_jobs import MergeJob, RollUpJob

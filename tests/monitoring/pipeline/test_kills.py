@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from monitoring.history import writer
-from monitoring.history.root import cluster_folder, current
+from monitoring.history.root_folder import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.config import from_settings
 from tests.monitoring.pipeline.do_all import do_all

@@ -12,7 +12,7 @@ from pyspark.errors import UnknownException
 
 from monitoring.history.levels import RAW
 from monitoring.history.reader import locations
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES

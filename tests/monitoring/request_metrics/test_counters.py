@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.request_metrics.counters import PREFIXES, Reading, parse_reading
-from monitoring.request_metrics.text_format import Sample, samples
+from monitoring.request_metrics.prometheus_parser import Sample, samples
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 
 NAME = "kafka_network_requestmetrics_"

@@ -1,6 +1,7 @@
 """Which readings are kept, and with which one the newest is compared."""
 
 from monitoring import redis_client, redis_keys
+from monitoring.request_metrics.prometheus_parser import Sample
 from monitoring.request_metrics.stored_readings import (
     KEPT_S,
     StoredReadings,
@@ -9,7 +10,6 @@ from monitoring.request_metrics.stored_readings import (
     reading_to_compare,
     save,
 )
-from monitoring.request_metrics.text_format import Sample
 
 
 def after(*times_s: int) -> StoredReadings:

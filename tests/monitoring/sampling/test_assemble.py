@@ -2,8 +2,8 @@ import numpy as np
 
 from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.answers import ClusterAnswers, CoordinatorAnswers, LogDir
-from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
+from monitoring.gateway.wire.offset_fetch import GroupCommits, TopicCommits
 from monitoring.lag.formula import with_lag
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble

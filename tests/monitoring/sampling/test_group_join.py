@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
-from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
+from monitoring.gateway.wire.offset_fetch import GroupCommits, TopicCommits
 from monitoring.sampling.group_join import join_groups
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
 from monitoring.history.tick_encoder import TickEncoder
-from monitoring.spark.jobs.roll_up import RollUp, merge, roll_up
+from monitoring.spark.jobs.roll_up_and_merge import RollUp, merge, roll_up
 from monitoring.spark.jobs.time_slices import ROWS_A_SLICE, SourceFile, time_slices
 from monitoring.spark.transforms.buckets import Bucket
 from tests.monitoring.history import random_cluster

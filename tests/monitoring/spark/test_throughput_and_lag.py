@@ -5,7 +5,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.history import writer
 from monitoring.history.levels import MINUTE_MS
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.reports.report_input import report_parts

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from monitoring.clusters import Cluster
 from monitoring.history import manifest, reader, series, table_specs, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
-from monitoring.history.root import current
+from monitoring.history.root_folder import current
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history

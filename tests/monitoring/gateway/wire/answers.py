@@ -5,7 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import commits, groups, last_records, log_dirs, metadata, offsets
+from monitoring.gateway.wire import (
+    groups,
+    last_records,
+    list_offsets,
+    log_dirs,
+    metadata,
+    offset_fetch,
+)
 
 
 def _answer(api_key: int, version: int, fields: dict[str, Any]) -> bytes:
@@ -81,7 +88,7 @@ def offsets_answer(topics: dict[str, dict[int, tuple[int, int]]]) -> bytes:
         for name, partitions in topics.items()
     }
     fields = {"topics": _listed_offsets(without_times)}
-    return _answer(offsets.API_KEY, offsets.VERSION, fields)
+    return _answer(list_offsets.API_KEY, list_offsets.VERSION, fields)
 
 
 def last_records_answer(topics: dict[str, dict[int, tuple[int, int, int]]]) -> bytes:
@@ -164,7 +171,7 @@ def commits_answer(told: dict[str, dict[str, list[tuple]]], error: int = 0) -> b
         }
         for group, topics in told.items()
     ]
-    return _answer(commits.API_KEY, commits.VERSION, {"groups": listed})
+    return _answer(offset_fetch.API_KEY, offset_fetch.VERSION, {"groups": listed})
 
 
 def describe_answer(told: dict[str, list[tuple[str, bytes]]], protocol: str = "consumer") -> bytes:
@@ -207,5 +214,5 @@ def a_cluster_of_one(topic: str) -> dict[int, Callable[[int], bytes]]:
         metadata.API_KEY: lambda port: metadata_answer(
             {topic: place}, (1,), 1, ("127.0.0.1", port)
         )[4:],
-        offsets.API_KEY: lambda _: offsets_answer({topic: {0: (0, 7)}})[4:],
+        list_offsets.API_KEY: lambda _: offsets_answer({topic: {0: (0, 7)}})[4:],
     }

@@ -12,10 +12,18 @@ from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
-from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
+from monitoring.gateway.wire import (
+    cluster_reader,
+    connection,
+    groups,
+    list_offsets,
+    log_dirs,
+    metadata,
+    offset_fetch,
+)
 from monitoring.gateway.wire.answers import ClusterAnswers
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.limits import InvalidParts
-from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.kafka_client_settings import ClientSettings
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
@@ -42,8 +50,8 @@ def cluster(topics=None, version=metadata.WITH_IDS):
 
     return {
         metadata.API_KEY: known,
-        offsets.API_KEY: lambda _: offsets_answer({"a": {0: (0, 7)}})[4:],
-        commits.API_KEY: lambda _: commits_answer({"g": {"a": [(0, 5, "", 0)]}})[4:],
+        list_offsets.API_KEY: lambda _: offsets_answer({"a": {0: (0, 7)}})[4:],
+        offset_fetch.API_KEY: lambda _: commits_answer({"g": {"a": [(0, 5, "", 0)]}})[4:],
         groups.LIST_KEY: lambda _: list_answer([("g", "Stable")])[4:],
         groups.DESCRIBE_KEY: lambda _: describe_answer({"g": [("m", ASSIGNED)]})[4:],
         log_dirs.API_KEY: lambda _: log_dirs_answer([{"a": {0: (100, False)}}])[4:],
@@ -138,8 +146,8 @@ def test_large_answers_are_decoded_in_a_thread(monkeypatch):
 
         return decoded
 
-    monkeypatch.setattr(reader, "_LARGE_BYTES", 1)
-    decoders = ((metadata, "decode"), (commits, "decode"))
+    monkeypatch.setattr(cluster_reader, "_LARGE_BYTES", 1)
+    decoders = ((metadata, "decode"), (offset_fetch, "decode"))
     for module, name in (*decoders, (groups, "decode_list"), (groups, "decode_describe")):
         monkeypatch.setattr(module, name, noted(module.__name__ + name, getattr(module, name)))
     told = read(cluster())
@@ -159,13 +167,13 @@ DECODERS = {
     },
     "offsets": (
         offsets_answer({"a": {0: (0, 7)}, "b": {1: (0, 8)}}),
-        lambda data: offsets.decode_into(
+        lambda data: list_offsets.decode_into(
             ClusterAnswers.empty(KNOWN).log_end, KNOWN, 1, data, InvalidParts()
         ),
     ),
     "commits": (
         commits_answer({"g": {"a": [(0, 5, "", 0), (1, 6, "some", 0)]}, "h": {}}),
-        lambda data: commits.decode(data, "gh"),
+        lambda data: offset_fetch.decode(data, "gh"),
     ),
     "list": (
         list_answer([("g", "Stable"), ("h", "Empty")]),

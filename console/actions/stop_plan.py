@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.actions import models, registry, services
 from console.actions.draft import PlanRefused
-from console.actions.finish import finish_stopped
+from console.actions.finish_plan import finish_stopped
 from console.actions.models import Plan
 from monitoring.models import Cluster
 

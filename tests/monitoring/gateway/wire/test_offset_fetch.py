@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from brokerd.protocol import messages
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import commits, limits
+from monitoring.gateway.wire import limits, offset_fetch
 from tests.monitoring.gateway.wire.answers import commits_answer
 
 committed = st.tuples(
@@ -30,7 +30,7 @@ def test_every_commit_is_read_whatever_its_metadata(told):
             topic.topic: list(zip(topic.partitions.tolist(), topic.offsets.tolist(), strict=True))
             for topic in group.topics
         }
-        for group in commits.decode(commits_answer(told), told)
+        for group in offset_fetch.decode(commits_answer(told), told)
     }
     assert found == {
         group: {
@@ -42,14 +42,14 @@ def test_every_commit_is_read_whatever_its_metadata(told):
 
 
 def test_an_error_of_a_group_is_returned():
-    [group] = commits.decode(commits_answer({"g": {}}, error=14), ["g"])
+    [group] = offset_fetch.decode(commits_answer({"g": {}}, error=14), ["g"])
     assert (group.error, group.topics) == (14, ())
 
 
 def test_one_request_reads_many_groups():
-    sent = commits.request([f"g-{n}" for n in range(300)], 5)
+    sent = offset_fetch.request([f"g-{n}" for n in range(300)], 5)
     head = 4 + 2 + 2 + 4 + 2 + len("aerie") + 1
-    asked = messages.decode_request(commits.API_KEY, commits.VERSION, sent[head:])
+    asked = messages.decode_request(offset_fetch.API_KEY, offset_fetch.VERSION, sent[head:])
     assert [group.group_id for group in asked.groups] == [f"g-{n}" for n in range(300)]
     assert all(group.topics is None for group in asked.groups)
 
@@ -60,38 +60,38 @@ def test_a_truncated_answer_raises_an_error(length):
     if length >= len(answer):
         return
     with pytest.raises((KafkaError, ValueError, struct.error)):
-        commits.decode(answer[:length], ["group"])
+        offset_fetch.decode(answer[:length], ["group"])
 
 
 @pytest.mark.parametrize("asked", [[], ["h"], ["h", "i"]])
 def test_a_group_that_was_not_requested_is_refused(asked):
     with pytest.raises(OverLimit, match="group g was not requested"):
-        commits.decode(commits_answer({"g": {}}), asked)
+        offset_fetch.decode(commits_answer({"g": {}}), asked)
 
 
 def test_a_group_that_occurs_twice_is_refused():
     twice = _groups(2, b"\x02g\x01\x00\x00\x00")
     with pytest.raises(OverLimit, match="group g was not requested"):
-        commits.decode(twice, ["g", "h"])
+        offset_fetch.decode(twice, ["g", "h"])
 
 
 def test_an_answer_of_the_smallest_groups_is_refused_before_they_are_read():
     many = _groups(1 + limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
     with pytest.raises(OverLimit, match="more than 500000 items in one answer"):
-        commits.decode(many, ["g"])
+        offset_fetch.decode(many, ["g"])
 
 
 def test_partitions_that_are_read_one_by_one_and_tagged_fields_are_counted(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER_ITEMS_MAX", 5)
     rows = [(partition, 5, "", 0) for partition in range(9)]
-    [group] = commits.decode(commits_answer({"g": {"a": rows}}), ["g"])
+    [group] = offset_fetch.decode(commits_answer({"g": {"a": rows}}), ["g"])
     assert len(group.topics[0].partitions) == 9
     with pytest.raises(OverLimit, match="more than 5 items"):
-        commits.decode(commits_answer({"g": {"a": [*rows, (9, 5, "some", 0)]}}), ["g"])
+        offset_fetch.decode(commits_answer({"g": {"a": [*rows, (9, 5, "some", 0)]}}), ["g"])
     tags = b"".join(bytes((tag, 0)) for tag in range(5))
-    assert len(commits.decode(_groups(1, b"\x02g\x01\x00\x00\x04" + tags[:8]), ["g"])) == 1
+    assert len(offset_fetch.decode(_groups(1, b"\x02g\x01\x00\x00\x04" + tags[:8]), ["g"])) == 1
     with pytest.raises(OverLimit, match="more than 5 items"):
-        commits.decode(_groups(1, b"\x02g\x01\x00\x00\x05" + tags), ["g"])
+        offset_fetch.decode(_groups(1, b"\x02g\x01\x00\x00\x05" + tags), ["g"])
 
 
 def _groups(count, group):

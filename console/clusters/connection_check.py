@@ -43,7 +43,7 @@ class ConnectionResult:
         return connection_steps.steps(cluster, self.failed, lacks_rights=self.lacks_rights)
 
 
-def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
+def check_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
     """Read the brokers of a cluster, saved or not, and return the result or the error.
 
     For admins only and rate-limited, since it makes the server open connections to addresses that a

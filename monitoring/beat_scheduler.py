@@ -16,7 +16,7 @@ NAME = "beat"
 log = logging.getLogger(__name__)
 
 
-class QuietScheduler(Scheduler):
+class BeatScheduler(Scheduler):
     """A scheduler that skips messages it cannot send: the next one of the same task is due soon."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

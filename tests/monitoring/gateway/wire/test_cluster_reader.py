@@ -11,7 +11,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.models import Cluster
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import metadata, offsets
+from monitoring.gateway.wire import list_offsets, metadata
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.limits import InvalidParts
 from tests.monitoring.gateway.wire.answers import decoded_metadata, offsets_answer
@@ -22,22 +22,22 @@ leaderships = st.dictionaries(
 
 @given(leaderships, st.integers(1, 3))
 def test_a_request_has_exactly_the_partitions_of_the_leader(leaders, broker):
-    body = offsets.request_body(cluster_of(leaders), broker, offsets.LATEST)
+    body = list_offsets.request_body(cluster_of(leaders), broker, list_offsets.LATEST)
     led = {(t, p) for t, bs in leaders.items() for p, b in enumerate(bs) if b == broker}
     if body is None:
         assert led == set()
         return
-    sent = frame(offsets.API_KEY, offsets.VERSION, 1, body)
+    sent = frame(list_offsets.API_KEY, list_offsets.VERSION, 1, body)
     head = 4 + 2 + 2 + 4 + 2 + len("aerie")
-    asked = messages.decode_request(offsets.API_KEY, offsets.VERSION, sent[head:])
+    asked = messages.decode_request(list_offsets.API_KEY, list_offsets.VERSION, sent[head:])
     assert {(t.name, p.partition_index) for t in asked.topics for p in t.partitions} == led
 
 
 def told(known: metadata.Metadata, topics: dict) -> tuple[list[int], list[str]]:
     """What the first broker's answer amounts to, and what of it is invalid."""
-    array = np.full(known.row_count, offsets.UNKNOWN, dtype=np.int64)
+    array = np.full(known.row_count, list_offsets.UNKNOWN, dtype=np.int64)
     invalid = InvalidParts()
-    offsets.decode_into(array, known, 1, offsets_answer(topics), invalid)
+    list_offsets.decode_into(array, known, 1, offsets_answer(topics), invalid)
     return array.tolist(), invalid.messages()
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
-from monitoring.history.root import Root, SpanFolder
+from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import schema_of
 
 

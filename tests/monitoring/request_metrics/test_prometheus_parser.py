@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from monitoring.request_metrics import text_format
-from monitoring.request_metrics.text_format import InvalidFormat, Sample, samples
+from monitoring.request_metrics import prometheus_parser
+from monitoring.request_metrics.prometheus_parser import InvalidFormat, Sample, samples
 
 
 def read(text, *prefixes):
@@ -53,12 +53,12 @@ def test_another_format_is_refused_with_the_line(text):
 
 
 def test_lines_samples_and_lengths_are_limited(monkeypatch):
-    monkeypatch.setattr(text_format, "LINES_MAX", 3)
-    monkeypatch.setattr(text_format, "SAMPLES_MAX", 2)
+    monkeypatch.setattr(prometheus_parser, "LINES_MAX", 3)
+    monkeypatch.setattr(prometheus_parser, "SAMPLES_MAX", 2)
     assert len(read("kafka_a 1\nkafka_a 1\nx 1")) == 2
     with pytest.raises(InvalidFormat, match="more than 3 lines"):
         read("x 1\n" * 4)
     with pytest.raises(InvalidFormat, match="more than 2 samples"):
         read("kafka_a 1\n" * 3)
     with pytest.raises(InvalidFormat):
-        read(f'kafka_a{{x="{"y" * text_format.LINE_LENGTH_MAX}"}} 1')
+        read(f'kafka_a{{x="{"y" * prometheus_parser.LINE_LENGTH_MAX}"}} 1')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.live.origin import is_own_page
+from console.live.websocket_origin import is_own_page
 
 
 def asks(origin, host="127.0.0.1:8000", scheme="ws") -> bool:

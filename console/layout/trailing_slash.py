@@ -11,7 +11,7 @@ from django.utils.encoding import escape_uri_path
 from django.utils.http import escape_leading_slashes
 
 
-class SlashMiddleware:
+class TrailingSlashMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 

@@ -20,13 +20,13 @@ import numpy as np
 from brokerd.errors import KafkaError
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import (
-    commits,
     groups,
     last_records,
     limits,
+    list_offsets,
     log_dirs,
     metadata,
-    offsets,
+    offset_fetch,
 )
 from monitoring.gateway.wire.answers import ClusterAnswers, CoordinatorAnswers
 from monitoring.gateway.wire.channel import Channel
@@ -199,11 +199,11 @@ class ClusterReader:
         active = list(dict.fromkeys(active_names))
         parts = _request_batches(names)
         committed = await asyncio.gather(
-            *(channel.request(partial(commits.request, part), timeout_s) for part in parts)
+            *(channel.request(partial(offset_fetch.request, part), timeout_s) for part in parts)
         )
         coordinator = CoordinatorAnswers(broker.id, listed, [], [])
         for part, answer in zip(parts, committed, strict=True):
-            coordinator.commits += await _decoded(commits.decode, answer, part)
+            coordinator.commits += await _decoded(offset_fetch.decode, answer, part)
         answers.add_coordinator(coordinator)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
@@ -254,8 +254,8 @@ class ClusterReader:
 
     async def _read_both_offsets(self, answers: ClusterAnswers, timeout_s: float) -> None:
         answers.at_ms = self._now_ms()
-        latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.LATEST)
-        earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.EARLIEST)
+        latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.LATEST)
+        earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.EARLIEST)
         await self._each_broker(answers, (latest, earliest))
 
     async def _read_offsets(
@@ -270,15 +270,16 @@ class ClusterReader:
         bodies = self._cache.bodies
         key = (broker.id, timestamp)
         if key not in bodies:
-            bodies[key] = offsets.request_body(answers.metadata, broker.id, timestamp)
+            bodies[key] = list_offsets.request_body(answers.metadata, broker.id, timestamp)
         body = bodies[key]
         if body is None:
             return
         answer = await channel.request(
-            lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
+            lambda number: frame(list_offsets.API_KEY, list_offsets.VERSION, number, body),
+            timeout_s,
         )
-        target = answers.log_end if timestamp == offsets.LATEST else answers.log_start
-        offsets.decode_into(target, answers.metadata, broker.id, answer, answers.invalid)
+        target = answers.log_end if timestamp == list_offsets.LATEST else answers.log_start
+        list_offsets.decode_into(target, answers.metadata, broker.id, answer, answers.invalid)
 
     async def read_offsets(self, cluster_metadata: Metadata, timeout_s: float) -> ClusterAnswers:
         """Read only log start and end offsets."""
@@ -294,7 +295,7 @@ class ClusterReader:
         NO_RECORD: there is no record with a time. UNKNOWN: not asked for, no answer, or the broker
         is too old. Errors are added to `answers`.
         """
-        times_ms = np.full(answers.metadata.row_count, offsets.UNKNOWN, dtype=np.int64)
+        times_ms = np.full(answers.metadata.row_count, list_offsets.UNKNOWN, dtype=np.int64)
 
         async def step(answers: ClusterAnswers, broker: metadata.Broker, channel: Channel) -> None:
             led = rows[answers.metadata.leaders[rows] == broker.id]

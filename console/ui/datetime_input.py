@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 
-class MomentInput(forms.DateTimeInput):
+class DateTimeInput(forms.DateTimeInput):
     """The widget of a date with a time, to the second; with `milliseconds` to the millisecond."""
 
     input_type = "datetime-local"

@@ -2,25 +2,25 @@ import logging
 
 import pytest
 
+from monitoring.beat_scheduler import BeatScheduler
 from monitoring.celery import app
-from monitoring.quiet_scheduler import QuietScheduler
 from tests.support.redis import RedisServer
 
 
 def test_an_outage_of_redis_logs_two_lines(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    scheduler = QuietScheduler(app, schedule={})
+    scheduler = BeatScheduler(app, schedule={})
     entry = scheduler.Entry(
         name="tidy", task="console.actions.tasks.end_lost_plans", schedule=60.0, app=app
     )
-    caplog.set_level(logging.INFO, "monitoring.quiet_scheduler")
+    caplog.set_level(logging.INFO, "monitoring.beat_scheduler")
     with redis_server.hung():
         scheduler.apply_entry(entry)
         scheduler.apply_entry(entry)
     scheduler.apply_entry(entry)
     scheduler.apply_entry(entry)
-    records = [record for record in caplog.records if record.name == "monitoring.quiet_scheduler"]
+    records = [record for record in caplog.records if record.name == "monitoring.beat_scheduler"]
     away, back = records
     assert away.getMessage().startswith("no task can be sent, Redis does not answer")
     assert away.exc_info is None
