@@ -452,6 +452,12 @@ RETIRED = {
     "monitoring.history.stored_rows": "monitoring.history.parquet_files",
     "monitoring.history.root": "monitoring.history.root_folder",
     "monitoring.spark.jobs.roll_up": "monitoring.spark.jobs.roll_up_and_merge",
+    "moves.name_of": "moves.partition_key",
+    "reset_rules.first_of": "texts.first_lines",
+    "effect.again": "effect.read_again",
+    "console.produce.contents": "console.produce.stored_records",
+    "console.schemas.schema_lines": "console.schemas.schema_diff",
+    "state.head": "state.newest",
 }
 
 RETIRED_IN_BROKERD = {

@@ -16,9 +16,9 @@ from console.groups.reset_rules import (
     CommitInLog,
     Invalid,
     ResetTo,
-    first_of,
     new_offsets,
 )
+from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster
@@ -99,7 +99,7 @@ def _chosen_partitions(
     text = _("There is no partition %(name)s.")
     unknown = [key for key in keys if not 0 <= key[1] < counts.get(key[0], 0)]
     if unknown:
-        raise PlanRefused(first_of(text % {"name": item_key(*key)} for key in unknown))
+        raise PlanRefused(first_lines(text % {"name": item_key(*key)} for key in unknown))
     if not keys:
         raise PlanRefused(_("The group has committed no offsets yet: choose a topic."))
     return sorted(keys)
@@ -135,4 +135,4 @@ def _refuse_unanswered(keys: Iterable[TopicPartition]) -> None:
     text = _("The log of %(name)s could not be read: its leader does not answer.")
     lines = [text % {"name": item_key(*key)} for key in keys]
     if lines:
-        raise PlanRefused(first_of(lines))
+        raise PlanRefused(first_lines(lines))

@@ -6,12 +6,13 @@ than the newest record is the end of the log.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from console.ui.texts import first_lines
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.lag.formula import counted_lag
 
@@ -160,12 +161,4 @@ def _refuse_outside(
             }
             for key in outside
         ]
-        raise Invalid(first_of(lines))
-
-
-def first_of(lines: Iterable[str], count: int = 3) -> str:
-    """The first lines as one text, and how many others there are."""
-    every = list(lines)
-    text = " ".join(every[:count])
-    more = len(every) - count
-    return text if more <= 0 else f"{text} " + _("And %(n)d more.") % {"n": more}
+        raise Invalid(first_lines(lines))

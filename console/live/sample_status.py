@@ -78,7 +78,7 @@ class SampleStatus:
 
 
 def status_of(
-    slug: str, head: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
+    slug: str, newest: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
 ) -> SampleStatus:
     """The status of the newest tick, gap or not, and the snapshot of the newest ok tick, for a
     scope."""
@@ -87,22 +87,22 @@ def status_of(
         slug=slug,
         at_ms=at_ms,
         age_ms=now_ms() - at_ms if at_ms is not None else None,
-        tick=head.tick if head else None,
+        tick=newest.tick if newest else None,
     )
-    if head is None:
+    if newest is None:
         return status
-    if is_late(head):
-        return replace(status, state="stale", since_ms=head.at_ms)
-    if not head.ok or snapshot is None:
-        reason = sentence(_redacted(head.reason, scope))
+    if is_late(newest):
+        return replace(status, state="stale", since_ms=newest.at_ms)
+    if not newest.ok or snapshot is None:
+        reason = sentence(_redacted(newest.reason, scope))
         return replace(status, state="gap", reason=reason, since_ms=at_ms)
     problems = _problems(snapshot)
     if not problems:
-        return replace(status, state="ok", reason=translated(_redacted(head.reason, scope)))
+        return replace(status, state="ok", reason=translated(_redacted(newest.reason, scope)))
     return replace(
         status,
         state="partial",
-        reason=translated(_redacted(head.reason, scope)),
+        reason=translated(_redacted(newest.reason, scope)),
         since_ms=problems.since_ms,
         problems=problems,
     )

@@ -53,7 +53,7 @@ Points = tuple[Totals | None, ...]
 class _ClusterData:
     """The cached data of one cluster; immutable."""
 
-    head: Tick | None = None  # the newest tick, gap or not
+    newest: Tick | None = None  # the newest tick, gap or not
     columns: TickColumns | None = None  # of the newest ok tick
     points: Mapping[Scope, Points] = field(default_factory=dict)
     snapshots: dict[Scope, Snapshot] = field(default_factory=dict)  # of `columns`
@@ -154,7 +154,7 @@ def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     """The current status of the samples; cheap. Without rights, nothing hidden is included."""
     scope = _scope_of(rights)
     state = _fresh_entry(slug, scope).state
-    found = status_of(slug, state.head, state.snapshot(scope), scope)
+    found = status_of(slug, state.newest, state.snapshot(scope), scope)
     if state.unreadable:
         reason, since_ms = str(state.unreadable), state.unreadable_since_ms
         found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, problems=None)
@@ -181,21 +181,21 @@ def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -
 
 
 def _has_tick(state: _ClusterData, number: int) -> bool:
-    return state.head is not None and state.head.tick >= number and not state.unreadable
+    return state.newest is not None and state.newest.tick >= number and not state.unreadable
 
 
 def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
     """The cluster's entry, after a check for newer ticks was started, if it is due."""
     entry = _entry(slug, scope)
-    head = entry.state.head
+    newest = entry.state.newest
     if not entry.is_due:
         return entry
-    if head is None:
+    if newest is None:
         with entry.lock:
             if entry.is_due:
                 _update(slug, entry)
     elif entry.lock.acquire(blocking=False):
-        if is_late(head):  # not used for a while, or nothing is sampled
+        if is_late(newest):  # not used for a while, or nothing is sampled
             _update_and_release(slug, entry)
         else:
             _start_update(slug, entry)
@@ -241,23 +241,23 @@ def _mark_unreadable(state: _ClusterData, reason: str | Promise) -> _ClusterData
 
 def _read_newer_ticks(slug: str, state: _ClusterData, scopes: Iterable[Scope]) -> _ClusterData:
     """Read newer ticks: usually none or one, at first as many as the sparklines show."""
-    if state.head is not None:
-        newer = tick_stream.ticks_after(slug, state.head.start_ms, 2)
+    if state.newest is not None:
+        newer = tick_stream.ticks_after(slug, state.newest.start_ms, 2)
         if len(newer) < 2:
             for tick in newer:
                 state = _add_tick(state, tick, scopes)
             return state
-    head = tick_stream.latest_tick(slug)
-    if head is None:
+    newest = tick_stream.latest_tick(slug)
+    if newest is None:
         return state
-    since_ms = _sparkline_start_ms(head)
-    if state.head is not None:
-        since_ms = max(since_ms, state.head.start_ms + 1)
+    since_ms = _sparkline_start_ms(newest)
+    if state.newest is not None:
+        since_ms = max(since_ms, state.newest.start_ms + 1)
     for tick in tick_stream.recent_ticks(slug, since_ms):
         state = _add_tick(state, tick, scopes)
     if state.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
         state = replace(state, columns=TickColumns.of(last), snapshots={})
-    if _is_large(head):
+    if _is_large(newest):
         process_memory.release()  # the memory of the past ticks, of which only points are kept
     return state
 
@@ -266,10 +266,10 @@ def _is_large(tick: Tick) -> bool:
     return len(tick.partitions) + len(tick.groups) >= LARGE_ROWS
 
 
-def _sparkline_start_ms(head: Tick) -> int:
+def _sparkline_start_ms(newest: Tick) -> int:
     """The start of the sparklines."""
-    points = POINTS_LARGE if _is_large(head) else POINTS_MAX
-    return head.start_ms - points * head.interval_ms
+    points = POINTS_LARGE if _is_large(newest) else POINTS_MAX
+    return newest.start_ms - points * newest.interval_ms
 
 
 def _add_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
@@ -279,9 +279,9 @@ def _add_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clus
     """
     if not tick.ok:
         points = {scope: _add_point(line, None) for scope, line in state.points.items()}
-        return replace(state, head=tick, points=points)
+        return replace(state, newest=tick, points=points)
     after = replace(
-        state, head=tick, columns=TickColumns.of(tick, state.columns), points={}, snapshots={}
+        state, newest=tick, columns=TickColumns.of(tick, state.columns), points={}, snapshots={}
     )
     points = {}
     for scope in scopes:
@@ -299,15 +299,15 @@ def _add_point(line: Points, point: Totals | None) -> Points:
 def _add_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
     """The sparkline points of a new scope, for the ticks up to the current one."""
     state = entry.state
-    if scope in state.points or state.head is None:
+    if scope in state.points or state.newest is None:
         return
     past = _ClusterData()
     try:
-        for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(state.head)):
-            if tick.tick <= state.head.tick:
+        for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(state.newest)):
+            if tick.tick <= state.newest.tick:
                 past = _add_tick(past, tick, (scope,))
     except (StoreDown, ValueError):
         return  # the status reports it
     entry.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})
-    if _is_large(state.head):
+    if _is_large(state.newest):
         process_memory.release()

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.produce import contents, data_formats, json_lines
+from console.produce import data_formats, json_lines, stored_records
 from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import SchemaData, schema_data, subject_of
 from console.produce.services import WriteRequest
@@ -17,7 +17,7 @@ from monitoring.gateway.records import Headers, RecordRow
 from monitoring.schema_registry_settings import RegistrySettings
 
 AS_IN_FILE = "file"
-_TEXT_MAX = 3 * contents.BYTES_MAX  # hex and spaces
+_TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces
 _PARTITION_MAX = 2**31 - 1
 _FORMATS = [
     (data_formats.TEXT, _("Text")),
@@ -163,7 +163,11 @@ class RecordForm(TargetForm):
         help_text=_("Nothing: the time of writing."),
     )
     times = forms.IntegerField(
-        label=_("Copies"), min_value=1, max_value=contents.RECORDS_MAX, initial=1, required=False
+        label=_("Copies"),
+        min_value=1,
+        max_value=stored_records.RECORDS_MAX,
+        initial=1,
+        required=False,
     )
     field_order = (
         "key", "key_format", "key_schema", "value", "value_format", "value_schema", "headers",
@@ -264,7 +268,7 @@ class LinesForm(TargetForm):
             raise InvalidData(_("The file is not UTF-8 text.")) from error
         return json_lines.records(
             text,
-            contents.RECORDS_MAX,
+            stored_records.RECORDS_MAX,
             keeps_partitions=self.cleaned_data["partition"] == AS_IN_FILE,
             keeps_times=self.cleaned_data.get("keeps_times", False),
             encoders={part: found.of_value for part, found in self.schemas.items()},

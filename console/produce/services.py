@@ -11,7 +11,7 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce import contents
+from console.produce import stored_records
 from console.produce.actions import mock_records
 from console.produce.actions.mock_records import MockSpec, WriteMockRecords
 from console.produce.actions.write_records import WriteRecords
@@ -46,7 +46,7 @@ def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest)
     """Plan to write records. Raises PlanRefused or GatewayError."""
     if reason := why_not_writable(cluster, request.topic):
         raise PlanRefused(reason)
-    summary = contents.summary(request.records, request.times)
+    summary = stored_records.summary(request.records, request.times)
     _check_limits(summary)
     is_file = request.file is not None
     hashed_data = request.file if request.file is not None else request.records[0].value
@@ -85,7 +85,7 @@ def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -
         raise PlanRefused(str(error)) from error
     _check_mock_limits(request, preview)
     spec, schema = request.spec.dumps(), request.spec.schema
-    estimate = contents.summary(preview, 1)
+    estimate = stored_records.summary(preview, 1)
     params = {
         **estimate,
         "name": request.topic,
@@ -137,17 +137,17 @@ def store_contents(plan: Plan, records: list[NewRecord]) -> None:
 
 
 def _check_limits(found: dict[str, int]) -> None:
-    if found["count"] > contents.RECORDS_MAX:
+    if found["count"] > stored_records.RECORDS_MAX:
         text = _("These are %(n)s records. One plan writes at most %(most)s.")
         values = {
             "n": numbers.count(found["count"]),
-            "most": numbers.count(contents.RECORDS_MAX),
+            "most": numbers.count(stored_records.RECORDS_MAX),
         }
         raise PlanRefused(text % values)
-    if found["size_bytes"] > contents.BYTES_MAX:
+    if found["size_bytes"] > stored_records.BYTES_MAX:
         text = _("The records have %(size)s together. One plan writes at most %(most)s.")
         values = {
             "size": numbers.size(found["size_bytes"]),
-            "most": numbers.size(contents.BYTES_MAX),
+            "most": numbers.size(stored_records.BYTES_MAX),
         }
         raise PlanRefused(text % values)

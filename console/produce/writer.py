@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from console.actions.action_type import Params
-from console.produce import contents, write_outcome
+from console.produce import stored_records, write_outcome
 from console.produce.models import WaitingRecords
 from monitoring.gateway.errors import GatewayError, Unreadable
 from monitoring.gateway.gateway import Gateway
@@ -47,12 +47,12 @@ class Writer:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_NumberedRecord] = []
         size = 0
-        for group in contents.item_ranges(self._params["count"]):
-            key = contents.item_key(group)
+        for numbers in stored_records.item_ranges(self._params["count"]):
+            key = stored_records.item_key(numbers)
             if key not in keys:
                 continue
             done = set(self._waiting.acknowledged.get(key, ()))
-            numbered = [(key, n, self._make_record(n)) for n in group if n not in done]
+            numbered = [(key, n, self._make_record(n)) for n in numbers if n not in done]
             size += sum(record.size_bytes for _key, _n, record in numbered)
             call += numbered
             if len(call) >= self._call_records or size >= _BYTES_PER_CALL:

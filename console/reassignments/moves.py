@@ -44,7 +44,7 @@ class Move:
 
     @property
     def key(self) -> str:
-        return name_of(self.topic, self.partition)
+        return partition_key(self.topic, self.partition)
 
     @property
     def added(self) -> tuple[int, ...]:
@@ -57,8 +57,8 @@ class Move:
         return Move(self.topic, self.partition, self.after, self.before)
 
 
-def name_of(topic: str, partition: int) -> str:
-    """The key of a partition."""
+def partition_key(topic: str, partition: int) -> str:
+    """The key of a partition in plans."""
     return f"{topic}-{partition}"
 
 

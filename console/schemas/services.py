@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from console.schemas.registry_errors import registry_errors
-from console.schemas.schema_lines import Line, comparison, formatted_text
+from console.schemas.schema_diff import Line, comparison, formatted_text
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

@@ -1,4 +1,8 @@
-"""Messages of monitoring and gateways as sentences of a page."""
+"""Texts of pages: messages of monitoring and gateways as sentences, long lists cut short."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
 
 from monitoring.reason_texts import translated
 
@@ -10,3 +14,11 @@ def sentence(text: str) -> str:
         return ""
     with_stop = text if text[-1] in ".!?…:”" else text + "."
     return with_stop[0].upper() + with_stop[1:]
+
+
+def first_lines(lines: Iterable[str], count: int = 3) -> str:
+    """The first lines as one text, and how many others there are."""
+    every = list(lines)
+    text = " ".join(every[:count])
+    more = len(every) - count
+    return text if more <= 0 else f"{text} " + _("And %(n)d more.") % {"n": more}

@@ -21,7 +21,7 @@ from monitoring.schema_registry.does_not_fit import Exhausted, ValueBudget, Valu
 from monitoring.schema_registry.exact_json import exact_json
 
 _SHOWN_CHARS_MAX = 200
-_CHARS_OF_VALUE = 50  # looking at so many costs as much as a value
+_CHARS_OF_VALUE = 50  # comparing so many counts as one value
 _PATTERN_CHARS_MAX = 1_000
 Schema = Mapping[str, Any]
 
@@ -53,10 +53,10 @@ class JsonSchema:
                 self._check(target, target_root, value, budget)
         _check_plain(schema, value, budget)
         if isinstance(value, dict):
-            self._object(schema, root, value, budget)
+            self._check_object(schema, root, value, budget)
         elif isinstance(value, list):
-            self._array(schema, root, value, budget)
-        self._combined(schema, root, value, budget)
+            self._check_array(schema, root, value, budget)
+        self._check_combined(schema, root, value, budget)
 
     def _target(self, reference: Any, root: Any) -> tuple[Any, Any]:
         if not isinstance(reference, str):
@@ -72,7 +72,7 @@ class JsonSchema:
             found = found[part]
         return found, found_root
 
-    def _fits(
+    def _misfit(
         self, schema: Any, root: Any, value: Any, budget: ValueBudget
     ) -> ValueDoesNotFit | None:
         try:
@@ -84,7 +84,7 @@ class JsonSchema:
             return error
         return None
 
-    def _object(
+    def _check_object(
         self, schema: Schema, root: Any, value: dict[str, Any], budget: ValueBudget
     ) -> None:
         required = _texts(schema, "required")
@@ -112,7 +112,9 @@ class JsonSchema:
                 if "propertyNames" in schema:
                     self._check(schema["propertyNames"], root, name, budget)
 
-    def _array(self, schema: Schema, root: Any, value: list[Any], budget: ValueBudget) -> None:
+    def _check_array(
+        self, schema: Schema, root: Any, value: list[Any], budget: ValueBudget
+    ) -> None:
         _check_size(schema, len(value), "minItems", "maxItems", "items")
         items = schema.get("items", True)
         if isinstance(items, list):  # before draft 2020-12
@@ -128,23 +130,23 @@ class JsonSchema:
             if len(set(texts)) < len(texts):
                 raise ValueDoesNotFit("items that are all different")
 
-    def _combined(self, schema: Schema, root: Any, value: Any, budget: ValueBudget) -> None:
+    def _check_combined(self, schema: Schema, root: Any, value: Any, budget: ValueBudget) -> None:
         for part in _list(schema, "allOf"):
             self._check(part, root, value, budget)
         for keyword in ("anyOf", "oneOf"):
             if keyword not in schema:
                 continue
-            errors = [self._fits(p, root, value, budget) for p in _list(schema, keyword)]
+            errors = [self._misfit(p, root, value, budget) for p in _list(schema, keyword)]
             count = errors.count(None)
             if count == 0:
                 deep = [error for error in errors if error and error.path]
                 raise deep[0] if len(deep) == 1 else ValueDoesNotFit(why=_of_all(errors))
             if keyword == "oneOf" and count > 1:
                 raise ValueDoesNotFit(why="more than one part of “oneOf” allows it")
-        if "not" in schema and self._fits(schema["not"], root, value, budget) is None:
+        if "not" in schema and self._misfit(schema["not"], root, value, budget) is None:
             raise ValueDoesNotFit(why="“not” forbids it")
         if "if" in schema:
-            fits = self._fits(schema["if"], root, value, budget) is None
+            fits = self._misfit(schema["if"], root, value, budget) is None
             self._check(schema.get("then" if fits else "else", True), root, value, budget)
 
 
@@ -216,7 +218,7 @@ def _check_allowed(allowed: list[Any], value: Any, budget: ValueBudget) -> None:
 
 
 def _counted(text: str, budget: ValueBudget) -> str:
-    """The text, the more costly the longer it is. Raises ValueDoesNotFit."""
+    """The text; its length counts in the budget. Raises ValueDoesNotFit."""
     budget.spend(len(text) // _CHARS_OF_VALUE)
     return text
 

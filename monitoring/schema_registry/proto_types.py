@@ -22,7 +22,7 @@ SCALARS = frozenset(_WIRE_TYPES)
 
 @dataclass(slots=True)
 class Enum:
-    """Several names may have one number (allow_alias): the first one is shown, each is taken."""
+    """Several names may have one number (allow_alias): the first one is shown, all are accepted."""
 
     name: str
     values: dict[int, str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Types:
         self.messages: dict[str, Message] = {}
         self._enums: dict[str, Enum] = {}
         self._count = 0
-        all_messages: list[Message] = []  # also those of which another one has the name
+        all_messages: list[Message] = []  # also if another one has the same full name
         for each in files:
             self._add(each.package, each.messages, each.enums, 0, all_messages)
         for message in all_messages:

@@ -9,8 +9,8 @@ from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, S
 from console.actions.models import Plan
 from console.groups.actions import shared
 from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.reset_rules import first_of
 from console.ui import numbers
+from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
@@ -52,7 +52,7 @@ class DeleteGroup(ActionType):
             for topic in both
             if then[COMMITTED].get(topic) != now[COMMITTED].get(topic)
         ]
-        return [first_of(changed)] if changed else []
+        return [first_lines(changed)] if changed else []
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         group = params["name"]

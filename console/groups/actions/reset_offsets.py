@@ -18,8 +18,9 @@ from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Pro
 from console.actions.models import Plan
 from console.groups.actions import shared
 from console.groups.actions.shared import item_key
-from console.groups.reset_rules import CommitInLog, ResetEffect, first_of, reset_effect
+from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
+from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
@@ -71,7 +72,7 @@ class ResetOffsets(ItemsAction):
             for key in self.changed_items(then, now)
         ]
         members = shared.members_text(now["members"])
-        return [line for line in (members, first_of(lines)) if line]
+        return [line for line in (members, first_lines(lines)) if line]
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         offsets = offsets_of(params)
@@ -155,10 +156,10 @@ def _change_and_effect(
 
 def _with_shares(rows: list[tuple[Change, ResetEffect]]) -> list[tuple[Change, ResetEffect]]:
     """The rows, each change with its share of the largest effect."""
-    largest = max((max(effect.again, effect.skipped) for _change, effect in rows), default=0)
+    largest = max((max(effect.read_again, effect.skipped) for _change, effect in rows), default=0)
     return [
         (
-            replace(change, share=max(effect.again, effect.skipped) / largest)
+            replace(change, share=max(effect.read_again, effect.skipped) / largest)
             if largest
             else change,
             effect,
@@ -177,8 +178,8 @@ def _checks(facts: Facts, params: Params, deletes: bool) -> list[str]:
 def _note(committed: int | None, new: int | None, effect: ResetEffect) -> str:
     if new is None or committed is None:
         return ""
-    if effect.again:
-        return _("reads %(n)s again") % {"n": numbers.count(effect.again)}
+    if effect.read_again:
+        return _("reads %(n)s again") % {"n": numbers.count(effect.read_again)}
     return _("skips %(n)s") % {"n": numbers.count(effect.skipped)} if effect.skipped else ""
 
 
@@ -190,7 +191,9 @@ def figures_of(effects: list[ResetEffect]) -> list[Figure]:
     """The sums of a reset, in its preview and its review."""
     lags = [effect.lag for effect in effects if effect.lag is not None]
     return [
-        Figure(_("Records read again"), numbers.count(sum(effect.again for effect in effects))),
+        Figure(
+            _("Records read again"), numbers.count(sum(effect.read_again for effect in effects))
+        ),
         Figure(_("Records skipped"), numbers.count(sum(effect.skipped for effect in effects))),
         Figure(
             _("Lag after"), numbers.count(sum(lags) if lags else None), _("of these partitions")
@@ -223,7 +226,7 @@ def _warnings(
         )  # fmt: skip
     if left_out := params.get("left_out"):
         text = _("%(n)d partitions have no new offset and stay as they are: %(names)s")
-        names = first_of([f"{name}." for name in left_out])
+        names = first_lines([f"{name}." for name in left_out])
         lines.append(text % {"n": len(left_out), "names": names})
     lines += _outside_warning(facts, params)
     return [line for line in lines if line]
@@ -254,7 +257,7 @@ def _outside_warning(facts: Facts, params: Params) -> list[str]:
         "These offsets are not in their logs any more. Consumers begin where their "
         "auto.offset.reset says: %(names)s"
     )
-    return [text % {"names": first_of(names)}]
+    return [text % {"names": first_lines(names)}]
 
 
 def _request_batches(keys: list[TopicPartition]) -> Iterator[list[TopicPartition]]:

@@ -1,8 +1,8 @@
 """Write records to a topic: the records of a form or of a file.
 
 Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
-("value" or "file"), `schemas` ("key" or "value" → title), and those of `contents.summary`. An item
-is a record, or a few records of many.
+("value" or "file"), `schemas` ("key" or "value" → title), and those of `stored_records.summary`.
+An item is a record, or a few records of many.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
-from console.produce import contents, draft_texts, write_outcome
+from console.produce import draft_texts, stored_records, write_outcome
 from console.produce.writer import Writer
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
@@ -65,7 +65,9 @@ class WriteRecords(ItemsAction):
         )
 
     def items(self, params: Params) -> list[str]:
-        return [contents.item_key(group) for group in contents.item_ranges(params["count"])]
+        return [
+            stored_records.item_key(each) for each in stored_records.item_ranges(params["count"])
+        ]
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]

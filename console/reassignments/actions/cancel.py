@@ -37,7 +37,7 @@ class CancelReassignments(ItemsAction):
     def read(self, gateway: Gateway, params: Params) -> Facts:
         gateway.reassignments.check()
         running = {
-            moves.name_of(each.topic, each.partition): [[*each.adding], [*each.removing]]
+            moves.partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
             for each in gateway.reassignments.in_progress()
         }
         return {ITEMS: {key: running.get(key) for key in params["partitions"]}}
@@ -70,7 +70,7 @@ class CancelReassignments(ItemsAction):
         stored = params["partitions"]
         targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
-        error_by_key = {moves.name_of(*key): error for key, error in errors.items()}
+        error_by_key = {moves.partition_key(*key): error for key, error in errors.items()}
         yield from ((key, error_by_key.get(key, "")) for key in keys)
 
 
@@ -79,7 +79,7 @@ def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:
     return {
         "names": sorted({each.topic for each in running}),
         "partitions": {
-            moves.name_of(each.topic, each.partition): {
+            moves.partition_key(each.topic, each.partition): {
                 "topic": each.topic,
                 "partition": each.partition,
                 "replicas": list(each.replicas),

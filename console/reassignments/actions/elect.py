@@ -107,7 +107,7 @@ def params_of(found: Mapping[TopicPartition, Partition]) -> dict[str, Any]:
     return {
         "names": sorted({topic for topic, _number in found}),
         "partitions": {
-            moves.name_of(topic, number): {
+            moves.partition_key(topic, number): {
                 "topic": topic,
                 "partition": number,
                 "leader": each.leader,

@@ -156,7 +156,7 @@ def _start(
             _remove_throttle(gateway, remaining)
         raise
     for (topic, partition), why in errors.items():
-        progress.end_item(moves.name_of(topic, partition), why)
+        progress.end_item(moves.partition_key(topic, partition), why)
     return [move for move in remaining if (move.topic, move.partition) not in errors]
 
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from console.actions.action_type import Params, Target
 from console.actions.draft import Change
-from console.schemas.schema_lines import ADDED, REMOVED, comparison
+from console.schemas.schema_diff import ADDED, REMOVED, comparison
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.subjects import SchemaText
 

@@ -38,7 +38,7 @@ class BulkAction(ItemsAction):
     target = shared.TOPIC_TARGET
     form_page = "topics"
     has_target_page = False  # its form is the list
-    word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
+    typed_word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
 
     def targets(self, resource: str, params: Params) -> list[str]:
         return list(params.get("names") or [resource])
@@ -73,7 +73,7 @@ class BulkAction(ItemsAction):
                 raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": name})
 
     def typed_text(self, params: Params) -> str:
-        return f"{self.word} {len(params['names'])}" if self.word else ""
+        return f"{self.typed_word} {len(params['names'])}" if self.typed_word else ""
 
     def _read(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any] | None:
         try:
@@ -93,7 +93,7 @@ class BulkAction(ItemsAction):
 class DeleteTopics(BulkAction):
     action = "topics.delete"
     verb = "topic.delete"
-    word = "delete"
+    typed_word = "delete"
 
     def title(self, resource: str) -> str:
         return _("Delete topics")
@@ -130,7 +130,7 @@ class PurgeTopics(BulkAction):
 
     action = "topics.purge"
     verb = "topic.purge"
-    word = "purge"
+    typed_word = "purge"
 
     def title(self, resource: str) -> str:
         return _("Purge topics")

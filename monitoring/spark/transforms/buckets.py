@@ -1,7 +1,7 @@
-"""The buckets of a level as small relations, to be joined with rows.
+"""The buckets of a level as small DataFrames, to be joined with rows.
 
 No query has a time as a literal: Spark compiles the code of a query once and uses it again for the
-next hour, of which only these relations differ.
+next hour, of which only these DataFrames differ.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ FINE = ("bucket_at_ms", "bucket_samples", "bucket_rated_ms", "samples_after", "r
 
 
 def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
-    """A row for each bucket, with the coarse bucket it is in and what is behind it in that one:
-    at_ms and the columns FINE."""
+    """A row for each bucket: at_ms, and in the columns FINE the coarse bucket that contains it, and
+    the samples and milliseconds of the buckets after it in that one."""
     rows = []
     for at_ms, parts in _by_coarse(buckets, bucket_ms).items():
         samples_after = rated_ms_after = 0
@@ -52,7 +52,7 @@ def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int)
             )
             samples_after += part.samples
             rated_ms_after += part.rated_ms
-    return _relation(spark, ("at_ms", *FINE), rows)
+    return _data_frame(spark, ("at_ms", *FINE), rows)
 
 
 def coarse_buckets(
@@ -78,7 +78,7 @@ def coarse_buckets(
         for at_ms, parts in _by_coarse(buckets, bucket_ms).items()
     ]
     names = ("total_samples", "total_rated_ms", "first_sampled_ms", "keeps_repeated")
-    return _relation(spark, ("bucket_at_ms", *names), rows)
+    return _data_frame(spark, ("bucket_at_ms", *names), rows)
 
 
 def _by_coarse(buckets: Sequence[Bucket], bucket_ms: int) -> dict[int, list[Bucket]]:
@@ -88,7 +88,7 @@ def _by_coarse(buckets: Sequence[Bucket], bucket_ms: int) -> dict[int, list[Buck
     return found
 
 
-def _relation(
+def _data_frame(
     spark: SparkSession, names: Sequence[str], rows: Sequence[tuple[int, ...]]
 ) -> DataFrame:
     if not rows:  # of an empty Arrow table Connect knows no schema

@@ -56,7 +56,7 @@ def test_a_partition_without_a_commit_has_no_offset_to_shift_and_none_of_another
 
 
 def test_a_move_back_reads_again_and_a_move_forward_skips():
-    assert reset_effect(COMMIT, 40) == ResetEffect(again=20, lag=60)
+    assert reset_effect(COMMIT, 40) == ResetEffect(read_again=20, lag=60)
     assert reset_effect(COMMIT, 75) == ResetEffect(skipped=15, lag=25)
     assert reset_effect(COMMIT, 60) == ResetEffect(lag=40)
     assert reset_effect(COMMIT, None) == ResetEffect()
@@ -64,7 +64,7 @@ def test_a_move_back_reads_again_and_a_move_forward_skips():
 
 def test_deleted_records_are_neither_read_again_nor_skipped():
     assert reset_effect(CommitInLog(3, range(10, 100)), 30) == ResetEffect(skipped=20, lag=70)
-    assert reset_effect(CommitInLog(60, range(10, 100)), 3) == ResetEffect(again=50, lag=97)
+    assert reset_effect(CommitInLog(60, range(10, 100)), 3) == ResetEffect(read_again=50, lag=97)
 
 
 def test_a_move_of_a_partition_without_a_commit_is_neither_back_nor_forward():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from console.produce import contents, json_lines
+from console.produce import json_lines, stored_records
 from console.produce.data_formats import InvalidData
 from console.records import record_download
 from monitoring.gateway.producing import NewRecord
@@ -107,13 +107,13 @@ def test_the_number_of_records_is_limited():
 
 def test_stored_contents_come_back_unchanged():
     records = [NewRecord(None, b"\xff"), NewRecord(b"", None, (("ü", None), ("a", b"b")), 3, 5)]
-    assert contents.loads(contents.dumps(records)) == records
+    assert stored_records.loads(stored_records.dumps(records)) == records
 
 
 def test_records_are_divided_into_at_most_1000_items():
     for count in (1, 999, 1000, 1001, 5000, 100_000):
-        groups = contents.item_ranges(count)
+        groups = stored_records.item_ranges(count)
         assert len(groups) <= 1000
         assert [number for group in groups for number in group] == list(range(count))
-    assert contents.item_key(contents.item_ranges(5000)[1]) == "6–10"
-    assert json.dumps(contents.item_key(range(4, 5))) == '"5"'
+    assert stored_records.item_key(stored_records.item_ranges(5000)[1]) == "6–10"
+    assert json.dumps(stored_records.item_key(range(4, 5))) == '"5"'

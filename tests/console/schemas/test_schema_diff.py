@@ -1,4 +1,4 @@
-from console.schemas.schema_lines import (
+from console.schemas.schema_diff import (
     ADDED,
     LINES_MAX,
     REMOVED,
