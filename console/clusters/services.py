@@ -11,7 +11,7 @@ from console.clusters.forms import ClusterForm
 from console.clusters.registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
-from console.records.services import copy_masking_rules
+from console.records.masking_rules import copy_masking_rules
 from monitoring import kafka_cluster_id, own_topics
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.gateway.errors import GatewayError

@@ -11,7 +11,7 @@ from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.produce.actions.copy_records import CopyRecords, check_source
-from console.records import services as records
+from console.records import masking_rules
 from console.topics.restrictions import why_not_writable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
@@ -79,8 +79,8 @@ def _is_same_cluster(cluster: Cluster, other: Cluster) -> bool:
 
 def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:
     """The parts that are masked for other users in the source, but not masked in the target."""
-    _masked, unmasked = records.mask_targets(principal, cluster, chosen.topic)
-    rules = records.rules_for(chosen.to_cluster or cluster)
+    _masked, unmasked = masking_rules.mask_targets(principal, cluster, chosen.topic)
+    rules = masking_rules.rules_for(chosen.to_cluster or cluster)
     of_target = {rule.target for rule in rules if rule.masks(chosen.to)}
     return sorted(set(unmasked) - of_target)
 

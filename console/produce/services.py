@@ -18,6 +18,7 @@ from console.produce.actions.write_records import WriteRecords
 from console.produce.mock_values import InvalidSchema
 from console.produce.models import WaitingRecords
 from console.produce.schema_data import schema_title
+from console.records import masking_rules
 from console.records import services as records
 from console.topics.restrictions import why_not_writable
 from console.ui import numbers
@@ -122,7 +123,7 @@ def record_to_send_again(
 ) -> RecordRow:
     """A record that the user sees unmasked. Raises PermissionDenied or GatewayError."""
     records.require_readable(principal, cluster, topic)
-    if records.is_masked(principal, cluster, topic):
+    if masking_rules.is_masked(principal, cluster, topic):
         raise Refused(Reason("again_masked"))
     return records.read_whole(principal, cluster, topic, partition, offset)
 

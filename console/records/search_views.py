@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import search_stream, services, start_search
+from console.records import masking_rules, search_stream, start_search
 from console.records.display_options import DEFAULT
 from console.records.exports import services as export_services
 from console.records.exports.forms import ExportForm
@@ -43,7 +43,7 @@ def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str
     page: dict[str, Any] = topic_context(request, topic, "messages")
     rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = ExportForm(request.GET if is_asked else None, [row.partition for row in rows])
-    page["is_masked"] = services.is_masked(request.principal, request.cluster, topic)
+    page["is_masked"] = masking_rules.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
     page["field_names"] = cel_expression.FIELD_NAMES
     return page
@@ -70,7 +70,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         running = start_search.start(request.principal, request.cluster, query)
     except (GatewayError, FilterInvalid) as error:
         return JsonResponse({"error": search_stream.error_text(error)}, status=503)
-    targets, _shown = services.mask_targets(request.principal, request.cluster, topic)
+    targets, _shown = masking_rules.mask_targets(request.principal, request.cluster, topic)
     view = ResultView(
         request.cluster,
         topic,

@@ -6,18 +6,16 @@ mask the records, and write an audit entry when a user sees data that a rule mas
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
 from console.audit import services as audit
+from console.records import masking_rules
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.display_options import DEFAULT, DisplayOptions
-from console.records.models import MaskingRule
 from console.records.shown_record import ShownRecord, shown_record
 from monitoring import kafka_cluster_id
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
@@ -30,7 +28,6 @@ from monitoring.records.decoders import internal_topics
 from monitoring.records.masking import mask
 from monitoring.schema_registry.record_decoder import for_registry
 from monitoring.schema_registry_settings import RegistrySettings
-from monitoring.scope import Scope
 from monitoring.secrets import SecretUnreadable
 
 
@@ -126,7 +123,7 @@ def read_batch_facts(
     require_readable(principal, cluster, topic)
     with for_cluster(cluster) as gateway:
         header = gateway.wire.batch_header(topic, partition, offset)
-    masked = is_masked(principal, cluster, topic)
+    masked = masking_rules.is_masked(principal, cluster, topic)
     return None if header is None else batch_facts(header, masked)
 
 
@@ -145,7 +142,7 @@ def _read_page(
     if registry is not None:
         decoder = for_registry(registry)
         page = replace(page, rows=tuple(map(decoder.decode, page.rows)))
-    targets, unmasked = mask_targets(principal, cluster, query.topic)
+    targets, unmasked = masking_rules.mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
         audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
@@ -169,71 +166,6 @@ def registry_of(cluster: Cluster, topic: str) -> RegistrySettings | None:
         return cluster.registry()
     except SecretUnreadable as error:
         raise Refused(Reason("settings_unreadable", why=error.reason)) from error
-
-
-def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
-    """Whether parts of the topic's records are masked for `principal`."""
-    return bool(mask_targets(principal, cluster, topic)[0])
-
-
-def rules_for(cluster: Cluster) -> list[MaskingRule]:
-    """The rules of a cluster, including those of other entries with the same cluster id."""
-    entries = [cluster, *kafka_cluster_id.others(cluster)]
-    return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
-
-
-def add_rule(principal: Principal, rule: MaskingRule) -> None:
-    """Save and audit a new, valid rule."""
-    with transaction.atomic():
-        rule.save()
-        fields, slug = _audit_fields(rule), rule.cluster.slug
-        audit.record_by(principal, "masking.add", slug, rule.topic_pattern, after=fields)
-
-
-def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
-    """Remove a rule; False if this cluster has none that the user may see."""
-    rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
-    scope = principal.rights(cluster).scope
-    if rule is None or not scope.shows_topics_of(rule.topic_pattern):
-        return False
-    with transaction.atomic():
-        fields = _audit_fields(rule)
-        audit.record_by(principal, "masking.remove", cluster.slug, rule.topic_pattern, fields)
-        rule.delete()
-    return True
-
-
-def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
-    """The fields of a rule in the audit log."""
-    return {"topics": rule.topic_pattern, "masked": rule.target}
-
-
-def rules_in_scope(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
-    """The rules that apply only to topics within the scope."""
-    return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
-
-
-def copy_masking_rules(cluster: Cluster) -> None:
-    """Copy the rules to another entry with the same cluster id, before this entry is removed."""
-    for other in kafka_cluster_id.others(cluster)[:1]:
-        for rule in MaskingRule.objects.filter(cluster=cluster):
-            MaskingRule.objects.get_or_create(
-                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
-            )
-
-
-def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
-    """(targets masked for `principal`, targets shown to them although masked for others).
-
-    The right to see masked data is checked on the cluster of the rule.
-    """
-    masked: set[str] = set()
-    unmasked: set[str] = set()
-    for rule in rules_for(cluster):
-        if rule.masks(topic):
-            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
-            (unmasked if is_unmasked else masked).add(rule.target)
-    return sorted(masked), sorted(unmasked - masked)
 
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:

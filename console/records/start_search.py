@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
-from console.records import services
+from console.records import masking_rules, services
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -58,7 +58,7 @@ def start(
     services.require_readable(principal, cluster, query.topic)
     if export:
         query = replace(query, follows=False, newest_first=False)
-    masked, unmasked = services.mask_targets(principal, cluster, query.topic)
+    masked, unmasked = masking_rules.mask_targets(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
         request = SearchRequest(
             gateway.kafka_client_settings,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from console.records import panel_view, search_views, views
+from console.records import masking_views, panel_view, search_views, views
 
 urlpatterns = [
     path("c/<slug:cluster>/topics/<str:topic>/messages", views.browse, name="messages"),
@@ -34,8 +34,8 @@ urlpatterns = [
         views.download,
         name="message-download",
     ),
-    path("c/<slug:cluster>/masking", views.masking, name="masking"),
+    path("c/<slug:cluster>/masking", masking_views.index, name="masking"),
     path(
-        "c/<slug:cluster>/masking/<int:rule_id>/remove", views.remove_masking, name="masking-remove"
+        "c/<slug:cluster>/masking/<int:rule_id>/remove", masking_views.remove, name="masking-remove"
     ),
 ]

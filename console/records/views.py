@@ -1,12 +1,11 @@
-"""The pages of records and of masking rules."""
+"""The page of a topic's records, and the download of one."""
 
 from typing import Any
 
-from django.contrib import messages as notices
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
@@ -16,9 +15,7 @@ from console.records.forms import (
     OFFSET_MAX,
     PARTITION_MAX,
     BrowseForm,
-    MaskingRuleForm,
 )
-from console.records.models import MaskingRule
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
@@ -84,35 +81,3 @@ def download(
     name = f"{topic}-{partition}-{offset}{record_download.FORMATS[part].suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires("masking.edit")
-def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The masking rules of a cluster: list and add."""
-    rule = MaskingRule(cluster=request.cluster)
-    form = MaskingRuleForm(
-        request.POST if request.method == "POST" else None,
-        instance=rule,
-        scope=request.rights.scope,
-    )
-    if form.is_valid():
-        services.add_rule(request.principal, form.save(commit=False))
-        notices.success(request, _("The masking rule for %(topics)s was added.") % {
-            "topics": rule.topic_pattern
-        })  # fmt: skip
-        return redirect("masking", cluster=cluster)
-    context = {
-        "form": form,
-        "rules": services.rules_in_scope(request.cluster, request.rights.scope),
-    }
-    return render(request, "records/masking.html", context, status=422 if form.errors else 200)
-
-
-@require_POST
-@requires("masking.edit")
-def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
-    if not services.remove_rule(request.principal, request.cluster, rule_id):
-        raise Http404(_("There is no such masking rule. It may have been removed."))
-    notices.success(request, _("The masking rule was removed."))
-    return redirect("masking", cluster=cluster)

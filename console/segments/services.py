@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.records.batch_facts import BatchFacts, batch_facts
-from console.records.services import is_masked
+from console.records.masking_rules import is_masked
 from console.segments import lookup
 from console.segments.compression import Compression, compressions
 from console.segments.lookup import LookUp, OffsetNotFound

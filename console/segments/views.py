@@ -15,7 +15,7 @@ from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
 from console.records.forms import OFFSET_MAX
-from console.records.services import is_masked
+from console.records.masking_rules import is_masked
 from console.segments import partition_page, services
 from console.segments.forms import LookUpForm
 from console.segments.lookup import OffsetNotFound

@@ -28,6 +28,7 @@ from console.actions.models import Plan
 from console.produce import write_outcome
 from console.produce.actions.write_records import POLICY, read_target, target_differences
 from console.produce.models import CopyState
+from console.records import masking_rules
 from console.records import services as records
 from console.topics.actions import shared
 from console.ui import numbers
@@ -166,7 +167,7 @@ def check_source(params: Params) -> Cluster:
         records.require_readable(principal, cluster, topic)
     except (PermissionDenied, NotFound) as error:
         raise not_readable from error
-    if records.is_masked(principal, cluster, topic):
+    if masking_rules.is_masked(principal, cluster, topic):
         raise not_readable
     return cluster
 

@@ -8,8 +8,9 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
+from console.records.masking_rules import copy_masking_rules
 from console.records.models import MaskingRule
-from console.records.services import RecordQuery, copy_masking_rules, read, read_whole
+from console.records.services import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
 from monitoring import kafka_cluster_id
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange

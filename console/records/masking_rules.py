@@ -1,0 +1,80 @@
+"""The masking rules of a cluster: which parts of a topic's records are masked for whom.
+
+monitoring/records/masking.py masks them.
+"""
+
+from typing import Any
+
+from django.db import transaction
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from console.records.models import MaskingRule
+from monitoring import kafka_cluster_id
+from monitoring.models import Cluster
+from monitoring.scope import Scope
+
+
+def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
+    """(targets masked for `principal`, targets shown to them although masked for others).
+
+    The right to see masked data is checked on the cluster of the rule.
+    """
+    masked: set[str] = set()
+    unmasked: set[str] = set()
+    for rule in rules_for(cluster):
+        if rule.masks(topic):
+            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
+            (unmasked if is_unmasked else masked).add(rule.target)
+    return sorted(masked), sorted(unmasked - masked)
+
+
+def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
+    """Whether parts of the topic's records are masked for `principal`."""
+    return bool(mask_targets(principal, cluster, topic)[0])
+
+
+def rules_for(cluster: Cluster) -> list[MaskingRule]:
+    """The rules of a cluster, including those of other entries with the same cluster id."""
+    entries = [cluster, *kafka_cluster_id.others(cluster)]
+    return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+
+
+def add_rule(principal: Principal, rule: MaskingRule) -> None:
+    """Save and audit a new, valid rule."""
+    with transaction.atomic():
+        rule.save()
+        fields, slug = _audit_fields(rule), rule.cluster.slug
+        audit.record_by(principal, "masking.add", slug, rule.topic_pattern, after=fields)
+
+
+def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
+    """Remove a rule; False if this cluster has none that the user may see."""
+    rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
+    scope = principal.rights(cluster).scope
+    if rule is None or not scope.shows_topics_of(rule.topic_pattern):
+        return False
+    with transaction.atomic():
+        fields = _audit_fields(rule)
+        audit.record_by(principal, "masking.remove", cluster.slug, rule.topic_pattern, fields)
+        rule.delete()
+    return True
+
+
+def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
+    """The fields of a rule in the audit log."""
+    return {"topics": rule.topic_pattern, "masked": rule.target}
+
+
+def rules_in_scope(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
+    """The rules that apply only to topics within the scope."""
+    return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
+
+
+def copy_masking_rules(cluster: Cluster) -> None:
+    """Copy the rules to another entry with the same cluster id, before this entry is removed."""
+    for other in kafka_cluster_id.others(cluster)[:1]:
+        for rule in MaskingRule.objects.filter(cluster=cluster):
+            MaskingRule.objects.get_or_create(
+                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
+            )
