@@ -388,7 +388,7 @@ RETIRED = {
     "monitoring.gateway.wire.facade": "monitoring.gateway.wire.sync_client",
     "monitoring.schema_registry.unfit": "monitoring.schema_registry.does_not_fit",
     "Unfit": "ValueDoesNotFit",
-    "CounterSource": "BrokerStatsReader",
+    "CounterSource": "BrokerdStatsReader",
     "sync_client.Wire": "sync_client.SyncClient",
     "root.Place": "root.SpanFolder",
     "manifest.places": "manifest.span_folders",
@@ -458,6 +458,10 @@ RETIRED = {
     "console.produce.contents": "console.produce.stored_records",
     "console.schemas.schema_lines": "console.schemas.schema_diff",
     "state.head": "state.newest",
+    "monitoring.history.tick_encoder": "monitoring.history.tick_changes",
+    "TickEncoder": "TickChanges",
+    "monitoring.gateway.broker_stats": "monitoring.gateway.brokerd_stats",
+    "BrokerStatsReader": "BrokerdStatsReader",
 }
 
 RETIRED_IN_BROKERD = {

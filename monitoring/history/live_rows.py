@@ -1,5 +1,5 @@
 """The raw rows of one key in the live window, made as the history worker makes them
-(tick_encoder.py).
+(tick_changes.py).
 
 A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
 the keys that were asked for last, and only the rows of new ticks are made (live_ticks.py).
@@ -20,7 +20,7 @@ from monitoring.history import live_ticks
 from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, RowKey, Table
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -35,7 +35,7 @@ class _KeyRows:
 
     begin_ms: int
     window: Window | None = None
-    encoder: TickEncoder = attribute(default_factory=TickEncoder)
+    changes: TickChanges = attribute(default_factory=TickChanges)
     ticks: list[pa.Table] = attribute(default_factory=list)
     rows: list[pa.Table] = attribute(default_factory=list)
     last_start_ms: int = -1
@@ -75,10 +75,10 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
 def _continue(key_rows: _KeyRows, window: Window, table: Table, key: RowKey) -> None:
     """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
     for tick in window.ticks_since(max(key_rows.begin_ms, key_rows.last_start_ms + 1)):
-        encoded = key_rows.encoder.encode(_for_key(tick, key), table.name)
-        key_rows.ticks.append(encoded[TICKS])
-        if table.name in encoded:
-            key_rows.rows.append(rows_of_key(encoded[table.name], key))
+        tables = key_rows.changes.changed_tables(_for_key(tick, key), table.name)
+        key_rows.ticks.append(tables[TICKS])
+        if table.name in tables:
+            key_rows.rows.append(rows_of_key(tables[table.name], key))
         key_rows.last_start_ms = tick.start_ms
     oldest_ms = key_rows.last_start_ms - tick_stream.LIVE_MS
     if oldest_ms > key_rows.begin_ms:
@@ -118,7 +118,7 @@ def _rows_of_name(rows: pa.Table, column: str, name: str) -> pa.Table:
     )
     code = names_column.dictionary.index(name).as_py() if len(names_column) else -1
     found = rows.filter(pc.equal(names_column.indices, code)) if code >= 0 else rows.slice(0, 0)
-    # The few rows still have the names of all topics and groups: an encoder would number them all.
+    # The few rows still have the names of all topics and groups: TickChanges would number all.
     for index, field in enumerate(found.schema):
         if pa.types.is_dictionary(field.type):
             names = found.column(index).cast(field.type.value_type)

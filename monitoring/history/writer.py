@@ -1,8 +1,8 @@
 """Appends the new ticks in Redis to the raw level: what changed since the tick before
-(tick_encoder.py).
+(tick_changes.py).
 
 The position of the last flush is read from the manifests and stored nowhere else. So each tick is
-written exactly once, also if a flush is repeated or crashes. The encoder that knows the last tick
+written exactly once, also if a flush is repeated or crashes. The object that knows the last tick
 stays in memory; after a restart it is restored from the stored rows.
 """
 
@@ -20,15 +20,15 @@ from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, VARIED_COLUMNS
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone
 _TICKS_PER_READ, _TICKS_PER_FILE = 20, 120
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
-# The encoder of each cluster, used under the lock of services.py.
-_encoders: dict[str, TickEncoder] = {}
+# By cluster; used under the lock of services.py.
+_changes_by_cluster: dict[str, TickChanges] = {}
 
 
 def flush(root: Root, slug: str) -> int:
@@ -64,12 +64,12 @@ def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
 
     Raises OSError.
     """
-    encoder = _encoder(root, slug)
+    changes = _changes_of(root, slug)
     written = 0
     try:
         for span, ticks_of_span in groupby(ticks, key=lambda tick: RAW.span_of(tick.at_ms)):
             span_folder = SpanFolder(slug, RAW, span)
-            for tables, count in _tables(encoder, ticks_of_span):
+            for tables, count in _tables(changes, ticks_of_span):
                 files = [
                     write_file(root, span_folder, name, table) for name, table in tables.items()
                 ]
@@ -79,19 +79,19 @@ def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
                 manifest.replace(root, span_folder, before, kept + files)
                 written += count
     except BaseException:
-        _encoders.pop(slug, None)  # it may know ticks that are not in the manifest
+        _changes_by_cluster.pop(slug, None)  # it may know ticks that are not in the manifest
         raise
     return written
 
 
 def _tables(
-    encoder: TickEncoder, ticks: Iterable[Tick]
+    changes: TickChanges, ticks: Iterable[Tick]
 ) -> Iterator[tuple[dict[str, pa.Table], int]]:
     """The rows of the ticks by table, and the number of ticks; many ticks are several files."""
     parts: dict[str, list[pa.Table]] = {}
     count = 0
     for count, tick in enumerate(ticks, start=1):
-        for name, rows in encoder.encode(tick).items():
+        for name, rows in changes.changed_tables(tick).items():
             parts.setdefault(name, []).append(rows)
         if count % _TICKS_PER_FILE == 0:
             yield joined(parts), _TICKS_PER_FILE
@@ -161,12 +161,12 @@ def parquet(rows: pa.Table) -> pa.Buffer:
     return sink.getvalue()
 
 
-def _encoder(root: Root, slug: str) -> TickEncoder:
-    """The cluster's encoder; another worker may have written since it was used here."""
+def _changes_of(root: Root, slug: str) -> TickChanges:
+    """The `TickChanges` of the cluster; another worker may have written since it was used here."""
     newest_ms = _last_sample_ms(root, slug)
-    found = _encoders.get(slug)
+    found = _changes_by_cluster.get(slug)
     if found is None or found.last_at_ms != newest_ms:
-        found = _encoders[slug] = _restored(root, slug, newest_ms)
+        found = _changes_by_cluster[slug] = _restored(root, slug, newest_ms)
     return found
 
 
@@ -180,10 +180,10 @@ def _last_sample_ms(root: Root, slug: str) -> int:
     return -1
 
 
-def _restored(root: Root, slug: str, last_at_ms: int) -> TickEncoder:
-    encoder = TickEncoder()
+def _restored(root: Root, slug: str, last_at_ms: int) -> TickChanges:
+    changes = TickChanges()
     if last_at_ms >= 0:
         span_folder = SpanFolder(slug, RAW, RAW.span_of(last_at_ms))
         stored = {name: parquet_files.files_of(root, span_folder, name) for name in TABLES}
-        encoder.restore(stored, last_at_ms)
-    return encoder
+        changes.restore(stored, last_at_ms)
+    return changes

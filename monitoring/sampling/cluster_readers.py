@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
-from monitoring.gateway.broker_stats import BrokerStatsReader
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_reader import ClusterReader
@@ -94,7 +94,7 @@ class ClusterReaders:
         current = self._readers.get(target.slug)
         if current is not None and current[0] == target:
             return current[1]
-        reader = ClusterReader(target.settings, BrokerStatsReader(target.admin), now_ms)
+        reader = ClusterReader(target.settings, BrokerdStatsReader(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
         if current is not None:
             await current[1].close()

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import CLUSTER, EXISTS, RAW_TICKS, TABLES, TICKS, Table
-from monitoring.history.tick_encoder import KeyNames, TickEncoder
+from monitoring.history.tick_changes import KeyNames, TickChanges
 from monitoring.ticks.tick import Tick
 
 HOURS_A_DAY = DAY_MS // HOUR_MS
@@ -143,10 +143,10 @@ def cut_day(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
         for name, rows in kept.items()
         if name != TICKS
     }
-    encoder = TickEncoder()
-    encoder.restore({name: [rows] for name, rows in before.items()}, before_ms)
+    changes = TickChanges()
+    changes.restore({name: [rows] for name, rows in before.items()}, before_ms)
     empty = Tick(cluster="", tick=last["tick"], at_ms=last_ms, interval_ms=last["interval_ms"])
-    ended = encoder.encode(empty)
+    ended = changes.changed_tables(empty)
     ended[CLUSTER.name] = _set_column(
         ended[CLUSTER.name], "state", pa.array([0] * len(ended[CLUSTER.name]), pa.int32())
     )

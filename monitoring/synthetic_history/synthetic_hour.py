@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history.levels import HOUR_MS
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from monitoring.synthetic_history.pattern import Hour
 from monitoring.ticks.tick import Tick
 
@@ -28,12 +28,12 @@ _BEHIND_S = 5  # how far a group is behind
 
 def hour(sample: Tick, start_ms: int, interval_ms: int) -> Hour:
     """The raw rows of the hour that starts at `start_ms`, as a part of a pattern."""
-    encoder = TickEncoder()
+    changes = TickChanges()
     parts: dict[str, list[pa.Table]] = {}
     for tick in _ticks(sample, start_ms, interval_ms):
-        encoded = encoder.encode(tick)
+        tables = changes.changed_tables(tick)
         if tick.at_ms >= start_ms:
-            for name, rows in encoded.items():
+            for name, rows in tables.items():
                 parts.setdefault(name, []).append(rows)
     tables = {name: pa.concat_tables(each).unify_dictionaries() for name, each in parts.items()}
     return Hour(start_ms, tables)

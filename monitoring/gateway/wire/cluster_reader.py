@@ -37,7 +37,7 @@ from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # it needs Django, which the process of a search does not load
-    from monitoring.gateway.broker_stats import BrokerStatsReader
+    from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 
 _GROUPS_PER_REQUEST = 1000
 _HEADER_BYTES = 8  # correlation id and throttle time, in which equal answers differ
@@ -72,7 +72,7 @@ class ClusterReader:
     def __init__(
         self,
         settings: ClientSettings,
-        broker_stats: "BrokerStatsReader | None",
+        broker_stats: "BrokerdStatsReader | None",
         now_ms: Callable[[], int],
     ) -> None:
         """The reader closes `broker_stats`. Without it, sizes come from DescribeLogDirs."""

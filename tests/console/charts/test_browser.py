@@ -15,7 +15,7 @@ DRAWN_MS = 20_000
 
 
 def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator):
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
     lags = [row | {"log_end_offset": 70} for row in GROUPS]
     writer.append(

@@ -17,7 +17,7 @@ from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 @pytest.fixture(autouse=True)
 def _history(tmp_path, settings):
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
 
 
 def loaded(client, **asked):

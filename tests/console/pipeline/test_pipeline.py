@@ -27,7 +27,7 @@ def cluster(sampled, tmp_path, settings):
 
 
 def write_tick(at_ms):
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     tick = make_tick(at_ms // INTERVAL_MS, partitions=[{"topic": "a", "partition": 0}])
     writer.append(current(), "local", [tick])
 

@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.history.table_specs import TABLES
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from tests.monitoring.history import random_cluster
 from tests.monitoring.history.reference import HOUR_MS, level_rows
 from tests.monitoring.history.reference_samples import steps_of
@@ -15,10 +15,10 @@ START_MS = 1_760_000_000_000 // HOUR_MS * HOUR_MS
 def test_a_raw_row_says_what_the_samples_say(seed: int) -> None:
     ticks = random_cluster.ticks(seed, START_MS, 100)
     steps = steps_of(ticks)
-    encoder = TickEncoder()
+    changes = TickChanges()
     stored: dict = {name: {} for name in TABLES}
     for tick in ticks:
-        for name, rows in encoder.encode(random_cluster.to_tick(tick)).items():
+        for name, rows in changes.changed_tables(random_cluster.to_tick(tick)).items():
             for row in rows.to_pylist():
                 if name in TABLES:
                     stored[name][row["at_ms"], *(row[key] for key in TABLES[name].keys)] = row

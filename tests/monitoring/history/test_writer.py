@@ -73,7 +73,7 @@ def test_a_restarted_worker_goes_on_from_the_stored_rows(root, redis_server):
     put_tick(sampled(FIRST, end=10))
     put_tick(sampled(FIRST + 1, end=12))
     writer.flush(root, "local")
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     put_tick(sampled(FIRST + 2, end=12))
     put_tick(sampled(FIRST + 3, end=20))
     writer.flush(root, "local")
@@ -140,7 +140,7 @@ def test_retention_and_deleted_records_are_no_traffic(root):
 def test_topic_ids_are_known_after_a_restart_of_the_worker(root):
     first, second = topic_ticks(("x", 0, 100), ("y", 0, 130))
     writer.append(root, "local", [first])
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     writer.append(root, "local", [second])
     assert [row["records"] for row in stored("partitions")] == [0, 130]
 
@@ -156,7 +156,7 @@ def test_log_directories_are_stored_when_they_change(root):
     seen = [(5, 4), (5, 3), (5,)]
     ticks = [make_tick(FIRST + n, brokers=[broker(*free)]) for n, free in enumerate(seen)]
     writer.append(root, "local", ticks[:2])
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     writer.append(root, "local", ticks[2:])
     assert [
         (row["broker"], row["log_dir"], row["state"], row["free_bytes_before"], row["free_bytes"])

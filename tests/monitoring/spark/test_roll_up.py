@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from monitoring.spark.jobs.roll_up_and_merge import RollUp, merge, roll_up
 from monitoring.spark.jobs.time_slices import ROWS_A_SLICE, SourceFile, time_slices
 from monitoring.spark.transforms.buckets import Bucket
@@ -41,12 +41,12 @@ def steps(ticks: list[dict]) -> list[Step]:
 @pytest.fixture(scope="module")
 def raw_files(ticks: list[dict], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """The raw rows in files of a few ticks."""
-    folder, encoder = tmp_path_factory.mktemp("raw"), TickEncoder()
+    folder, changes = tmp_path_factory.mktemp("raw"), TickChanges()
     found: dict = {name: [] for name in (*TABLES, TICKS)}
     for first in range(0, len(ticks), 40):
         parts: dict = {name: [] for name in found}
         for tick in ticks[first : first + 40]:
-            for name, rows in encoder.encode(random_cluster.to_tick(tick)).items():
+            for name, rows in changes.changed_tables(random_cluster.to_tick(tick)).items():
                 parts[name].append(rows)
         for name, tables in parts.items():
             if tables:

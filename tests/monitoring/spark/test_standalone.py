@@ -56,7 +56,7 @@ def cluster(tmp_path):
 def root(tmp_path, settings):
     """Several raw files of an hour."""
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     made = ticks(8, hours=1)
     for first in range(0, len(made), 2):
         write(current(), made[first : first + 2])

@@ -24,7 +24,7 @@ TO_MS = FROM_MS + 240 * MINUTE_MS
 @pytest.fixture(scope="module")
 def ticks() -> list[Tick]:
     found = bad_day.a_bad_day(seed=7, cluster="bad-day")
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     for start in range(0, len(found), 30):
         writer.append(current(), "bad-day", found[start : start + 30])
     return found

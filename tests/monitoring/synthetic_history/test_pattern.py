@@ -5,7 +5,7 @@ import pytest
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import CLUSTER, EXISTS, TABLES, TICKS
-from monitoring.history.tick_encoder import TickEncoder
+from monitoring.history.tick_changes import TickChanges
 from monitoring.synthetic_history import pattern
 from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
 
@@ -14,10 +14,10 @@ DAY = 20_000 * DAY_MS
 
 def hour(number=1, **changes):
     """A recorded hour; nothing of it is the first that was ever seen."""
-    encoder, parts = TickEncoder(), {}
+    changes, parts = TickChanges(), {}
     start_ms = DAY - DAY_MS + number * HOUR_MS
     for tick in hour_ticks(start_ms - HOUR_MS, hours=2, **changes):
-        for name, rows in encoder.encode(tick).items():
+        for name, rows in changes.changed_tables(tick).items():
             if tick.at_ms >= start_ms:
                 parts.setdefault(name, []).append(rows)
     tables = {name: pa.concat_tables(each).unify_dictionaries() for name, each in parts.items()}

@@ -39,7 +39,7 @@ def root(tmp_path, settings, redis_server, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = 40
     settings.AERIE_HISTORY_MINUTE_DAYS = 2
     settings.AERIE_HISTORY_HOUR_DAYS = 3
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     monkeypatch.setattr(write_past_history, "now_ms", lambda: NOW)
     Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
     return current()

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from monitoring.gateway import broker_stats
-from monitoring.gateway.broker_stats import BrokerStatsReader
+from monitoring.gateway import brokerd_stats
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
+from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata
@@ -30,7 +30,7 @@ async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
 
     server = await asyncio.start_server(close_at_the_second_request, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    source = BrokerStatsReader(AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,)))
+    source = BrokerdStatsReader(AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,)))
     try:
         for _ in range(2):
             assert await source._get(1, "/v1/broker", timeout_s=5) == {}
@@ -42,8 +42,8 @@ async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
 
 async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
     answered = threading.Event()
-    monkeypatch.setattr(broker_stats, "check_url", lambda *_: answered.wait(30))
-    source = BrokerStatsReader(AdminUrls({"1": "http://broker.example:9192"}, "token"))
+    monkeypatch.setattr(brokerd_stats, "check_url", lambda *_: answered.wait(30))
+    source = BrokerdStatsReader(AdminUrls({"1": "http://broker.example:9192"}, "token"))
     try:
         async with asyncio.timeout(10):
             with pytest.raises(ClusterUnavailable, match="timed out"):
@@ -56,7 +56,7 @@ async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
 async def test_a_compressed_answer_is_refused_without_decoding():
     with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
         urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", (LOOPBACK,))
-        source = BrokerStatsReader(urls)
+        source = BrokerdStatsReader(urls)
         try:
             with pytest.raises(OverLimit, match="zstd"):
                 await source._get(1, "/v1/broker", timeout_s=60)
@@ -75,7 +75,7 @@ HONEST = {
 async def told_by(columns, stats=None, answers=None):
     """What a broker's admin port amounts to."""
     answers = answers or ClusterAnswers.empty(KNOWN)
-    source = BrokerStatsReader(AdminUrls({"1": "http://127.0.0.1:1"}, "token"))
+    source = BrokerdStatsReader(AdminUrls({"1": "http://127.0.0.1:1"}, "token"))
     responses = {"/v1/broker": stats or {}, "/v1/partitions": columns}
 
     async def get(broker_id, path, timeout_s):

@@ -30,7 +30,7 @@ _DNS_THREADS = ThreadPoolExecutor(8, thread_name_prefix="dns-lookup")
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
-class BrokerStatsReader:
+class BrokerdStatsReader:
     """The admin ports of one cluster's brokers. Use it on one event loop only."""
 
     def __init__(self, urls: AdminUrls) -> None:

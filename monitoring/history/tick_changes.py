@@ -1,6 +1,6 @@
 """What changed between two ticks, as rows of the raw level (table_specs.py). Pure.
 
-`TickEncoder` is given the ticks of a cluster in order and makes the tables that are written. It
+`TickChanges` is given the ticks of a cluster in order and makes the tables that are written. It
 remembers the rows of the last tick; `restore` sets them from stored tables, after a restart.
 """
 
@@ -84,7 +84,7 @@ class KeyNames:
         return {"group_state": self.states, "topic_id": self.topic_ids}.get(name)
 
 
-class TickEncoder:
+class TickChanges:
     """Makes the raw rows of one cluster. `last_at_ms`: the time of its last sample; −1 = none."""
 
     def __init__(self) -> None:
@@ -92,10 +92,10 @@ class TickEncoder:
         self._names = KeyNames()
         self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
 
-    def encode(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
+    def changed_tables(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
         """The rows to be stored for the next tick, by table; tables without rows are left out.
 
-        With `only` just the rows of that table: an encoder is always called for the same table.
+        With `only` just the rows of that table: an instance is always called for the same table.
         """
         if not tick.ok:
             return {TICKS: _tick_row(tick, None)}
