@@ -74,7 +74,7 @@ class Plan(models.Model):
 
     @property
     def audit_outcome(self) -> str:
-        """Of a plan that ended, as in console.audit.models.OUTCOMES."""
+        """The outcome of an ended plan, one of console.audit.models.OUTCOMES."""
         return "stopped" if self.is_stopped else "ok" if self.state == DONE else self.state
 
     @property

@@ -18,7 +18,7 @@ COOKIE = "cluster"
 
 
 def last_cluster(request: HttpRequest, clusters: Sequence[Cluster]) -> Cluster | None:
-    """That of the page that the browser showed last, else the first one; None without any."""
+    """The cluster of the page that the browser showed last, else the first one, if there is one."""
     slug = request.COOKIES.get(COOKIE)
     return next((each for each in clusters if each.slug == slug), clusters[0] if clusters else None)
 

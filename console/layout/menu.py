@@ -154,7 +154,7 @@ class Page:
 
     @cached_property
     def _totals(self) -> Totals | None:
-        """Of the newest sample of the menu's cluster."""
+        """The totals of the newest sample of the menu's cluster."""
         if self.menu_cluster is None:
             return None
         rights = rights_of(self._request.user, self.menu_cluster)

@@ -50,7 +50,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self.slug: str = self.scope["url_route"]["kwargs"]["cluster"]
         key_text = query.get("show", [""])[0]
         self.fragment_key = registry.parse(key_text)
-        self._language = websocket_language.of_scope(self.scope)
+        self._language = websocket_language.language_of(self.scope)
         self._browser_version = query.get("seen", [""])[0]  # the version that the browser has
         self._groups = [f"tick.{self.slug}"]
         self._next_version = ""  # the version to send next

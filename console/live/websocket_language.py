@@ -6,7 +6,7 @@ from django.http import HttpRequest, parse_cookie
 from django.utils.translation import get_language_from_request
 
 
-def of_scope(scope: Any) -> str:
+def language_of(scope: Any) -> str:
     """From the language cookie, else from Accept-Language, else the default."""
     headers = dict(scope.get("headers", []))
     request = HttpRequest()

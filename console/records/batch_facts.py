@@ -62,5 +62,5 @@ def batch_facts(header: BatchHeader, is_masked: bool) -> BatchFacts:
 
 
 def _known(number: int) -> int | None:
-    """In a header −1 stands for none."""
+    """The number; None for −1, which means "none" in a header."""
     return number if number >= 0 else None

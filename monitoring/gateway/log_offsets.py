@@ -21,7 +21,7 @@ class LogOffsets:
         self._settings = settings
 
     def ranges(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, range]:
-        """From log start to end; without partitions whose leader did not answer."""
+        """The offsets from log start to end; without partitions whose leader did not answer."""
         found: dict[TopicPartition, range]
         found = self._call("log_ranges", list(partitions))
         return found

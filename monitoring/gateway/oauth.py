@@ -38,7 +38,7 @@ def with_token(settings: ClientSettings) -> ClientSettings:
     try:
         token = event_loop.run(access_token(sasl), timeouts.TOKEN_S + 1)
     except TimeoutError as error:
-        raise _silent(Reason("timed_out")) from error
+        raise _no_answer(Reason("timed_out")) from error
     return replace(settings, sasl=replace(sasl, token=token))
 
 
@@ -81,9 +81,9 @@ async def _request(sasl: Sasl) -> AccessToken:
     except (egress.EgressRefused, bounded_http.AnswerRefused) as error:
         raise Refused(Reason("token_endpoint", why=error.reason)) from error
     except egress.EgressUnresolved as error:
-        raise _silent(error.reason) from error
+        raise _no_answer(error.reason) from error
     except (TimeoutError, httpx.HTTPError) as error:
-        raise _silent(str(error) or type(error).__name__) from error
+        raise _no_answer(str(error) or type(error).__name__) from error
     if answer.status != 200:
         raise Refused(Reason("token_status", status=answer.status))
     return _parse(answer.body)
@@ -100,5 +100,5 @@ def _parse(body: bytes) -> AccessToken:
         raise Refused(Reason("token_format")) from error
 
 
-def _silent(why: str) -> ClusterUnavailable:
+def _no_answer(why: str) -> ClusterUnavailable:
     return ClusterUnavailable(Reason("token_endpoint", why=why))

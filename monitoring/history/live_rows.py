@@ -127,7 +127,7 @@ def _rows_of_name(rows: pa.Table, column: str, name: str) -> pa.Table:
 
 
 def forget() -> None:
-    """For tests: nothing is known."""
+    """Empty the cache, for tests."""
     with _lock:
         _rows_by_key.clear()
         live_ticks.forget()

@@ -109,7 +109,7 @@ def _bytes_of(tick: Tick) -> int:
 
 
 def _drop_oldest() -> None:
-    """Of the windows that were used least recently first."""
+    """Drop ticks until there is room, of the windows that were used least recently first."""
     while sum(one.held_bytes for one in _windows.values()) > _BYTES_MAX:
         name, oldest = next((n, w) for n, w in _windows.items() if w.held_bytes)
         oldest.drop_oldest()
@@ -119,5 +119,5 @@ def _drop_oldest() -> None:
 
 
 def forget() -> None:
-    """For tests: nothing is known."""
+    """Empty the cache, for tests."""
     _windows.clear()

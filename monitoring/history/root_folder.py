@@ -123,7 +123,7 @@ class Root:
             return []
 
     def stamp(self, path: str) -> tuple[str, int, int]:
-        """Of the file at `path` on `filesystem`: another one if it was written again.
+        """A key of the file at `path` on `filesystem`, which changes if it is written again.
 
         Raises FileNotFoundError.
         """

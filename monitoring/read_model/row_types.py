@@ -84,7 +84,7 @@ class LastRecord:
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """Of each topic: the worst LagState of its readers (−1 = none), and a group's largest lag."""
+    """By topic: the worst LagState of its readers (−1 = none), and a group's largest lag."""
 
     lag_state: np.ndarray
     lag: np.ndarray
@@ -265,7 +265,7 @@ class GroupRow:
 
     @property
     def drained_s(self) -> float | None:
-        """In how many seconds the lag is 0 at this rate; None = unknown, infinite = never."""
+        """The seconds until the lag is 0 at this rate; None = unknown, infinite = never."""
         if self.lag is None or self.lag_rate is None or not self.lag:
             return None
         return math.inf if self.lag_rate >= 0 else self.lag / -self.lag_rate

@@ -2,9 +2,9 @@
 
 Where every record is decoded, the scan takes a core, and more beside it if it is a thread of the
 process that fetches: both wait for the interpreter's lock. So two helpers scan. They are forks,
-which must be made before there are threads. The second one rests while other searches need the
-cores (`may_use_two`). Both end with the process of the search. Other searches scan in a thread:
-most of their time goes into fetching.
+which must be made before there are threads. The second one is not used while other searches
+need the cores (`may_use_two`). Both end with the process of the search. Other searches scan in a
+thread: most of their time goes into fetching.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ class ScanPool:
         self.may_use_two = False  # set by another thread
         self._in_thread = scanner
         self._first: _Scanner = _Helper(scanner) if with_helpers else scanner
-        self._resting: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
-        self.size = 1 + len(self._resting)
+        self._unused: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
+        self.size = 1 + len(self._unused)
         self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
         self._free.put_nowait(self._first)
         self._threads = ThreadPoolExecutor(self.size, "scan")
 
     async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
         """Raises one of DAMAGED, or Unreadable if a helper died of this window."""
-        if self.may_use_two and self._resting:
-            self._free.put_nowait(self._resting.pop())
+        if self.may_use_two and self._unused:
+            self._free.put_nowait(self._unused.pop())
         scanner = await self._free.get()
         returned: _Scanner | None = scanner
         try:
@@ -56,7 +56,7 @@ class ScanPool:
         finally:
             if returned is not None:
                 is_used = returned is self._first or self.may_use_two
-                (self._free.put_nowait if is_used else self._resting.append)(returned)
+                (self._free.put_nowait if is_used else self._unused.append)(returned)
 
     def close(self) -> None:
         """Do not wait for scans."""

@@ -20,7 +20,7 @@ StoredReadings = list[tuple[int, list[Sample]]]  # times and samples, the newest
 
 
 def load(slug: str, broker_id: int, now_ms: int) -> StoredReadings:
-    """Those of the last two minutes. Raises StoreDown."""
+    """The readings of the last two minutes. Raises StoreDown."""
     with redis_client.quick() as client:
         found = client.hget(redis_keys.request_readings(slug), str(broker_id))
     if not isinstance(found, bytes):

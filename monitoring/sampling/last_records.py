@@ -26,7 +26,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class LastRecords:
-    """By row of the metadata: the times, and whether there are or may be newer records."""
+    """The times by row of the metadata, and whether there are or may be newer records."""
 
     times_ms: Longs
     has_newer: Flags
@@ -47,7 +47,7 @@ class LastRecords:
         return cls(times_ms, has_newer, (end >= 0) & ~is_empty)
 
     def rows_to_read(self) -> Longs:
-        """Sorted; at most READ_MAX."""
+        """The rows whose times are read in this tick, sorted; at most READ_MAX."""
         rows = np.flatnonzero(self.has_newer & self._is_readable)
         oldest_first = np.argsort(self.times_ms[rows], kind="stable")
         return np.sort(rows[oldest_first[:READ_MAX]])

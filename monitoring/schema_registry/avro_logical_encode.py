@@ -32,7 +32,7 @@ class LogicalType:
 
 
 def of_primitive(tree: dict[str, Any]) -> LogicalType | None:
-    """Of a primitive type with the attribute `logicalType`; None = it has none that is known."""
+    """The logical type of a primitive type with the attribute `logicalType`; None = not known."""
     kind, logical = tree["type"], tree.get("logicalType")
     if logical == "decimal" and kind == "bytes":
         return _decimal(tree, None)
@@ -40,6 +40,7 @@ def of_primitive(tree: dict[str, Any]) -> LogicalType | None:
 
 
 def of_fixed(tree: dict[str, Any]) -> LogicalType | None:
+    """The logical type of a fixed type; None = not known."""
     logical, size = tree.get("logicalType"), tree["size"]
     if logical == "decimal":
         return _decimal(tree, size)

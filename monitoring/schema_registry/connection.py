@@ -136,7 +136,7 @@ def version_path(subject: str, version: int | str) -> str:
 
 
 def config_path(subject: str) -> str:
-    """Of the compatibility of a subject; "" = of the registry."""
+    """The path of the compatibility of a subject; "" = of the registry."""
     return f"/config/{quote(subject, safe='')}" if subject else "/config"
 
 

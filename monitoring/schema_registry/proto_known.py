@@ -14,7 +14,7 @@ WRAPPERS = frozenset(f"google.protobuf.{kind}Value" for kind in _WRAPPED)
 
 
 def _fraction(nanos: int) -> str:
-    """With 0, 3, 6 or 9 digits."""
+    """The fraction of a second with 0, 3, 6 or 9 digits."""
     if nanos == 0:
         return ""
     digits = f"{nanos:09}"

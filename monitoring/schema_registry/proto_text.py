@@ -75,7 +75,7 @@ class _Parser:
         return file
 
     def _message(self, name: str, depth: int) -> Message:
-        """From `{` to `}`."""
+        """Parse a message from `{` to `}`."""
         if depth > DEPTH_MAX:
             raise SchemaInvalid(f"it is nested more than {DEPTH_MAX} times")
         message = Message(_checked(name))
@@ -165,7 +165,7 @@ class _Parser:
         return enum
 
     def _skip_statement(self) -> None:
-        """To behind the `;` or the block that ends a statement."""
+        """Skip a statement, with the `;` or the block that ends it."""
         while self._token != ";":
             if self._token in ("{", "[", "("):
                 is_block = self._token == "{"

@@ -68,7 +68,7 @@ class SchemaText:
     references: tuple[Reference, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As the registry takes it."""
+        """The body of a request to the registry."""
         fields: dict[str, Any] = {"schema": self.text}
         if self.type != AVRO:  # registries from before schemaType refuse it
             fields["schemaType"] = self.type

@@ -62,7 +62,7 @@ def is_steady(rows: pa.Table) -> bool:
 
 
 def hours_used(count: int) -> int:
-    """Of `count` recorded hours so many make a day: a divisor of 24, so that all days are equal."""
+    """How many of `count` recorded hours make a day: a divisor of 24, so that days are equal."""
     divisors = [hours for hours in range(1, HOURS_A_DAY + 1) if HOURS_A_DAY % hours == 0]
     return max(hours for hours in divisors if hours <= count)
 

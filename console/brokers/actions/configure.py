@@ -36,7 +36,7 @@ class ConfigureBroker(ActionType):
         return _("Change a setting of broker %(id)s") % {"id": resource}
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        """Of each setting: `values` has the value that applies, `own` the one that is set where the
+        """By setting: `values` has the value that applies, `own` the one that is set where the
         change will set it. `objection` is the error of the broker's validation."""
         entries = {e.name: e for e in gateway.broker_configs.describe(params["broker"])}
         facts: dict[str, Any] = {"values": {}, "own": {}, "refused": [], "objection": ""}

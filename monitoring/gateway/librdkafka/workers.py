@@ -70,7 +70,7 @@ class Workers:
             except BaseException:
                 self._drop(worker)
                 raise
-            self._give_back(worker)
+            self._return_idle(worker)
         finally:
             self._slots.release()
         if succeeded:
@@ -105,7 +105,7 @@ class Workers:
             self._busy.add(worker)
         return worker
 
-    def _give_back(self, worker: "_Worker") -> None:
+    def _return_idle(self, worker: "_Worker") -> None:
         with self._lock:
             self._busy.discard(worker)
             is_kept = len(self._idle) < _IDLE_MAX

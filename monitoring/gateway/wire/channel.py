@@ -139,7 +139,7 @@ class Channel:
         if api_key not in self._offered:
             raise Unsupported(Reason("api_not_offered", api=name))
 
-    def offers(self, api_key: int, version: int) -> bool:
+    def supports(self, api_key: int, version: int) -> bool:
         """Whether the broker offers a version. Call it after a request."""
         low, high = self._offered.get(api_key, (0, -1))
         return low <= version <= high

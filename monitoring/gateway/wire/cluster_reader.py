@@ -299,7 +299,7 @@ class ClusterReader:
 
         async def step(answers: ClusterAnswers, broker: metadata.Broker, channel: Channel) -> None:
             led = rows[answers.metadata.leaders[rows] == broker.id]
-            if not len(led) or not channel.offers(last_records.API_KEY, last_records.VERSION):
+            if not len(led) or not channel.supports(last_records.API_KEY, last_records.VERSION):
                 return
             build_frame = partial(last_records.request, answers.metadata, led)
             answer = await channel.request(build_frame, timeout_s)

@@ -88,7 +88,7 @@ class Request:
 
     @property
     def buckets(self) -> list[Bucket]:
-        """Those of all parts, within the range."""
+        """The buckets of all parts, within the range."""
         return [
             bucket
             for part in self.parts
