@@ -63,7 +63,7 @@ class ResetEffect:
     on their `auto.offset.reset`.
     """
 
-    again: int = 0
+    read_again: int = 0
     skipped: int = 0
     lag: int | None = None  # None = no commit afterwards
 
