@@ -8,5 +8,5 @@ from monitoring.history.root_folder import current
 def root(tmp_path, settings):
     """A history of its own."""
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     return current()

@@ -91,7 +91,7 @@ def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, s
     found = rows_of_levels(root)
 
     settings.HISTORY_URL += "-undisturbed"
-    writer._encoders.clear()
+    writer._changes_by_cluster.clear()
     write(current(), ticks(7, hours=1))
     do_all(spark)
     assert found == rows_of_levels(current())

@@ -12,11 +12,11 @@ from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
 DAY = 20_000 * DAY_MS
 
 
-def hour(number=1, **changes):
+def hour(number=1, **fields):
     """A recorded hour; nothing of it is the first that was ever seen."""
     changes, parts = TickChanges(), {}
     start_ms = DAY - DAY_MS + number * HOUR_MS
-    for tick in hour_ticks(start_ms - HOUR_MS, hours=2, **changes):
+    for tick in hour_ticks(start_ms - HOUR_MS, hours=2, **fields):
         for name, rows in changes.changed_tables(tick).items():
             if tick.at_ms >= start_ms:
                 parts.setdefault(name, []).append(rows)
