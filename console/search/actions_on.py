@@ -74,11 +74,21 @@ class ActionOn:
         return Action(self.title(), self.icon, f"{url}#{self.anchor}".rstrip("#"), note)
 
 
+MESSAGES = ActionOn(
+    "record.read", "messages", lambda: _("Messages"), "message-2",
+    lambda: _("messages records read browse consume"), changes=False,
+)  # fmt: skip
+RETENTION = ActionOn(
+    "topic.configure", "topic-config", lambda: _("Change retention"), "pencil",
+    lambda: _("change retention.ms retention.bytes keep settings edit"),
+    anchor="id_retention.ms",
+)  # fmt: skip
+RESET_OFFSETS = ActionOn(
+    "group.alter", "group-reset", lambda: _("Reset offsets"), "arrow-back-up",
+    lambda: _("reset offsets rewind replay seek skip"),
+)  # fmt: skip
 ON_TOPIC = (
-    ActionOn(
-        "record.read", "messages", lambda: _("Messages"), "message-2",
-        lambda: _("messages records read browse consume"), changes=False,
-    ),
+    MESSAGES,
     ActionOn(
         "record.read", "messages-search", lambda: _("Search messages"), "search",
         lambda: _("search messages records find key time filter query"), changes=False,
@@ -97,11 +107,7 @@ ON_TOPIC = (
         "topic.view", "topic-config", lambda: _("Configuration"), "settings",
         lambda: _("configuration settings"), changes=False,
     ),
-    ActionOn(
-        "topic.configure", "topic-config", lambda: _("Change retention"), "pencil",
-        lambda: _("change retention.ms retention.bytes keep settings edit"),
-        anchor="id_retention.ms",
-    ),
+    RETENTION,
     ActionOn(
         "record.write", "record-write", lambda: _("Write records"), "send",
         lambda: _("write records messages produce publish send"), is_shown=False,
@@ -133,10 +139,7 @@ ON_TOPIC = (
     ),
 )  # fmt: skip
 ON_GROUP = (
-    ActionOn(
-        "group.alter", "group-reset", lambda: _("Reset offsets"), "arrow-back-up",
-        lambda: _("reset offsets rewind replay seek skip"),
-    ),
+    RESET_OFFSETS,
     ActionOn(
         "alert.edit", "alert-rule-add", lambda: _("Alert on this group"), "bell",
         lambda: _("alert rule notify webhook lag"), changes=False, param="group", is_shown=False,
