@@ -169,8 +169,8 @@ def fetch_batches(
         if log is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
         start = offset if at_ms is None else _offset_at(gateway, row, at_ms)
-        if start is not None and start not in log:
-            raise OffsetNotFound
+        if start is not None:
+            lookup.check_offset(start, log.start, log.stop)
         if not log:
             return []
         first = max(log.start, log.stop - _NEWEST_OFFSETS) if start is None else start
@@ -206,9 +206,13 @@ def look_up(
         if offset is None:
             offset = _offset_at(gateway, row, at_ms or 0)
         admin = gateway.brokerd_admin
+        answer = admin.segments(*where)
+        segments = answer["segments"]
+        first, end = segments[0]["base_offset"], segments[-1]["next_offset"]
+        lookup.check_offset(offset, answer.get("log_start_offset", first), end)
         steps = lookup.look_up(
             offset,
-            admin.segments(*where)["segments"],
+            segments,
             partial(admin.index, *where),
             partial(admin.batches, *where),
             at_ms,

@@ -125,7 +125,7 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
     assert "Offset found" in by_time
     assert "Open in Messages" in by_time
     for query, text in (
-        ("offset=50", "No record has this offset"),
+        ("offset=50", "The log has the offsets 0 (log start) to 49 (before its end)."),
         ("at=2099-01-01T00:00:00", "No record is at or after this time"),
         ("offset=1&at=2020-01-01T00:00:00", "not both"),
     ):
@@ -151,7 +151,7 @@ def test_without_an_admin_port_the_batches_are_fetched(place_without_admin_port,
     by_time = client.get(f"{place_without_admin_port}?at=2020-01-01T00:00:00").content.decode()
     assert "partition=0&amp;offset=0" in by_time
     for query, text in (
-        ("offset=50", "No record has this offset"),
+        ("offset=50", "The log has the offsets 0 (log start) to 49 (before its end)."),
         ("at=2099-01-01T00:00:00", "No record is at or after this time"),
     ):
         page = client.get(f"{place_without_admin_port}?{query}").content.decode()
