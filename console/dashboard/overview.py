@@ -40,7 +40,6 @@ def context(
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
     load = loads(snapshot.brokers)
     found = problems(cluster.slug, snapshot, alerts or [], load)
-    searched = SearchedCluster(cluster, rights, is_current=True)
     return {
         "alerts": alerts,
         "totals": snapshot.totals,
@@ -53,6 +52,22 @@ def context(
         "audit_today": audit_url(cluster.slug, timezone.now().date())
         if rights.may("audit.view")
         else "",
+        "group_lag_states": [
+            (state_texts.names()[lag_state].lower(), count)
+            for lag_state, count in snapshot.group_lag_states.items()
+        ],
+        **_rows(snapshot, SearchedCluster(cluster, rights, is_current=True)),
+        "idle_topics": snapshot.topics_idle_longest(ROWS_SHOWN),
+        "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
+        "fullest": _fullest_broker(snapshot.brokers),
+        "history": history,
+        "changed": {name: _change_text(values) for name, values in history.items()},
+    }
+
+
+def _rows(snapshot: Snapshot, searched: SearchedCluster) -> dict[str, Any]:
+    """Groups and topics, each with the action by which one usually goes on, if the user may."""
+    return {
         "worst_groups": [
             (
                 group,
@@ -61,10 +76,6 @@ def context(
                 RESET_OFFSETS.on(searched, group.name),
             )
             for group in snapshot.groups_most_behind(ROWS_SHOWN)
-        ],
-        "group_lag_states": [
-            (state_texts.names()[lag_state].lower(), count)
-            for lag_state, count in snapshot.group_lag_states.items()
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": [
@@ -75,11 +86,6 @@ def context(
             (topic, share, RETENTION.on(searched, topic.name))
             for topic, share in _largest_topics(snapshot)
         ],
-        "idle_topics": snapshot.topics_idle_longest(ROWS_SHOWN),
-        "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
-        "fullest": _fullest_broker(snapshot.brokers),
-        "history": history,
-        "changed": {name: _change_text(values) for name, values in history.items()},
     }
 
 
