@@ -63,7 +63,8 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
 def stylesheets() -> tuple[str, ...]:
     """The names of the stylesheets that all pages have."""
-    return (BUNDLE,) if BUNDLE in staticfiles_storage.hashed_files else STYLESHEETS
+    collected = getattr(staticfiles_storage, "hashed_files", {})  # Django's own storage has none
+    return (BUNDLE,) if BUNDLE in collected else STYLESHEETS
 
 
 def collect() -> bool:
