@@ -12,6 +12,7 @@ from console.records.models import MaskingRule
 from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.moment_input import MomentInput, milliseconds_of
+from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
@@ -90,7 +91,7 @@ class BrowseForm(DisplayForm):
         if self.cleaned_data["key"]:
             params |= {"field": "key", "operator": "equals", "text": self.cleaned_data["key"]}
         params["order"] = "oldest" if self.cleaned_data["since"] else "newest"
-        return {name: value for name, value in params.items() if value}
+        return {name: value for name, value in params.items() if value not in ("", AUTO)}
 
     def query(self, topic: str) -> RecordQuery:
         data = self.cleaned_data

@@ -19,26 +19,34 @@ from monitoring.models import Cluster
 NAMES_MAX = 5  # for each action
 
 
-def actions_on_names(searched: SearchedCluster, text: str) -> Iterator[Hit]:
+def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterator[Hit]:
     """Of a query such as "reset billing" the actions on what it names, the best names first.
 
-    Without a name: on the busiest topics and the groups furthest behind.
+    Without a name: on the topic or group of the page (`shown`), if there is one, then on the
+    busiest topics and the groups furthest behind.
     """
     snapshot = snapshot_cache.snapshot(searched.cluster.slug, searched.rights)
     if snapshot is None:
         return
-    for actions, verb, find, first in (
-        (ON_GROUP, "group.view", snapshot.find_groups, snapshot.groups_most_behind),
-        (ON_TOPIC, "topic.view", snapshot.find_topics, snapshot.busiest_topics),
-    ):
+    for actions, verb, find, first, row_of in (
+        (
+            ON_GROUP, "group.view", snapshot.find_groups, snapshot.groups_most_behind,
+            snapshot.group,
+        ),
+        (ON_TOPIC, "topic.view", snapshot.find_topics, snapshot.busiest_topics, snapshot.topic),
+    ):  # fmt: skip
         if not searched.rights.may(verb):
             continue
         for on in actions:
             name = on.split(text)
             if name is None:
                 continue
-            for row in find(name, NAMES_MAX)[0] if name else first(NAMES_MAX):
-                if hit := hits.of_action(searched, on, row.name, name):
+            rows = find(name, NAMES_MAX)[0] if name else first(NAMES_MAX)
+            names = [row.name for row in rows]
+            if shown and not name and row_of(shown):
+                names = [shown, *(each for each in names if each != shown)]
+            for each in names:
+                if hit := hits.of_action(searched, on, each, name):
                     yield hit
 
 

@@ -50,8 +50,9 @@ class Results:
         return not (self.found or self.actions_on or self.actions)
 
 
-def search(principal: Principal, query: str, slug: str = "") -> Results:
-    """`slug`: the cluster whose page is open; else the first one."""
+def search(principal: Principal, query: str, slug: str = "", shown: str = "") -> Results:
+    """`slug`: the cluster whose page is open; else the first one. `shown`: the topic or group of
+    that page."""
     text = query.strip()[:TEXT_LENGTH_MAX]
     kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
     text = text.removeprefix(kind).strip()
@@ -70,7 +71,8 @@ def search(principal: Principal, query: str, slug: str = "") -> Results:
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
         for searched in places if text else []:
-            on_names += menu_hits.actions_on_names(searched, text)
+            on_page = shown if searched.cluster.slug == slug else ""
+            on_names += menu_hits.actions_on_names(searched, text, on_page)
         # The better names of the open cluster first; actions keep their order.
         on_names.sort(key=lambda hit: hit.match)
         pages = list(

@@ -39,7 +39,8 @@ async function find() {
   request?.abort();
   request = new AbortController();
   const { signal } = request;
-  const url = `${palette.dataset.url}&q=${encodeURIComponent(field.value)}`;
+  const { url: start, shown } = palette.dataset;
+  const url = `${start}&on=${encodeURIComponent(shown)}&q=${encodeURIComponent(field.value)}`;
   try {
     const response = await fetch(url, { signal, headers: { "HX-Request": "true" } });
     if ([401, 403].includes(response.status)) return location.reload();

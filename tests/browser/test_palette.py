@@ -56,6 +56,14 @@ def test_the_form_of_an_action_is_opened_by_its_words_and_a_name_however_fast(pa
     page.wait_for_url("**/c/local/group-reset/billing")
 
 
+def test_an_action_is_on_the_group_of_the_page(page):
+    page.goto("/c/local/groups/auditors")
+    page.keyboard.press("/")
+    page.keyboard.type("reset")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/c/local/group-reset/auditors")
+
+
 def test_a_field_that_an_action_is_about_has_the_focus(page):
     page.keyboard.press("/")
     page.keyboard.type("search records orders")

@@ -1,5 +1,7 @@
 """What the search finds, for whom, and in which order."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -145,6 +147,19 @@ def test_an_action_is_found_by_its_usual_words_on_what_is_named(
 def test_an_action_alone_is_offered_on_what_is_probably_meant(sampled, admin, text_of):
     assert 'href="/c/local/group-reset/billing"' in text_of(admin, "reset")
     assert 'href="/c/local/topics/orders/messages/search#id_text"' in text_of(admin, "export")
+
+
+def test_an_action_alone_is_first_offered_on_the_topic_or_group_of_the_page(
+    sampled, admin, client_of
+):
+    names = [row | {"group": name} for name in ("behind", "billing") for row in GROUPS[:1]]
+    names[1] = names[1] | {"committed_offset": 99}
+    sample_next("local", groups=names)
+    for query, first in (("on=billing", "billing"), ("on=nobody", "behind"), ("", "behind")):
+        answer = client_of(admin).get(f"/search?q=reset&cluster=local&part=results&{query}")
+        resets = re.findall(r"group-reset/(\w+)", answer.content.decode())
+        assert resets[0] == first, query
+        assert sorted(resets) == ["behind", "billing"]
 
 
 def test_actions_on_what_is_named_are_those_that_the_user_may_do(
