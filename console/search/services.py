@@ -50,8 +50,8 @@ class Results:
         return not (self.found or self.actions_on or self.actions)
 
 
-def search(principal: Principal, query: str, slug: str = "", shown: str = "") -> Results:
-    """`slug`: the cluster whose page is open; else the first one. `shown`: the topic or group of
+def search(principal: Principal, query: str, slug: str = "", of_page: str = "") -> Results:
+    """`slug`: the cluster whose page is open; else the first one. `of_page`: the topic or group of
     that page."""
     text = query.strip()[:TEXT_LENGTH_MAX]
     kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
@@ -71,8 +71,8 @@ def search(principal: Principal, query: str, slug: str = "", shown: str = "") ->
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
         for searched in places if text else []:
-            on_page = shown if searched.cluster.slug == slug else ""
-            on_names += menu_hits.actions_on_names(searched, text, on_page)
+            name = of_page if searched.cluster.slug == slug else ""
+            on_names += menu_hits.actions_on_names(searched, text, name)
         # The better names of the open cluster first; actions keep their order.
         on_names.sort(key=lambda hit: hit.match)
         pages = list(

@@ -52,7 +52,7 @@ async function find() {
     found = new URL(url, location.href).searchParams.get("q");
     number();
     select(options()[0]);
-    if (opens) follow(selected());
+    if (opens && found === field.value) follow(selected());
     said.textContent = [...list.querySelectorAll(".palette-title")].map((each) => each.textContent).join(". ");
   } catch (error) {
     if (error.name !== "AbortError") said.textContent = list.textContent = palette.dataset.failed;
