@@ -7,6 +7,7 @@ of an action out of a query; what is left is a part of a name.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from django.urls import NoReverseMatch
 from django.utils.translation import gettext as _
 
 from console.search.searched_cluster import SearchedCluster
@@ -67,7 +68,10 @@ class ActionOn:
             return None
         arguments = () if self.param else (name,)
         params = {self.param: name} if self.param else {}
-        url = searched.url(self.page, *arguments, **params)
+        try:
+            url = searched.url(self.page, *arguments, **params)
+        except NoReverseMatch:  # a cluster may tell a topic whose name has no place in a path
+            return None
         if len(url) > URL_LENGTH_MAX:
             return None
         note = _("opens a form") if self.changes else ""
