@@ -43,6 +43,7 @@ def finish(
         outcome=plan.audit_outcome,
         detail=dumps(_detail(plan, outcome or _result_text(plan))),
         actor_name=plan.confirmed_by,
+        plan=plan.pk,
     )
 
 

@@ -22,7 +22,11 @@ from monitoring.gateway.errors import GatewayError
 @require_safe
 @requires("plan.view")
 def detail(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
-    return _page(request, _own(request, cluster, plan))
+    """Those who may see the audit log can read the plans of others there, and do nothing else."""
+    found = services.find_visible(request.principal, cluster, plan)
+    if found is None:
+        raise Http404(_no_such_plan())
+    return _page(request, found)
 
 
 @require_POST
@@ -89,30 +93,34 @@ def resume(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespon
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
     found = services.find_own(request.principal, cluster, plan)
     if found is None:
-        raise Http404(
-            _(
-                "You have no such plan here. Only the user who made a plan can see it, and it is "
-                "deleted after 90 days."
-            )
-        )
+        raise Http404(_no_such_plan())
     return found
+
+
+def _no_such_plan() -> str:
+    return _(
+        "You have no such plan here. Only the user who made a plan and those who see the audit log "
+        "can see it, and it is deleted after 90 days."
+    )
 
 
 def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
     expired = plan.state == models.PROPOSED and expiry.is_expired(plan.created_ms, now_ms())
     action_type = registry.find(plan.action)
+    is_own = plan.created_by_id == request.user.pk
     context: dict[str, Any] = {
         "heading": action_type.target.heading,
         "list_url": action_type.list_url(plan.cluster),
         "next_link": action_type.next_link(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
+        "is_own": is_own,
         "draft": plan.draft,
         "confirm_label": action_type.confirm_label(),
         "error": error,
         "expired": expired,
         "expired_minutes": expiry.minutes(expiry.PROPOSED_AGE_MAX),
         "again_url": action_type.again_url(plan)
-        if expired or plan.state in (models.FAILED, models.REFUSED)
+        if is_own and (expired or plan.state in (models.FAILED, models.REFUSED))
         else "",
         "stages": [
             (_("Plan"), False),
@@ -127,9 +135,9 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         if plan.state == models.FAILED and plan.step_states
         else [],
         "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
-        "can_stop": stop_plan.can_stop(plan),
-        "can_resume": services.can_resume(plan),
+        "can_stop": is_own and stop_plan.can_stop(plan),
+        "can_resume": is_own and services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.PROPOSED else [],
-        "undo": services.undo_of(plan, request.principal, request.cluster),
+        "undo": services.undo_of(plan, request.principal, request.cluster) if is_own else None,
     }
     return render(request, "actions/plan.html", context, status=status)

@@ -46,6 +46,8 @@ class AuditEntry(models.Model):
     remote_addr = models.CharField(max_length=64, blank=True)
     outcome = models.CharField(max_length=16, choices=[(name, name) for name in OUTCOMES])
     detail = models.TextField(blank=True)
+    # Of what was planned and applied: a console.actions.models.Plan, which is deleted earlier.
+    plan = models.UUIDField(null=True)
 
     objects = AuditEntries.as_manager()
 

@@ -3,6 +3,7 @@
 Callers must not pass secrets.
 """
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -34,6 +35,7 @@ def record(
     outcome: str = "ok",
     detail: str = "",
     actor_name: str = "",
+    plan: uuid.UUID | None = None,
 ) -> AuditEntry:
     """Record an action. `actor` is a user or None (the system, or `actor_name`).
 
@@ -52,6 +54,7 @@ def record(
         remote_addr=remote_addr,
         outcome=outcome,
         detail=detail,
+        plan=plan,
     )
     transaction.on_commit(lambda: _lines.append(_line(entry)))
     return entry

@@ -1,8 +1,11 @@
 """The page of the audit log; filters, search and paging run in the database."""
 
+from datetime import timedelta
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -40,7 +43,12 @@ def index(request: UserRequest) -> HttpResponse:
     form = AuditFilter(request.GET, entries)
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
     table.show(form.select(entries), SEARCHED).map_rows(_row)
-    context = {"table": table, "form": form, "tabs": _tabs(form.shows_sign_ins)}
+    context = {
+        "table": table,
+        "form": form,
+        "tabs": _tabs(form.shows_sign_ins),
+        "days": _days(request.GET),
+    }
     return render_list(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
 
 
@@ -49,6 +57,27 @@ def _tabs(shows_sign_ins: bool) -> list[dict[str, Any]]:
         {"title": _("Actions"), "url": "?", "active": not shows_sign_ins},
         {"title": _("Sign-ins"), "url": f"?show={SIGN_INS}", "active": shows_sign_ins},
     ]
+
+
+def _days(params: QueryDict) -> list[dict[str, Any]]:
+    """Usual ranges of days as links, which keep the other filters."""
+    today = timezone.now().date()
+    yesterday = today - timedelta(days=1)
+    ranges = (
+        (_("Today"), today, today),
+        (_("Yesterday"), yesterday, yesterday),
+        (_("Last 7 days"), today - timedelta(days=6), today),
+    )
+    found = []
+    for title, first, last in ranges:
+        chosen = {"first": first.isoformat(), "last": last.isoformat()}
+        query = params.copy()
+        query.pop("page", None)
+        for name, value in chosen.items():
+            query[name] = value
+        is_active = all(params.get(name) == value for name, value in chosen.items())
+        found.append({"title": title, "url": f"?{query.urlencode()}", "active": is_active})
+    return found
 
 
 def _row(entry: AuditEntry) -> dict[str, Any]:
@@ -60,6 +89,7 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
     ]
     return {
         "entry": entry,
+        "plan_url": reverse("plan", args=[entry.cluster, entry.plan]) if entry.plan else "",
         "at_ms": int(entry.at.timestamp() * 1000),
         "changed": changed,
         "detail": sentence(loads(entry.detail)),

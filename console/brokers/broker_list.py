@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
+from console.brokers.broker_load import loads
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -34,9 +35,11 @@ def context(
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     brokers = snapshot.brokers if snapshot else []
+    reasons = loads(brokers)
     table = Table(query, columns(), "broker", id="brokers")
+    table.show(brokers, lambda row: f"{row.id} {row.address or ''} {row.rack or ''}")
     return {
-        "table": table.show(brokers, lambda row: f"{row.id} {row.address or ''} {row.rack or ''}"),
+        "table": table.map_rows(lambda row: (row, reasons[row.id])),
         "at_ms": snapshot.at_ms if snapshot else None,
         "cluster_id": snapshot.tick.cluster_id if snapshot else "",
         "controller": snapshot.tick.controller_id if snapshot else None,

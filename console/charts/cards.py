@@ -15,15 +15,17 @@ from console.charts import measures, other_subject, services
 from console.charts.chart_query import ChartQuery
 from console.charts.ranges import RANGES_MS, range_of
 from monitoring.history.series import COMPARE_MS
+from monitoring.models import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class ChartCard:
-    """A chart on a page: its title, its unit, and the URL of its data."""
+    """A chart on a page: its title, its unit, the URL of its data, or why there are none."""
 
     title: str
     unit: str
     src: str
+    no_source: str = ""
 
 
 def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str, Any]:
@@ -42,6 +44,7 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
             measures.titles()[query.show],
             measures.units()[query.show],
             f"{url}?{query.parameters()}&{shared}",
+            _no_source(request.cluster, query),
         )
         for query in visible_queries
     ]
@@ -58,6 +61,28 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
         "chart_other": field,
         "chart_alone": "?" + _parameters(chosen, compare, ""),
     }
+
+
+def _no_source(cluster: Cluster, query: ChartQuery) -> str:
+    """What to set where a chart has no source of values; empty = it has one.
+
+    Only brokerd's admin port tells traffic, CPU and memory (monitoring/gateway/broker_stats.py).
+    """
+    if query.kind == "broker":
+        is_known = str(query.broker) in cluster.admin_urls
+    else:
+        is_known = bool(cluster.admin_urls) or query.show != "bytes"
+    if is_known or query.show not in ("bytes", "requests", "cpu", "memory"):
+        return ""
+    if query.kind == "broker" and query.show in ("bytes", "requests"):
+        return _(
+            "No source: set the address of brokerd's admin port under Clusters, or that of a JMX "
+            "exporter, with which the tab “Requests” shows what is received now."
+        )
+    return _(
+        "No source: set the addresses of brokerd's admin ports under Clusters. Apache Kafka does "
+        "not tell this by its protocol."
+    )
 
 
 def _parameters(chosen: str, compare: str, other: str) -> str:

@@ -3,22 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
+from console.brokers.broker_load import DISK_BAD_PERCENT, DISK_WARN_PERCENT, Load, loads
 from console.dashboard.problems import PROBLEMS_MAX, problems
-from console.dashboard.recent_changes import changes
+from console.dashboard.recent_changes import audit_url, changes
 from console.groups import state_texts
 from console.groups.group_page import time_until_drained
 from console.live import snapshot_cache
+from console.search.actions_on import MESSAGES, RESET_OFFSETS, RETENTION
+from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import BrokerRow, TopicRow, Totals
 from monitoring.read_model.snapshot import Snapshot
 
 ROWS_SHOWN = 8
-DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
+BROKERS_SHOWN = 12
 
 
 def context(
@@ -34,32 +38,54 @@ def context(
         for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
     }
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
-    found = problems(cluster.slug, snapshot, alerts or [])
+    load = loads(snapshot.brokers)
+    found = problems(cluster.slug, snapshot, alerts or [], load)
     return {
         "alerts": alerts,
         "totals": snapshot.totals,
         "at_ms": snapshot.at_ms,
-        "brokers": snapshot.brokers,
+        "brokers": [(each, load[each.id]) for each in _worst_first(snapshot.brokers, load)],
         "controller": snapshot.tick.controller_id,
         "problems": found[:PROBLEMS_MAX],
         "more_problems": max(0, len(found) - PROBLEMS_MAX),
         "changes": changes(cluster, rights, snapshot),
-        "worst_groups": [
-            (group, state_texts.of_group(group), time_until_drained(group))
-            for group in snapshot.groups_most_behind(ROWS_SHOWN)
-        ],
+        "audit_today": audit_url(cluster.slug, timezone.now().date())
+        if rights.may("audit.view")
+        else "",
         "group_lag_states": [
             (state_texts.names()[lag_state].lower(), count)
             for lag_state, count in snapshot.group_lag_states.items()
         ],
-        # Also topics without traffic, so that the table's height does not change.
-        "busiest_topics": snapshot.busiest_topics(ROWS_SHOWN),
-        "largest_topics": _largest_topics(snapshot),
+        **_rows(snapshot, SearchedCluster(cluster, rights, is_current=True)),
         "idle_topics": snapshot.topics_idle_longest(ROWS_SHOWN),
         "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
         "fullest": _fullest_broker(snapshot.brokers),
         "history": history,
         "changed": {name: _change_text(values) for name, values in history.items()},
+    }
+
+
+def _rows(snapshot: Snapshot, searched: SearchedCluster) -> dict[str, Any]:
+    """Groups and topics, each with the action by which one usually goes on, if the user may."""
+    return {
+        "worst_groups": [
+            (
+                group,
+                state_texts.of_group(group),
+                time_until_drained(group),
+                RESET_OFFSETS.on(searched, group.name),
+            )
+            for group in snapshot.groups_most_behind(ROWS_SHOWN)
+        ],
+        # Also topics without traffic, so that the table's height does not change.
+        "busiest_topics": [
+            (topic, MESSAGES.on(searched, topic.name))
+            for topic in snapshot.busiest_topics(ROWS_SHOWN)
+        ],
+        "largest_topics": [
+            (topic, share, RETENTION.on(searched, topic.name))
+            for topic, share in _largest_topics(snapshot)
+        ],
     }
 
 
@@ -70,6 +96,13 @@ def _largest_topics(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
     return [
         (row, (row.disk_bytes.value_if_complete or 0) / total if total else None) for row in rows
     ]
+
+
+def _worst_first(brokers: list[BrokerRow], load: Mapping[int, list[Load]]) -> list[BrokerRow]:
+    """The brokers in the overview: all if they are few, else those with problems first."""
+    if len(brokers) <= BROKERS_SHOWN:
+        return brokers
+    return sorted(brokers, key=lambda row: (row.up, not load[row.id], row.id))[:BROKERS_SHOWN]
 
 
 def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ Brokers that are down, partitions without a leader and coordinators that do not 
 banner that all pages of the cluster have (templates/live/problems.html).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.alerts.services import OpenAlert
+from console.brokers.broker_load import Load
 from console.ui import numbers
 from console.ui.links import group_url
 from monitoring.lag.lag_state import LagState
@@ -44,13 +45,27 @@ class Problem:
     since_ms: int | None = None
 
 
-def problems(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> list[Problem]:
+def problems(
+    slug: str, snapshot: Snapshot, alerts: list[OpenAlert], load: Mapping[int, list[Load]]
+) -> list[Problem]:
     """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
+    brokers = [_loaded_broker(slug, broker, each) for broker, each in load.items() if each]
     return [
         *(_alert(slug, each) for each in alerts),
+        *(each for each in brokers if each.tone == "bad"),
         *_under_replicated(slug, snapshot),
         *_stalled_groups(slug, snapshot, alerts),
+        *(each for each in brokers if each.tone != "bad"),
     ]
+
+
+def _loaded_broker(slug: str, broker: int, load: list[Load]) -> Problem:
+    values = {"id": broker, "what": ", ".join(each.title for each in load)}
+    text = " ".join(each.text for each in load)
+    link = Link(_("Open the broker"), reverse("broker", args=[slug, broker]))
+    worst = load[0]
+    title = _("Broker %(id)s: %(what)s") % values
+    return Problem(worst.tone, "alert-triangle", worst.kind, title, text, (link,))
 
 
 def _under_replicated(slug: str, snapshot: Snapshot) -> Iterator[Problem]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, date
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -28,6 +30,7 @@ class Change:
     text: str
     url: str
     tone: str = ""
+    audit_url: str = ""  # the entries of that day
 
 
 def changes(cluster: Cluster, rights: Rights, snapshot: Snapshot) -> list[Change]:
@@ -82,7 +85,15 @@ def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:
     for entry in entries[:CHANGES_MAX]:
         at_ms = int(entry.at.timestamp() * 1000)
         text = f"{entry.action} {entry.resource}".strip()
-        yield Change(at_ms, entry.actor_name, text, _page_of(cluster.slug, entry))
+        page = _page_of(cluster.slug, entry)
+        day_url = audit_url(cluster.slug, entry.at.astimezone(UTC).date())
+        yield Change(at_ms, entry.actor_name, text, page, audit_url=day_url)
+
+
+def audit_url(slug: str, day: date) -> str:
+    """The audit log of a cluster on a day (UTC)."""
+    query = urlencode({"first": day.isoformat(), "last": day.isoformat(), "q": slug})
+    return f"{reverse('audit')}?{query}"
 
 
 def _page_of(slug: str, entry: AuditEntry) -> str:

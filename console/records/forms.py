@@ -12,6 +12,7 @@ from console.records.models import MaskingRule
 from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
@@ -34,6 +35,14 @@ class BrowseForm(DisplayForm):
         label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
     )
     before = forms.IntegerField(min_value=0, max_value=OFFSET_MAX, required=False)
+    since = forms.DateTimeField(label=_("From time (UTC)"), required=False, widget=DateTimeInput())
+    key = forms.CharField(
+        label=_("Key"),
+        max_length=TEXT_LENGTH_MAX,
+        required=False,
+        strip=False,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+    )
     limit = forms.TypedChoiceField(
         label=_("Records"),
         choices=[(n, str(n)) for n in (25, 50, 100, 250)],
@@ -60,6 +69,8 @@ class BrowseForm(DisplayForm):
     def clean(self) -> None:
         data = self.cleaned_data
         offset, before = data.get("offset"), data.get("before")
+        if offset is not None and self.is_search:
+            self.add_error("offset", _("Read from an offset, or by time or key, not both."))
         if offset is not None and before is not None:
             self.add_error("offset", _("Read from an offset or before one, not both."))
         if (offset, before) != (None, None) and "partition" in data and data["partition"] is None:
@@ -67,6 +78,20 @@ class BrowseForm(DisplayForm):
                 data["partition"] = self._partitions[0]
             else:
                 self.add_error("partition", _("Choose the partition of this offset."))
+
+    @property
+    def is_search(self) -> bool:
+        """Whether records are asked for by time or key: the page of the search finds them."""
+        return bool(self.cleaned_data.get("since") or self.cleaned_data.get("key"))
+
+    def search_params(self) -> dict[str, str]:
+        """What SearchForm takes for the same question: from a time on the oldest come first."""
+        names = ("partition", "since", "key_as", "value_as", "columns")
+        params = {name: self.data.get(name, "") for name in names}
+        if self.cleaned_data["key"]:
+            params |= {"field": "key", "operator": "equals", "text": self.cleaned_data["key"]}
+        params["order"] = "oldest" if self.cleaned_data["since"] else "newest"
+        return {name: value for name, value in params.items() if value not in ("", AUTO)}
 
     def query(self, topic: str) -> RecordQuery:
         data = self.cleaned_data

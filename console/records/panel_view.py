@@ -31,6 +31,7 @@ class PanelPart:
     tree: Node | None = None
     hex: str = ""
     hex_is_cut: bool = False
+    encoding: str = ""  # the control that chooses how its bytes are read
 
 
 @require_safe
@@ -56,8 +57,8 @@ def panel(
     context["record"] = record
     context |= _batch(request, topic, partition, offset)
     context["parts"] = [
-        _part("value", _("Value"), record.value, row.raw_value),
-        _part("key", _("Key"), record.key, row.raw_key),
+        _part("value", _("Value"), record.value, row.raw_value, form),
+        _part("key", _("Key"), record.key, row.raw_key, form),
     ]
     return render(request, "records/panel.html", context)
 
@@ -71,10 +72,20 @@ def _batch(request: ClusterRequest, topic: str, partition: int, offset: int) -> 
         return {"batch_problem": sentence(error.message)}
 
 
-def _part(name: str, title: str, data: Decoded, masked: bytes | None) -> PanelPart:
+def _part(
+    name: str, title: str, data: Decoded, masked: bytes | None, form: DisplayForm
+) -> PanelPart:
     """A key or value for the panel; `masked`: its bytes after masking."""
     if not masked or data.kind == "masked":
         return PanelPart(name, title, data)
     node = tree(data.text) if data.kind == "json" and not data.is_truncated else None
     is_cut = len(masked) > DUMPED_BYTES_MAX
-    return PanelPart(name, title, data, node, hex_dump(masked), is_cut)
+    field = form[f"{name}_as"]
+    attrs: dict[str, str | bool] = {
+        "id": f"panel_{name}_as",
+        "class": "form-select w-auto",
+        "data-encoding": True,
+        "aria-label": str(field.label),
+    }
+    encoding = field.as_widget(attrs=attrs)
+    return PanelPart(name, title, data, node, hex_dump(masked), is_cut, encoding)

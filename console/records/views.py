@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -24,11 +26,17 @@ from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 @require_safe
 @requires("record.read", resource="topic")
 def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The records of a topic, and notices about partitions that could not be read."""
+    """The records of a topic, and notices about partitions that could not be read.
+
+    By time or key, it goes on to the search.
+    """
     page: dict[str, Any] = topic_context(request, topic, "messages")
     page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
     is_valid = page["form"].is_valid()
+    if is_valid and page["form"].is_search:
+        url = reverse("messages-search", args=[cluster, topic])
+        return redirect(f"{url}?{urlencode(page['form'].search_params())}")
     page["display"] = page["form"].display if is_valid else DEFAULT
     status = _read(request, page) if is_valid else 422
     return render(request, "records/browse.html", page, status=status)

@@ -4,31 +4,20 @@ A hit has one fact, one state, and the pages that can be opened from it (`action
 """
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.accounts.rights import Rights
 from console.groups import state_texts
+from console.search import actions_on
+from console.search.actions_on import Action, ActionOn
+from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 from console.ui.links import URL_LENGTH_MAX
 from monitoring.lag.lag_state import LagState
-from monitoring.models import Cluster
 from monitoring.read_model.name_search import Match, match_of
 from monitoring.read_model.row_types import BrokerRow, GroupRow, TopicRow
 from monitoring.topic_names import is_topic_name
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """`note` says what opens, if it is a form."""
-
-    title: str
-    icon: str
-    url: str
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +44,6 @@ class Hit:
         return self.name[:at], self.name[at:end], self.name[end:]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedCluster:
-    """A cluster, with a user's rights on it. `is_current`: the one whose page is open."""
-
-    cluster: Cluster
-    rights: Rights
-    is_current: bool
-
-    def facts(self, *facts: str) -> tuple[str, ...]:
-        """The facts; of another cluster also its name."""
-        return facts if self.is_current else (*facts, self.cluster.name)
-
-    def url(self, page: str, *arguments: object, **params: str) -> str:
-        url = reverse(page, args=[self.cluster.slug, *arguments])
-        return f"{url}?{urlencode(params)}" if params else url
-
-    def may_change(self, verb: str, resource: str | None = None) -> bool:
-        return not self.cluster.read_only and self.rights.may(verb, resource)
-
-
 def of_topic(searched: SearchedCluster, row: TopicRow, text: str) -> Hit | None:
     match = match_of(row.name, text)
     if match is None or not is_topic_name(row.name):
@@ -88,29 +57,8 @@ def of_topic(searched: SearchedCluster, row: TopicRow, text: str) -> Hit | None:
         state = (_("%(n)s not in sync") % {"n": numbers.count(row.under_replicated)}, "warn")
     return Hit(
         "stack-2", row.name, text, searched.url("topic", row.name), searched.facts(*facts), match,
-        state, state is not None, _topic_actions(searched, row.name),
+        state, state is not None, actions_on.of_topic(searched, row.name),
     )  # fmt: skip
-
-
-def _topic_actions(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
-    form = _("opens a form")
-    actions = []
-    if searched.rights.may("record.read", name):
-        actions.append(Action(_("Messages"), "message-2", searched.url("messages", name)))
-        search = searched.url("messages-search", name)
-        actions.append(Action(_("Search messages"), "search", search))
-    actions.append(Action(_("Consumers"), "users-group", searched.url("topic-consumers", name)))
-    actions.append(Action(_("Configuration"), "settings", searched.url("topic-config", name)))
-    changes = (
-        ("topic.configure", "topic-configure", _("Change settings"), "pencil"),
-        ("topic.alter", "topic-add-partitions", _("Add partitions"), "plus"),
-        ("topic.purge", "topic-purge", _("Purge records"), "trash"),
-        ("topic.delete", "topic-delete", _("Delete the topic"), "trash"),
-    )
-    for verb, page, title, icon in changes:
-        if searched.may_change(verb, name):
-            actions.append(Action(title, icon, searched.url(page, name), form))
-    return tuple(actions)
 
 
 def of_group(searched: SearchedCluster, row: GroupRow, text: str) -> Hit | None:
@@ -122,22 +70,8 @@ def of_group(searched: SearchedCluster, row: GroupRow, text: str) -> Hit | None:
     state = state_texts.of_group(row)
     return Hit(
         "users-group", row.name, text, url, searched.facts(*facts), match, (state.name, state.key),
-        row.lag_state >= LagState.GROWING, _group_actions(searched, row.name),
+        row.lag_state >= LagState.GROWING, actions_on.of_group(searched, row.name),
     )  # fmt: skip
-
-
-def _group_actions(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
-    changes = (
-        ("group.alter", "group-reset", _("Reset offsets"), "arrow-back-up"),
-        ("group.alter", "group-offsets-delete", _("Delete offsets"), "trash"),
-        ("group.delete", "group-delete", _("Delete the group"), "trash"),
-    )
-    form = _("opens a form")
-    return tuple(
-        Action(title, icon, searched.url(page, name), form)
-        for verb, page, title, icon in changes
-        if searched.may_change(verb, name)
-    )
 
 
 def of_broker(searched: SearchedCluster, row: BrokerRow, text: str) -> Hit | None:
@@ -181,3 +115,13 @@ def of_cluster(searched: SearchedCluster, text: str) -> Hit | None:
 def of_page(title: str, icon: str, url: str, kind: str, text: str) -> Hit | None:
     match = match_of(title, text)
     return None if match is None else Hit(icon, title, text, url, (kind,), match)
+
+
+def of_action(searched: SearchedCluster, on: ActionOn, name: str, text: str) -> Hit | None:
+    """The action on a topic or group that was found by `text`, a part of its name."""
+    match, action = match_of(name, text), on.on(searched, name)
+    if match is None or action is None:
+        return None
+    title = _("%(action)s: %(name)s") % {"action": action.title, "name": name}
+    facts = searched.facts(_("action"), *filter(None, [action.note]))
+    return Hit(action.icon, title, text, action.url, facts, match)

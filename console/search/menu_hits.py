@@ -1,5 +1,5 @@
-"""Hits besides topics, groups and brokers: the pages of the menu (console/layout/menu.py), and
-forms of actions."""
+"""Hits besides topics, groups and brokers: actions on topics and groups, the pages of the menu
+(console/layout/menu.py), and forms of actions."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,45 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may
 from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry, shown_entries
+from console.live import snapshot_cache
 from console.search import hits
-from console.search.hits import Hit, SearchedCluster
+from console.search.actions_on import ON_GROUP, ON_TOPIC
+from console.search.hits import Hit
+from console.search.searched_cluster import SearchedCluster
 from monitoring.models import Cluster
+
+NAMES_MAX = 5  # for each action
+
+
+def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterator[Hit]:
+    """Of a query such as "reset billing" the actions on what it names, the best names first.
+
+    Without a name: on the topic or group of the page (`shown`), if there is one, then on the
+    busiest topics and the groups furthest behind.
+    """
+    snapshot = snapshot_cache.snapshot(searched.cluster.slug, searched.rights)
+    if snapshot is None:
+        return
+    for actions, verb, find, first, row_of in (
+        (
+            ON_GROUP, "group.view", snapshot.find_groups, snapshot.groups_most_behind,
+            snapshot.group,
+        ),
+        (ON_TOPIC, "topic.view", snapshot.find_topics, snapshot.busiest_topics, snapshot.topic),
+    ):  # fmt: skip
+        if not searched.rights.may(verb):
+            continue
+        for on in actions:
+            name = on.split(text)
+            if name is None:
+                continue
+            rows = find(name, NAMES_MAX)[0] if name else first(NAMES_MAX)
+            names = [row.name for row in rows]
+            if shown and not name and row_of(shown):
+                names = [shown, *(each for each in names if each != shown)]
+            for each in names:
+                if hit := hits.of_action(searched, on, each, name):
+                    yield hit
 
 
 def pages_and_actions(

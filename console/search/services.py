@@ -1,6 +1,7 @@
 """The search over everything that a user may see.
 
-The text may begin with a sign that limits it to one kind: `#` topics, `@` groups, `>` actions. The
+The text may begin with a sign that limits it to one kind: `#` topics, `@` groups, `>` actions; and
+it may name an action with a topic or group, in any order ("reset billing", actions_on.py). The
 cluster whose page is open comes first, then the better match, then trouble. Names are searched in
 the columns of the cluster's snapshot; rows are made only of what is shown.
 """
@@ -14,20 +15,23 @@ from console.accounts.rights import rights_of
 from console.clusters.visible_clusters import visible_clusters
 from console.live import snapshot_cache
 from console.search import hits, menu_hits
-from console.search.hits import Hit, SearchedCluster
+from console.search.hits import Hit
+from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 
 COUNT_MAX = 20
+ACTIONS_MAX = 10  # on topics and groups
 TEXT_LENGTH_MAX = 200
 TOPICS, GROUPS, ACTIONS = "#", "@", ">"
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The first things found with their total number, and actions."""
+    """The first things found with their total number, actions on what is named, and others."""
 
     found: list[Hit]
     count: int
+    actions_on: list[Hit]
     actions: list[Hit]
 
     @property
@@ -35,15 +39,20 @@ class Results:
         """(hits, title) of the parts of the list."""
         counts = {"n": numbers.count(len(self.found)), "of": numbers.count(self.count)}
         results = _("Results: %(n)s of %(of)s") % counts
-        return [(self.found, results), (self.actions, _("Pages and actions"))]
+        return [
+            (self.found, results),
+            (self.actions_on, _("Actions on topics and groups")),
+            (self.actions, _("Pages and actions")),
+        ]
 
     @property
     def is_empty(self) -> bool:
-        return not self.found and not self.actions
+        return not (self.found or self.actions_on or self.actions)
 
 
-def search(principal: Principal, query: str, slug: str = "") -> Results:
-    """`slug`: the cluster whose page is open; else the first one."""
+def search(principal: Principal, query: str, slug: str = "", of_page: str = "") -> Results:
+    """`slug`: the cluster whose page is open; else the first one. `of_page`: the topic or group of
+    that page."""
     text = query.strip()[:TEXT_LENGTH_MAX]
     kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
     text = text.removeprefix(kind).strip()
@@ -58,12 +67,19 @@ def search(principal: Principal, query: str, slug: str = "") -> Results:
             count += total
         found.sort(key=lambda pair: pair[0])
     shown = [hit for _rank, hit in found[:COUNT_MAX]]
+    on_names: list[Hit] = []
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
+        for searched in places if text else []:
+            name = of_page if searched.cluster.slug == slug else ""
+            on_names += menu_hits.actions_on_names(searched, text, name)
+        # The better names of the open cluster first; actions keep their order.
+        on_names.sort(key=lambda hit: hit.match)
         pages = list(
             menu_hits.pages_and_actions(principal, places, text, with_pages=kind != ACTIONS)
         )
-    return Results(shown, count, pages[: COUNT_MAX - min(len(shown), COUNT_MAX // 2)])
+    left = COUNT_MAX - min(len(shown), COUNT_MAX // 2)
+    return Results(shown, count, on_names[:ACTIONS_MAX], pages[:left])
 
 
 def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:

@@ -25,7 +25,21 @@ ReadBatches = Callable[[int, int, int], Json]
 
 
 class OffsetNotFound(Exception):
-    """No batch holds the offset: it is outside of the log, or compaction removed its record."""
+    """No batch holds the offset: compaction removed its record, or (OffsetOutside) it is not in the
+    log."""
+
+
+class OffsetOutside(OffsetNotFound):
+    """The offset is before the log start or not before the log end; `valid` are those that are."""
+
+    def __init__(self, valid: range) -> None:
+        self.valid = valid
+
+
+def check_offset(offset: int, start: int | None, end: int | None) -> None:
+    """Raises OffsetOutside unless the offset is in the log, as far as its ends are known."""
+    if start is not None and end is not None and not start <= offset < end:
+        raise OffsetOutside(range(start, max(start, end)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +95,7 @@ def look_up(
     `segments` are in order. Raises OffsetNotFound or what the readers raise."""
     bases = [each["base_offset"] for each in segments]
     number = bisect_right(bases, offset) - 1
-    if number < 0 or offset >= segments[-1]["next_offset"]:
+    if number < 0:
         raise OffsetNotFound
     base = bases[number]
     time_entry, scan_offset = None, offset

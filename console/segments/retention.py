@@ -16,18 +16,21 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Retention:
     """`ms`: how long records are kept after they were written, `size_bytes`: how large the log may
-    become; None = without limit or not known."""
+    become; None = without limit or not known. `is_compacted`: also, or only, by key."""
 
     ms: int | None = None
     size_bytes: int | None = None
+    is_compacted: bool = False
 
     @classmethod
     def of(cls, values: dict[str, str | None]) -> "Retention":
         """The retention by these settings of a topic."""
-        if "delete" not in (values.get("cleanup.policy") or ""):
-            return cls()
+        policy = values.get("cleanup.policy") or ""
+        is_compacted = "compact" in policy
+        if "delete" not in policy:
+            return cls(is_compacted=is_compacted)
         ms, size_bytes = (int(values.get(f"retention.{unit}") or -1) for unit in ("ms", "bytes"))
-        return cls(ms if ms >= 0 else None, size_bytes if size_bytes >= 0 else None)
+        return cls(ms if ms >= 0 else None, size_bytes if size_bytes >= 0 else None, is_compacted)
 
     @property
     def seconds(self) -> float | None:

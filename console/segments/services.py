@@ -33,6 +33,29 @@ KINDS = ("offset", "time", "batches")
 
 
 @dataclass(frozen=True, slots=True)
+class DirtyPart:
+    """What the next compaction of a log reads: what was written since the last one."""
+
+    clean_bytes: int
+    dirty_bytes: int
+    min_ratio: float  # the broker compacts above it
+
+    @classmethod
+    def of(cls, answer: dict[str, Any] | None, masked: bool) -> "DirtyPart | None":
+        """From the admin port; None = not compacted, not known, or of an older broker."""
+        if not answer:
+            return None
+        sizes = [answer["clean_bytes"], answer["dirty_bytes"]]
+        clean, dirty = map(rounded_size, sizes) if masked else sizes
+        return cls(clean, dirty, answer["min_cleanable_dirty_ratio"])
+
+    @property
+    def ratio(self) -> float:
+        total = self.clean_bytes + self.dirty_bytes
+        return self.dirty_bytes / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionLog:
     """The log of a partition, with rounded sizes for users who see masked records.
 
@@ -44,6 +67,7 @@ class PartitionLog:
         uncompressed_bytes: an estimate by samples; None = not known, or not shown.
         log_start, last_stable, high_watermark: None = the broker does not report it.
         sampled_batches: how many batches of each segment were sampled, at most.
+        dirty_part: of a compacted log; None = not known.
     """
 
     segments: list[dict[str, Any]]
@@ -54,6 +78,7 @@ class PartitionLog:
     last_stable: int | None
     high_watermark: int | None
     sampled_batches: int
+    dirty_part: DirtyPart | None
 
     @property
     def next_due_ms(self) -> int | None:
@@ -110,6 +135,7 @@ def read_partition(
         answer.get("last_stable_offset"),
         high_watermark,
         samples["batches_max"],
+        DirtyPart.of(answer.get("compaction"), masked),
     )
 
 
@@ -169,8 +195,8 @@ def fetch_batches(
         if log is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
         start = offset if at_ms is None else _offset_at(gateway, row, at_ms)
-        if start is not None and start not in log:
-            raise OffsetNotFound
+        if start is not None:
+            lookup.check_offset(start, log.start, log.stop)
         if not log:
             return []
         first = max(log.start, log.stop - _NEWEST_OFFSETS) if start is None else start
@@ -206,9 +232,13 @@ def look_up(
         if offset is None:
             offset = _offset_at(gateway, row, at_ms or 0)
         admin = gateway.brokerd_admin
+        answer = admin.segments(*where)
+        segments = answer["segments"]
+        first, end = segments[0]["base_offset"], segments[-1]["next_offset"]
+        lookup.check_offset(offset, answer.get("log_start_offset", first), end)
         steps = lookup.look_up(
             offset,
-            admin.segments(*where)["segments"],
+            segments,
             partial(admin.index, *where),
             partial(admin.batches, *where),
             at_ms,

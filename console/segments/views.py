@@ -18,9 +18,10 @@ from console.records.forms import OFFSET_MAX
 from console.records.masking_rules import is_masked
 from console.segments import partition_page, services
 from console.segments.forms import LookUpForm
-from console.segments.lookup import OffsetNotFound
+from console.segments.lookup import OffsetNotFound, OffsetOutside
 from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
+from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
@@ -125,14 +126,24 @@ def _look_up(
         offset, at_ms = form.cleaned_data["offset"], form.at_ms
     try:
         return read(request.principal, request.cluster, row, offset, at_ms)
-    except OffsetNotFound:
-        form.add_error(
-            "offset" if at_ms is None else "at",
-            _("No record has this offset: it is outside of the log or was compacted.")
-            if at_ms is None
-            else _("No record is at or after this time."),
-        )
+    except OffsetNotFound as error:
+        form.add_error("offset" if at_ms is None else "at", _why_not_found(error, at_ms))
     return None
+
+
+def _why_not_found(error: OffsetNotFound, at_ms: int | None) -> str:
+    if at_ms is not None:
+        return _("No record is at or after this time.")
+    if not isinstance(error, OffsetOutside):
+        return _("No record has this offset: compaction removed it, or it is of a marker.")
+    valid = error.valid
+    if not valid:
+        text = _("The log has no records: its start and its end are at %(end)s.")
+        return text % {"end": numbers.count(valid.stop)}
+    return _("The log has the offsets %(first)s (log start) to %(last)s (before its end).") % {
+        "first": numbers.count(valid.start),
+        "last": numbers.count(valid.stop - 1),
+    }
 
 
 def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:

@@ -72,10 +72,16 @@ class ConfigureForm(forms.Form):
         return changed
 
     def groups(self) -> list[tuple[Any, list[dict[str, Any]]]]:
-        """(title, rows) for the page; settings without a field are rows, too."""
+        """(title, rows) for the page, in the catalog's order: what is changed most comes first.
+
+        Settings without a field are rows, too.
+        """
         rows: dict[Any, list[dict[str, Any]]] = {group: [] for group in setting_catalog.GROUPS}
-        for name, entry in self.entries.items():
-            rows[setting_catalog.setting_info(name).group].append(self._row(name, entry))
+        known = [name for name in setting_catalog.SETTINGS if name in self.entries]
+        for name in [*known, *sorted(self.entries.keys() - set(known))]:
+            rows[setting_catalog.setting_info(name).group].append(
+                self._row(name, self.entries[name])
+            )
         return [(group, found) for group, found in rows.items() if found]
 
     def _row(self, name: str, entry: ConfigValue) -> dict[str, Any]:

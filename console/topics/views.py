@@ -8,6 +8,7 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.live.pages import LivePart, render_live
+from console.topics.configure_form import ConfigureForm
 from console.topics.topic_context import topic_context
 from console.ui import settings_table
 from console.ui.csv_export import render_list
@@ -37,12 +38,17 @@ def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @require_safe
 @requires("topic.view", resource="topic")
 def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The topic's settings, read from the brokers."""
+    """The topic's settings, read from the brokers: a form for those who may change them.
+
+    In the query, `view=table` is the table, also for them.
+    """
     context, status = topic_context(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:
             entries = gateway.topics.describe_configs(topic)
         context |= settings_table.build(request.GET, entries)
+        if context["may_configure"] and request.GET.get("view") != "table":
+            context["form"] = ConfigureForm(None, entries)
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = 503 if error.retriable else 502

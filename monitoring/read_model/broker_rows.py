@@ -7,6 +7,8 @@ import numpy as np
 from monitoring.read_model.row_types import BrokerRow, LogDirRow
 from monitoring.read_model.tick_columns import TickColumns
 
+CPU_SAMPLES_MIN = 3
+
 
 def broker_rows(columns: TickColumns, is_shown: np.ndarray) -> list[BrokerRow]:
     """One row per broker, by id; leaders and replicas are counted of the shown partitions."""
@@ -48,7 +50,12 @@ def _row(columns: TickColumns, broker: dict[str, Any], leaders: int, replicas: i
         log_dirs=tuple(LogDirRow(**each) for each in broker.get("log_dirs") or []),
         size_bytes=broker.get("size_bytes"),
         down_since_ms=broker.get("down_since_ms"),
+        cpu_cores_recent=_mean(columns.broker_cpu[broker["id"]]),
     )
+
+
+def _mean(samples: tuple[float, ...]) -> float | None:
+    return sum(samples) / len(samples) if len(samples) >= CPU_SAMPLES_MIN else None
 
 
 def _count_by_id(ids: np.ndarray) -> dict[int, int]:

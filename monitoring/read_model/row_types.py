@@ -57,6 +57,7 @@ class BrokerRow:
     log_dirs: tuple[LogDirRow, ...]
     size_bytes: int | None  # of all its replicas
     down_since_ms: int | None
+    cpu_cores_recent: float | None  # the mean of the last samples; None = too few are known
 
     @property
     def address(self) -> str | None:

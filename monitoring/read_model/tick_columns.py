@@ -15,6 +15,7 @@ from monitoring.read_model.partition_columns import PartitionColumns, TopicColum
 from monitoring.read_model.rebalances import Rebalances
 from monitoring.ticks.tick import Tick
 
+CPU_SAMPLES_MAX = 12
 _BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "cpu_seconds")
 
 
@@ -26,6 +27,7 @@ class TickColumns:
     partitions: PartitionColumns
     growth: dict[str, np.ndarray]
     broker_growth: dict[int, dict[str, float | None]]
+    broker_cpu: dict[int, tuple[float, ...]]  # the cores used in the last samples, the newest last
     topics: TopicColumns
     groups: GroupColumns
     commits: CommitWindow
@@ -37,6 +39,7 @@ class TickColumns:
         partitions = PartitionColumns.of(tick, previous.partitions if previous else None)
         groups = GroupColumns.of(tick, previous.groups if previous else None)
         growth = partitions.growth(previous.partitions if previous else None)
+        broker_growth = _broker_growth(tick, previous.tick if previous else None)
         commits = CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None)
         rebalanced = previous.rebalances if previous else None
         # The last code is for pairs without a topic.
@@ -45,7 +48,8 @@ class TickColumns:
             tick=tick,
             partitions=partitions,
             growth=growth,
-            broker_growth=_broker_growth(tick, previous.tick if previous else None),
+            broker_growth=broker_growth,
+            broker_cpu=_recent_cpu(broker_growth, previous.broker_cpu if previous else {}),
             topics=TopicColumns.of(partitions, growth),
             groups=groups,
             commits=commits,
@@ -76,6 +80,17 @@ def _broker_growth(tick: Tick, previous: Tick | None) -> dict[int, dict[str, flo
             for name in _BROKER_COUNTERS
         }
         for broker in tick.brokers
+    }
+
+
+def _recent_cpu(
+    growth: dict[int, dict[str, float | None]], earlier: dict[int, tuple[float, ...]]
+) -> dict[int, tuple[float, ...]]:
+    """Of each broker the CPU of its last samples; they begin anew after an unknown one."""
+    newest = {broker: rates["cpu_seconds"] for broker, rates in growth.items()}
+    return {
+        broker: () if cores is None else (*earlier.get(broker, ()), cores)[-CPU_SAMPLES_MAX:]
+        for broker, cores in newest.items()
     }
 
 

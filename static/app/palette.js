@@ -1,5 +1,6 @@
 // The palette: a dialog with a field and a list of what the server finds. Tab shows the actions on
-// the selected row in place of the list; Escape goes back, then closes.
+// the selected row in place of the list; Escape goes back, then closes. Enter opens what belongs to
+// the whole text, also if it comes later.
 import { nodes } from "./fragment.js";
 
 const palette = document.getElementById("palette");
@@ -10,6 +11,8 @@ const DELAY_MS = 90;
 let timer = 0;
 let request = null;
 let under = null; // the list below the actions that are shown
+let found = ""; // the text whose results are shown
+let opens = false; // Enter was pressed before they had come
 
 const options = () => [...list.querySelectorAll('[role="option"]')];
 const selected = () => list.querySelector('[aria-selected="true"]');
@@ -36,7 +39,8 @@ async function find() {
   request?.abort();
   request = new AbortController();
   const { signal } = request;
-  const url = `${palette.dataset.url}&q=${encodeURIComponent(field.value)}`;
+  const { url: start, shown } = palette.dataset;
+  const url = `${start}&on=${encodeURIComponent(shown)}&q=${encodeURIComponent(field.value)}`;
   try {
     const response = await fetch(url, { signal, headers: { "HX-Request": "true" } });
     if ([401, 403].includes(response.status)) return location.reload();
@@ -45,12 +49,19 @@ async function find() {
     if (signal.aborted) return;
     list.replaceChildren(...nodes(html));
     under = null;
+    found = new URL(url, location.href).searchParams.get("q");
     number();
     select(options()[0]);
+    if (opens && found === field.value) follow(selected());
     said.textContent = [...list.querySelectorAll(".palette-title")].map((each) => each.textContent).join(". ");
   } catch (error) {
     if (error.name !== "AbortError") said.textContent = list.textContent = palette.dataset.failed;
   }
+}
+
+function follow(option) {
+  opens = false;
+  if (option) location.assign(option.href);
 }
 
 function showActions() {
@@ -77,12 +88,14 @@ function back() {
 export function open() {
   if (document.querySelector("dialog[open]")) return;
   field.value = "";
+  opens = false;
   list.replaceChildren();
   palette.showModal();
   find();
 }
 
 field.addEventListener("input", () => {
+  opens = false;
   clearTimeout(timer);
   timer = setTimeout(find, DELAY_MS);
 });
@@ -93,9 +106,10 @@ palette.addEventListener("keydown", (event) => {
   else if (event.key === "Tab" && !event.shiftKey && isField && selected()?.querySelector("template")) showActions();
   else if (event.key === "Tab" && event.shiftKey && under) back();
   else if (event.key === "Escape" && under) back();
+  else if (event.key === "Enter" && isField && found !== field.value) opens = true;
   else if (event.key === "Enter" && isField && selected()) {
     if (event.ctrlKey || event.metaKey) window.open(selected().href, "_blank", "noopener");
-    else location.assign(selected().href);
+    else follow(selected());
   } else return;
   event.preventDefault();
 });

@@ -1,13 +1,20 @@
 // Shows one record beside the table: a click on its row opens the panel, arrows go to the next row.
 //   <div data-panel-host> holds the table; <tr data-panel="URL"> has the URL of the panel's HTML.
-//   In the panel: data-close; data-views with buttons data-show and parts data-view; data-copy.
+//   In the panel: data-close; data-views with buttons data-show and parts data-view; data-copy;
+//   data-encoding chooses how a key or value is read, of this record and of the next ones.
 import { nodes } from "./fragment.js";
 
 const host = document.querySelector("[data-panel-host]");
 let current = null;
 let loading = null;
+const encodings = new URLSearchParams();
 if (host) {
   host.addEventListener("click", onClick);
+  host.addEventListener("change", ({ target }) => {
+    if (!target.matches("[data-encoding]")) return;
+    encodings.set(target.name, target.value);
+    open(current, target.id);
+  });
   document.addEventListener("keydown", onKey);
 }
 
@@ -20,18 +27,21 @@ function onClick(event) {
   open(row);
 }
 
-async function open(row) {
+async function open(row, focused = "") {
   mark(row);
   loading?.abort();
   loading = new AbortController();
   try {
-    const response = await fetch(row.dataset.panel, { signal: loading.signal });
+    const url = new URL(row.dataset.panel, location.href);
+    encodings.forEach((value, name) => url.searchParams.set(name, value));
+    const response = await fetch(url, { signal: loading.signal });
     if (!/html/.test(response.headers.get("Content-Type") ?? "")) throw new Error("no panel");
     const content = nodes(await response.text());
     host.querySelector(".panel")?.remove();
     host.append(...content);
     host.classList.add("with-panel");
     row.scrollIntoView({ block: "nearest" });
+    if (focused) document.getElementById(focused)?.focus();
   } catch (error) {
     if (error.name !== "AbortError") location.assign(row.querySelector("a").href);
   }

@@ -183,3 +183,11 @@ def test_a_first_visit_moves_little(collected_site, chromium, path, most):
 
         moved = moved_bytes(page, visit)
     assert 50 * KB < moved < most * KB
+
+
+def test_a_page_has_one_stylesheet(collected_site, chromium):
+    with context_of(chromium, base_url=collected_site) as context:
+        page = context.new_page()
+        page.goto("/login")
+        expect(page.locator("link[rel=stylesheet]")).to_have_count(1)
+        assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith('"Inter')

@@ -64,7 +64,7 @@ def test_the_preview_of_a_reset_follows_the_form(web, page, live_cluster, topic)
 
 @pytest.mark.usefixtures("boss")
 def test_the_dock_counts_what_is_changed_and_discards_it(web, page, topic):
-    page.goto(f"{web}/c/local/topics/{topic}/configure")
+    page.goto(f"{web}/c/local/topics/{topic}/config")
     dock = page.locator("[data-dock-bar]")
     review = dock.get_by_role("button", name="Review the plan")
     expect(dock).to_contain_text("No changes")

@@ -49,6 +49,29 @@ def test_tab_shows_the_actions_on_a_row_and_escape_goes_back(page):
     page.wait_for_url("**/group-delete/billing")
 
 
+def test_the_form_of_an_action_is_opened_by_its_words_and_a_name_however_fast(page):
+    page.keyboard.press("Control+k")
+    page.keyboard.type("reset billing")
+    page.keyboard.press("Enter")  # before its results have come
+    page.wait_for_url("**/c/local/group-reset/billing")
+
+
+def test_an_action_is_on_the_group_of_the_page(page):
+    page.goto("/c/local/groups/auditors")
+    page.keyboard.press("/")
+    page.keyboard.type("reset")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/c/local/group-reset/auditors")
+
+
+def test_a_field_that_an_action_is_about_has_the_focus(page):
+    page.keyboard.press("/")
+    page.keyboard.type("search records orders")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/topics/orders/messages/search#id_text")
+    expect(page.locator("#id_text")).to_be_focused()
+
+
 def test_escape_closes_and_gives_the_focus_back(page):
     page.locator("[data-find]").focus()
     page.keyboard.press("Enter")

@@ -41,6 +41,20 @@ def test_matches_appear_newest_first_with_how_the_search_ended(local, web, page)
     expect(page.locator("[data-part=stop]")).to_be_hidden()
 
 
+def test_what_was_found_by_key_is_exported_as_it_was_found(local, web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}/c/local/topics/{TOPIC}/messages")
+    page.fill("input[name=key]", "key")
+    page.press("input[name=key]", "Enter")
+    expect(page.locator("[data-part=progress]")).to_contain_text("matched")
+    page.fill("input[name=text]", "typed later")
+    with page.expect_download() as download:
+        page.click("[data-record-search] a:has-text('JSON Lines')")
+    lines = download.value.path().read_text().splitlines()
+    assert sum('"value-' in line for line in lines) == 600
+    expect(page.locator("input[name=text]")).to_have_value("typed later")
+
+
 def test_a_followed_search_shows_new_records_and_waits_while_it_is_paused(
     local, live_cluster, web, page
 ):
@@ -72,6 +86,12 @@ def test_a_record_is_shown_beside_the_table(local, web, page):
     panel.locator("[data-show=hex]").first.click()
     expect(panel.locator("[data-view=hex]").first).to_contain_text("00000000  ")
     expect(panel.locator("[data-view=text]").first).to_be_hidden()
+    panel.get_by_label("Value as").select_option("hex")
+    expect(panel.locator("[data-view=text]").first).to_contain_text("76 61 6c 75 65")
+    expect(panel.get_by_label("Value as")).to_be_focused()
+    panel.get_by_label("Value as").select_option("uuid")
+    expect(panel).to_contain_text("Not readable as")
+    panel.get_by_label("Value as").evaluate("select => select.blur()")
     page.locator("body").press("ArrowDown")
     expect(panel.locator(".card-title")).to_have_text("Partition 0, offset 2")
     page.locator("body").press("Escape")

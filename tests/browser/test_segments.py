@@ -88,3 +88,32 @@ def test_on_a_phone_the_strip_scrolls_in_its_card_and_the_page_does_not(web, pag
     strip = page.locator(".strip-scroll")
     assert strip.evaluate("e => e.scrollWidth > e.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.usefixtures("log")
+def test_parts_of_the_strip_have_tooltips_by_pointer_and_keyboard(web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.goto(f"{web}{PAGE}")
+    tip = page.get_by_role("tooltip")
+    page.locator(".strip a").first.hover()
+    expect(tip).to_contain_text("Offsets 0 to")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.locator(".strip-mark.is-group").focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(tip).to_contain_text("billing")
+    assert page.locator(".strip title").count() == 0
+    box = tip.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
+    assert faults(page) == []
+
+
+@pytest.mark.usefixtures("log")
+def test_no_column_of_the_files_is_cut_at_1440_pixels(web, page):
+    sign_in(page, web, a_user("reader", "viewer"))
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{web}{PAGE}")
+    table = page.locator(".table-responsive", has_text="Time index")
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")

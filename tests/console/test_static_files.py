@@ -60,11 +60,34 @@ def test_only_what_changed_is_collected_again(source: Path) -> None:
     assert static_files.collect()
 
 
-def test_all_static_files_can_be_collected(settings, tmp_path: Path) -> None:
+@pytest.fixture
+def collected(settings, tmp_path: Path):
     settings.STATIC_ROOT = tmp_path
     _forget()
-    try:
-        assert static_files.collect()
-        assert (tmp_path / static_files.MANIFEST).exists()
-    finally:
-        _forget()
+    assert static_files.stylesheets() == static_files.STYLESHEETS
+    assert static_files.collect()
+    _forget()
+    yield tmp_path
+    _forget()
+
+
+def test_all_static_files_can_be_collected(collected: Path) -> None:
+    assert (collected / static_files.MANIFEST).exists()
+
+
+def test_the_stylesheets_of_every_page_are_one_file_compressed(collected: Path) -> None:
+    assert static_files.stylesheets() == (static_files.BUNDLE,)
+    file = collected / static(static_files.BUNDLE).removeprefix("/static/")
+    text = file.read_text()
+    ends = [Path(finders.find(name)).read_text()[-60:] for name in static_files.STYLESHEETS]
+    found = [text.index(end) for end in ends]
+    assert found == sorted(found)
+    [font] = set(re.findall(r"inter-latin\.[0-9a-f]{12}\.woff2", text))
+    assert (collected / "vendor/fonts" / font).exists()
+    assert file.with_name(f"{file.name}.br").exists()
+    assert file.with_name(f"{file.name}.gz").exists()
+
+
+def test_every_stylesheet_of_the_console_is_on_every_page() -> None:
+    folder = Path(finders.find("css/base.css")).parent
+    assert {f"css/{path.name}" for path in folder.glob("*.css")} < set(static_files.STYLESHEETS)

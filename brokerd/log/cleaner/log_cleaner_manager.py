@@ -122,6 +122,12 @@ class LogCleanerManager:
             if known.uncleanable_because and self.is_unchanged(known)
         )
 
+    def dirty_part_of(self, log: UnifiedLog) -> plan.Dirty:
+        """What of a compacted log was not cleaned yet. Raises OSError, KafkaError."""
+        known = self._known_of(log)
+        checkpoint = known.checkpoint if self.is_unchanged(known) else 0
+        return cleanable_offsets.dirty_part(log, checkpoint, log.high_watermark, self.now_ms())
+
     @property
     def busy(self) -> int:
         """How many logs are being cleaned."""

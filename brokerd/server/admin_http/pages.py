@@ -152,6 +152,7 @@ class AdminPages:
                 "last_stable_offset": partition.last_stable_offset,
                 "high_watermark": partition.high_watermark,
                 "log_end_offset": partition.log_end_offset,
+                "compaction": self._dirty_part(log),
                 "segments": [
                     {
                         "base_offset": each.base_offset,
@@ -168,6 +169,20 @@ class AdminPages:
                 ],
             }
         )
+
+    def _dirty_part(self, log: UnifiedLog) -> dict[str, Any] | None:
+        """What the next compaction reads of a log; None = it is not compacted, or not known."""
+        if not log.config.is_compacted:
+            return None
+        try:
+            dirty = self.cleaner.dirty_part_of(log)
+        except (OSError, KafkaError):
+            return None
+        return {
+            "clean_bytes": dirty.clean_bytes,
+            "dirty_bytes": dirty.dirty_bytes,
+            "min_cleanable_dirty_ratio": log.config.min_cleanable_dirty_ratio,
+        }
 
     async def index(self, query: Query) -> Answer:
         kind = query.text("kind")

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from console import static_files
 from console.ui import links, numbers, sparkline, texts, times
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
@@ -149,6 +150,12 @@ def badge(label: Any, tone: str = "", hint: str = "") -> SafeString:
 
 
 @register.simple_tag
+def stylesheets() -> tuple[str, ...]:
+    """The names of the stylesheets of every page."""
+    return static_files.stylesheets()
+
+
+@register.simple_tag
 def state_icon(name: str, state: str) -> SafeString:
     """The icon of a state in its colour, named for screen readers."""
     tone = TONES.get(state, "secondary")
@@ -250,6 +257,17 @@ def fact(value: Any, word: str, tone: str = "", href: str = "") -> dict[str, Any
 def crumb(url: str, text: Any) -> SafeString:
     """A breadcrumb; the heading is the last one."""
     return format_html('<li><a href="{}">{}</a></li>', url, text)
+
+
+@register.simple_tag
+def next_page(action: Any) -> SafeString:
+    """A row's link, as an icon, to where its job goes on; `action` has url, title and icon."""
+    if action is None:
+        return SafeString("")
+    return format_html(
+        '<a href="{}" title="{}" aria-label="{}">{}</a>',
+        action.url, action.title, action.title, icon(action.icon),
+    )  # fmt: skip
 
 
 @register.simple_tag

@@ -16,7 +16,7 @@ from tests.console.actions.test_services import (
     partitions_of,
     propose,
 )
-from tests.console.conftest import sample
+from tests.console.conftest import a_user, sample
 
 
 @pytest.fixture
@@ -132,10 +132,25 @@ def test_a_get_never_applies(cluster, client_of, operator):
     assert plan.state == models.PROPOSED
 
 
-def test_a_plan_of_another_user_or_cluster_is_404(cluster, client_of, operator, admin):
+def test_a_plan_of_another_user_is_read_by_those_who_see_the_audit_log_and_by_nobody_else(
+    cluster, client_of, operator, admin
+):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    assert client_of(admin).get(reverse("plan", args=["local", plan.pk])).status_code == 404
+    url = reverse("plan", args=["local", plan.pk])
+    page = client_of(admin).get(url).content.decode()
+    assert "A plan of operator" in page
+    assert reverse("plan-apply", args=["local", plan.pk]) not in page
+    assert client_of(a_user("second", "operator")).get(url).status_code == 404
+    narrow = a_user("narrow", "admin", topics=["none*"])
+    assert client_of(narrow).get(url).status_code == 404
+    for page in ("plan-apply", "plan-undo", "plan-stop", "plan-resume"):
+        assert client_of(admin).post(reverse(page, args=["local", plan.pk])).status_code == 404
+
+
+def test_a_plan_of_another_cluster_is_404(cluster, client_of, operator):
+    name = new_topic_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.cluster = "staging"
     plan.save()
     assert client_of(operator).get(reverse("plan", args=["local", plan.pk])).status_code == 404

@@ -1,9 +1,11 @@
 """The filters of the audit log."""
 
 import re
-from datetime import UTC, datetime
+import uuid
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from console.audit import services
 from console.audit.models import AuditEntry
@@ -61,3 +63,21 @@ def test_an_invalid_filter_is_reported(db, redis_server, client_of, admin, query
     answer = client_of(admin).get(f"/audit?{query}")
     assert answer.status_code == 422
     assert error in answer.content.decode()
+
+
+def test_usual_days_are_links_that_keep_the_other_filters(db, redis_server, client_of, admin):
+    today = timezone.now().date()
+    page = client_of(admin).get(f"/audit?user=bo&first={today}&last={today}").content.decode()
+    [first] = re.findall(r'href="([^"]+)"\s+aria-current="true">Today<', page)
+    assert first == f"?user=bo&amp;first={today}&amp;last={today}"
+    week = today - timedelta(days=6)
+    assert f'href="?user=bo&amp;first={week}&amp;last={today}"' in page
+
+
+def test_what_was_planned_leads_to_its_plan(db, redis_server, client_of, admin):
+    plan = uuid.uuid4()
+    services.record(admin, "topic.create", "local", "orders", plan=plan)
+    services.record(admin, "report.run", "local", "weekly")
+    page = client_of(admin).get("/audit").content.decode()
+    assert f'<a href="/c/local/plans/{plan}">topic.create</a>' in page
+    assert page.count("/plans/") == 1

@@ -255,3 +255,20 @@ def test_the_range_and_the_comparison_of_a_page_are_those_of_its_url(sampled, cl
 def test_charts_of_ninety_days_do_not_reach_before_the_epoch(sampled, client_of, viewer):
     spec = loaded(client_of(viewer), of="group", group="billing", show="lag", range="90d").json()
     assert spec["from_ms"] == pytest.approx(time.time() * 1000 - 90 * DAY_MS, abs=60_000)
+
+
+@pytest.mark.parametrize(
+    ("admin_urls", "expected"),
+    [({}, 4), ({"1": "http://127.0.0.1:1"}, 0), ({"2": "http://127.0.0.1:1"}, 4)],
+)
+def test_a_chart_without_a_source_says_what_to_set_instead(
+    sampled, client_of, viewer, admin_urls, expected
+):
+    cluster, _other = sampled
+    cluster.admin_urls = admin_urls
+    cluster.save()
+    page = client_of(viewer).get("/c/local/brokers/1").content.decode()
+    assert page.count("No source: set the address") == expected
+    assert page.count('class="chart"') == 6 - expected
+    page = client_of(viewer).get("/c/local/topics/orders").content.decode()
+    assert ("No source" in page) == (not admin_urls)

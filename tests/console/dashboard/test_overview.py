@@ -23,7 +23,7 @@ def test_idle_topics_stay_in_the_list(local, admin):
     snapshot_cache.refresh("local", at_once=True)
     after = overview.context(local, rights)["busiest_topics"]
     assert len(before) == len(after) == 3
-    assert after[0].name == "orders"
+    assert after[0][0].name == "orders"
 
 
 def test_the_largest_topics_come_first_with_their_shares(local, admin):
@@ -37,13 +37,13 @@ def test_the_largest_topics_come_first_with_their_shares(local, admin):
     number = sample_next(partitions=rows[:3])
     snapshot_cache.refresh("local", at_once=True)
     found = overview.context(local, rights)["largest_topics"]
-    assert [(row.name, share) for row, share in found] == [
+    assert [(row.name, share) for row, share, _ in found] == [
         ("large", 0.7), ("middle", 0.2), ("small", 0.1),
     ]  # fmt: skip
     sample(number=number + 1, partitions=rows)
     snapshot_cache.refresh("local", at_once=True)
     found = overview.context(local, rights)["largest_topics"]
-    assert [(row.name, share) for row, share in found] == [
+    assert [(row.name, share) for row, share, _ in found] == [
         ("large", None), ("middle", None), ("small", None), ("unknown", None),
     ], "the size of all topics is unknown"  # fmt: skip
 
@@ -88,7 +88,7 @@ def test_topics_outside_of_the_scope_are_in_no_list(local):
     sample(number=number + 1, partitions=[rows[0], rows[1] | grown])
     snapshot_cache.refresh("local", at_once=True)
     context = overview.context(local, rights_of(user, local))
-    assert [row.name for row, _ in context["largest_topics"]] == ["mine"]
+    assert [row.name for row, *_ in context["largest_topics"]] == ["mine"]
     assert [row.name for row in context["idle_topics"]] == ["mine"]
     totals = context["totals"]
     assert (totals.topics_active, totals.topics_idle) == (0, 1)

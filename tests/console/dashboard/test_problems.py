@@ -92,3 +92,50 @@ def test_a_figure_says_how_it_changed_only_if_both_ends_are_known():
     assert overview._change_text([200.0, None, 178.0]) == "−11 % since the line's start"
     assert overview._change_text([None, 178.0]) == ""
     assert overview._change_text([5.0]) == ""
+
+
+def brokers_with(**changes: object) -> list[dict]:
+    sizes = {"disk_total_bytes": 1000, "disk_free_bytes": 500}
+    return [BROKERS[0] | sizes | changes, BROKERS[0] | sizes | {"id": 2, "port": 9093}]
+
+
+@pytest.mark.parametrize(
+    ("free", "tone", "said"), [(151, None, ""), (150, "warn", "85"), (40, "bad", "96")]
+)
+def test_a_disk_that_is_nearly_full_is_a_problem_with_its_figure(local, admin, free, tone, said):
+    brokers = brokers_with(disk_free_bytes=free)
+    found = context(local, rights_of(admin, local), brokers=brokers, groups=[])
+    assert [problem.tone for problem in found["problems"]] == ([tone] if tone else [])
+    for problem in found["problems"]:
+        assert f"Broker 1: disk {said}.0" in problem.title
+        assert [link.url for link in problem.links] == ["/c/local/brokers/1"]
+
+
+def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
+    sample_next(brokers=brokers_with(disk_free_bytes=40))
+    snapshot_cache.refresh("local", at_once=True)
+    for page in ("/c/local/", "/c/local/brokers", "/c/local/brokers/1"):
+        text = client_of(admin).get(page).content.decode()
+        assert "is said from 85" in text, page
+    assert "is said from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
+
+
+def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, client_of):
+    entry = audit.record(admin, "topic.create", "local", "orders", {}, {})
+    day = entry.at.date().isoformat()
+    link = f'href="/audit?first={day}&amp;last={day}&amp;q=local"'
+    page = client_of(admin).get("/c/local/").content.decode()
+    assert page.count(link) == 2  # of the entry, and of today
+    assert "/audit" not in client_of(viewer).get("/c/local/").content.decode()
+
+
+def test_rows_lead_to_where_their_job_goes_on(local, operator, viewer, client_of):
+    jobs = {
+        "/c/local/group-reset/billing": "operator",
+        "/c/local/topics/orders/config#id_retention.ms": "operator",
+        "/c/local/topics/orders/messages": "viewer",
+    }
+    for user in (operator, viewer):
+        page = client_of(user).get("/c/local/").content.decode()
+        for url, role in jobs.items():
+            assert (f'href="{url}"' in page) == (role == "viewer" or user == operator)

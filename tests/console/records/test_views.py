@@ -71,6 +71,27 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
     assert asked[1] == services.RecordQuery("orders", 1, None, 25, before=16)
 
 
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("key=k%201&since=", "field=key&operator=equals&text=k+1&order=newest"),
+        ("since=2026-01-02T03:04:05&limit=50", "since=2026-01-02T03%3A04%3A05&order=oldest"),
+        (
+            "key=k&since=2026-01-02T03:04&partition=1&value_as=hex",
+            "partition=1&since=2026-01-02T03%3A04&value_as=hex&field=key&operator=equals&text=k"
+            "&order=oldest",
+        ),
+    ],
+)
+def test_by_key_or_time_it_goes_on_to_the_search(
+    sampled, client_of, viewer, asked, query, searched
+):
+    answer = client_of(viewer).get(f"{BROWSE}?{query}")
+    assert (answer.status_code, answer.url) == (302, f"{BROWSE}/search?{searched}")
+    assert client_of(viewer).get(answer.url).context["form"].is_valid()
+    assert asked == []
+
+
 def test_without_records_within_the_limits_the_page_links_to_older_ones(
     sampled, client_of, viewer, monkeypatch
 ):

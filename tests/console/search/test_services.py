@@ -1,5 +1,7 @@
 """What the search finds, for whom, and in which order."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -118,3 +120,61 @@ def test_the_page_works_without_scripts(sampled, viewer, text_of):
     assert 'name="q" value="orders"' in text
     assert "/c/local/topics/orders/consumers" in text
     assert "<template" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "url"),
+    [
+        ("reset billing", "/c/local/group-reset/billing"),
+        ("billing reset", "/c/local/group-reset/billing"),
+        ("reset offsets of bill", "/c/local/group-reset/billing"),
+        ("retention orders", "/c/local/topics/orders/config#id_retention.ms"),
+        ("search records ord", "/c/local/topics/orders/messages/search#id_text"),
+        ("export orders", "/c/local/topics/orders/messages/search#id_text"),
+        ("purge orders", "/c/local/topics/orders/purge"),
+        ("delete orders", "/c/local/topics/orders/delete"),
+        ("reassign orders", "/c/local/reassign?topic=orders"),
+        ("> partitions for orders", "/c/local/topics/orders/add-partitions"),
+        ("alert on billing", "/c/local/alerts/rules/add?group=billing"),
+    ],
+)
+def test_an_action_is_found_by_its_usual_words_on_what_is_named(
+    sampled, admin, text_of, query, url
+):
+    assert f'href="{url}"' in text_of(admin, query)
+
+
+def test_an_action_alone_is_offered_on_what_is_probably_meant(sampled, admin, text_of):
+    assert 'href="/c/local/group-reset/billing"' in text_of(admin, "reset")
+    assert 'href="/c/local/topics/orders/messages/search#id_text"' in text_of(admin, "export")
+
+
+def test_an_action_alone_is_first_offered_on_the_topic_or_group_of_the_page(
+    sampled, admin, client_of
+):
+    names = [row | {"group": name} for name in ("behind", "billing") for row in GROUPS[:1]]
+    names[1] = names[1] | {"committed_offset": 99}
+    sample_next("local", groups=names)
+    for query, first in (("on=billing", "billing"), ("on=nobody", "behind"), ("", "behind")):
+        answer = client_of(admin).get(f"/search?q=reset&cluster=local&part=results&{query}")
+        resets = re.findall(r"group-reset/(\w+)", answer.content.decode())
+        assert resets[0] == first, query
+        assert sorted(resets) == ["behind", "billing"]
+
+
+def test_actions_on_what_is_named_are_those_that_the_user_may_do(
+    sampled, viewer, operator, text_of
+):
+    assert "group-reset" not in text_of(viewer, "reset billing")
+    assert "/messages/search#id_text" in text_of(viewer, "search records orders")
+    assert "/purge" not in text_of(operator, "purge orders")
+    scoped = a_user("scoped", "admin", topics=["none*"], groups=["none*"])
+    for query in ("reset billing", "reset", "export", "purge orders"):
+        assert "/group-reset/billing" not in text_of(scoped, query)
+        assert "/topics/orders" not in text_of(scoped, query)
+
+
+def test_a_word_of_a_name_is_no_action(sampled, admin, text_of):
+    sample_next("local", partitions=[PARTITIONS[0] | {"topic": "reset-log"}], groups=[])
+    assert 'href="/c/local/topics/reset-log"' in text_of(admin, "reset-log")
+    assert "group-reset" not in text_of(admin, "reset-log")

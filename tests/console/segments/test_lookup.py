@@ -2,7 +2,13 @@
 
 import pytest
 
-from console.segments.lookup import ENTRIES_PER_READ, OffsetNotFound, look_up
+from console.segments.lookup import (
+    ENTRIES_PER_READ,
+    OffsetNotFound,
+    OffsetOutside,
+    check_offset,
+    look_up,
+)
 
 SEGMENTS = [
     {"base_offset": 0, "next_offset": 10_000},
@@ -93,6 +99,21 @@ def test_the_scan_begins_at_the_index_entry_and_passes_few_batches():
     assert len(steps.passed) <= 3
     assert steps.scanned_bytes == (len(steps.passed) + 1) * BATCH_BYTES
     assert steps.near_segments == [0, 10_000, 40_000]
+
+
+@pytest.mark.parametrize(
+    ("offset", "start", "end"), [(9, 10, 20), (20, 10, 20), (0, 10, 10), (0, 0, 0)]
+)
+def test_an_offset_outside_of_the_log_is_told_with_those_that_are_in_it(offset, start, end):
+    with pytest.raises(OffsetOutside) as outside:
+        check_offset(offset, start, end)
+    assert outside.value.valid == range(start, end)
+
+
+def test_an_offset_in_the_log_and_one_where_the_ends_are_unknown_are_looked_up():
+    check_offset(10, 10, 20)
+    check_offset(19, 10, 20)
+    check_offset(5, None, 4)
 
 
 @pytest.mark.parametrize("offset", [40_010, 20_003])

@@ -20,7 +20,9 @@ def test_settings_say_how_long_and_how_much_is_kept():
     assert Retention.of(values) == Retention(1000)
     assert Retention.of(values | {"retention.bytes": "5"}) == Retention(1000, 5)
     assert Retention.of(delete | {"retention.ms": "-1"}) == Retention()
-    assert Retention.of(values | {"cleanup.policy": "compact"}) == Retention()
+    assert Retention.of(values | {"cleanup.policy": "compact"}) == Retention(is_compacted=True)
+    both = Retention(1000, is_compacted=True)
+    assert Retention.of(values | {"cleanup.policy": "compact,delete"}) == both
     assert Retention.of({}) == Retention()
 
 

@@ -89,6 +89,34 @@ def test_committed_offsets_of_groups_within_the_scope_are_marked(
     assert "secret" not in page
 
 
+def test_what_the_next_compaction_reads_is_told_of_a_compacted_log(
+    db, redis_server, client_of, viewer, live_cluster, monkeypatch
+):
+    live_cluster.row("local").save()
+    topic = f"compacted-{uuid.uuid4().hex[:8]}"
+    with live_cluster.gateway() as gateway:
+        configs = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.7"}
+        gateway.topics.create_topic(topic, 1, 1, configs)
+        leader = gateway.topics.describe_topic(topic).partitions[0].leader
+    live_cluster.produce(topic, {0: 5})
+    known = PARTITIONS[0] | OFFSETS | {"topic": topic, "leader": leader, "replicas": [leader]}
+    sample("local", partitions=[known])
+    url = f"/c/local/topics/{topic}/partitions/0/segments"
+    page = client_of(viewer).get(url).content.decode()
+    assert "The next compaction reads 0" in page, "all is in the active segment"
+    assert "above 70.0" in page
+    answer = BrokerdAdmin.segments
+    monkeypatch.setattr(
+        BrokerdAdmin, "segments", lambda *args: answer(*args) | {"compaction": None}
+    )
+    page = client_of(viewer).get(url).content.decode()
+    assert "What compaction would save is not known" in page
+
+
+def test_of_a_log_that_is_not_compacted_nothing_is_said_of_compaction(place, client_of, viewer):
+    assert "next compaction" not in client_of(viewer).get(place).content.decode()
+
+
 def test_a_broker_without_samples_leaves_compression_unknown(place, client_of, viewer, monkeypatch):
     def fail(*args):
         raise NotFound("there is no /v1/segments/compression")
@@ -125,7 +153,7 @@ def test_a_record_is_looked_up_by_offset_and_by_time(place, client_of, viewer):
     assert "Offset found" in by_time
     assert "Open in Messages" in by_time
     for query, text in (
-        ("offset=50", "No record has this offset"),
+        ("offset=50", "The log has the offsets 0 (log start) to 49 (before its end)."),
         ("at=2099-01-01T00:00:00", "No record is at or after this time"),
         ("offset=1&at=2020-01-01T00:00:00", "not both"),
     ):
@@ -151,7 +179,7 @@ def test_without_an_admin_port_the_batches_are_fetched(place_without_admin_port,
     by_time = client.get(f"{place_without_admin_port}?at=2020-01-01T00:00:00").content.decode()
     assert "partition=0&amp;offset=0" in by_time
     for query, text in (
-        ("offset=50", "No record has this offset"),
+        ("offset=50", "The log has the offsets 0 (log start) to 49 (before its end)."),
         ("at=2099-01-01T00:00:00", "No record is at or after this time"),
     ):
         page = client.get(f"{place_without_admin_port}?{query}").content.decode()

@@ -161,6 +161,17 @@ def test_what_the_cleaner_did_is_measured(tmp_path: Path) -> None:
     assert cleaner.metrics.dirtiest < 1.0
 
 
+def test_what_is_dirty_of_a_log_is_told_also_if_it_was_never_looked_at(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    before = cleaner.dirty_part_of(log.log)
+    assert (before.clean_bytes, before.dirty_bytes) == (0, log.log.size_bytes)
+    cleaner.tick(NOW_MS)
+    workers.do()
+    after = cleaner.dirty_part_of(log.log)
+    assert after.dirty_bytes == 0
+    assert 0 < after.clean_bytes < before.dirty_bytes
+
+
 def test_what_is_dirty_of_uncleanable_logs_is_counted(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     for round_ms in (0, 2000):

@@ -39,6 +39,22 @@ def test_a_smaller_retention_warns_of_the_records_that_it_deletes(orders, client
     assert "The undo does not bring them back." in warning
 
 
+def test_the_tab_is_the_form_for_those_who_may_change_settings(
+    orders, client_of, operator, viewer, clusters
+):
+    tab = "/c/local/topics/orders/config"
+    field = 'name="opened:retention.ms" value="60000"'
+    page = client_of(operator).get(tab).content.decode()
+    assert f'action="{URL}"' in page
+    assert field in page
+    assert page.index('id="id_retention.ms"') < page.index('id="id_cleanup.policy"')
+    assert "table-search" in client_of(operator).get(f"{tab}?view=table").content.decode()
+    assert field not in client_of(viewer).get(tab).content.decode()
+    clusters[0].read_only = True
+    clusters[0].save()
+    assert field not in client_of(operator).get(tab).content.decode()
+
+
 def test_a_change_meanwhile_is_told_and_nothing_is_planned(orders, client_of, operator):
     orders.topics["orders"].configs["retention.ms"] = "5"
     answer = client_of(operator).post(URL, sent(**{"cleanup.policy": "compact"}))

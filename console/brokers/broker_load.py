@@ -1,0 +1,108 @@
+"""What overloads a broker, or will soon, with the limit from which it is said. Pure.
+
+All of it is in the samples: the CPU of brokerd's process, the disks, and how much more a broker
+leads and moves than the others. Queues and latencies of requests are not sampled: the page of a
+broker's requests reads them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from console.ui import numbers
+from monitoring.read_model.row_types import BrokerRow
+
+DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
+# brokerd has one event loop: from here on requests wait for a core, whatever the machine has.
+CPU_CORES_MAX = 0.9
+# Against the mean of the brokers that are up. Small clusters and quiet ones are never even.
+SKEW_MAX, LEADERS_ABOVE_MIN, BYTES_ABOVE_MIN = 1.5, 10, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One reason: what it is in short, with the figure, and in a sentence with its limit."""
+
+    tone: str  # bad or warn
+    kind: str
+    title: str
+    text: str
+
+
+def loads(brokers: Iterable[BrokerRow]) -> dict[int, list[Load]]:
+    """Of each broker what overloads it, the worst first; empty for most."""
+    rows = list(brokers)
+    up = [row for row in rows if row.up]
+    return {row.id: [*_disk(row), *_cpu(row), *_leaders(row, up), *_bytes(row, up)] for row in rows}
+
+
+def _disk(row: BrokerRow) -> list[Load]:
+    used = row.disk_used_percent
+    if used is None or used < DISK_WARN_PERCENT:
+        return []
+    values = {"used": numbers.percent(used / 100), "warn": DISK_WARN_PERCENT}
+    text = _(
+        "%(used)s of its disks are used: this is said from %(warn)d %%. A broker stops when a disk "
+        "is full."
+    )
+    tone = "bad" if used >= DISK_BAD_PERCENT else "warn"
+    return [Load(tone, _("Disk nearly full"), _("disk %(used)s full") % values, text % values)]
+
+
+def _cpu(row: BrokerRow) -> list[Load]:
+    cores = row.cpu_cores_recent
+    if cores is None or cores < CPU_CORES_MAX:
+        return []
+    values = {"cpu": numbers.percent(cores), "most": numbers.percent(CPU_CORES_MAX)}
+    text = _(
+        "Its process used %(cpu)s of a core in the last samples: from %(most)s on, requests wait, "
+        "since brokerd has one event loop."
+    )
+    return [Load("warn", _("Overloaded"), _("CPU %(cpu)s") % values, text % values)]
+
+
+def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
+    times = _skew(row.leaders, [each.leaders for each in up], LEADERS_ABOVE_MIN)
+    if not row.up or times is None:
+        return []
+    values = {"times": _times(times), "n": numbers.count(row.leaders), "most": _times(SKEW_MAX)}
+    text = _(
+        "It leads %(n)s partitions, %(times)s times the mean of the brokers that are up: this is "
+        "said from %(most)s times."
+    )
+    return [Load("warn", _("Unequal load"), _("%(times)s × leaders") % values, text % values)]
+
+
+def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
+    own = _moved(row)
+    times = None if own is None else _skew(own, list(map(_moved, up)), BYTES_ABOVE_MIN)
+    if not row.up or times is None:
+        return []
+    values = {"times": _times(times), "n": numbers.size_rate(own), "most": _times(SKEW_MAX)}
+    text = _(
+        "It receives and sends %(n)s, %(times)s times the mean of the brokers that are up: this is "
+        "said from %(most)s times."
+    )
+    return [Load("warn", _("Unequal load"), _("%(times)s × bytes") % values, text % values)]
+
+
+def _moved(row: BrokerRow) -> float | None:
+    """Bytes in and out a second."""
+    if row.bytes_in_rate is None or row.bytes_out_rate is None:
+        return None
+    return row.bytes_in_rate + row.bytes_out_rate
+
+
+def _skew(own: float, all_of: Sequence[float | None], above_min: float) -> float | None:
+    """How many times the mean it is; None if that is not much more, or a value is unknown."""
+    known = [value for value in all_of if value is not None]
+    if len(known) < 2 or len(known) < len(all_of):
+        return None
+    mean = sum(known) / len(known)
+    is_skewed = mean > 0 and own >= SKEW_MAX * mean and own - mean >= above_min
+    return own / mean if is_skewed else None
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f}"
