@@ -12,20 +12,21 @@ from brokerd.server.admin_http.broker_metrics import BrokerFigures
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.admin_http.prometheus import PrometheusPage
 from brokerd.server.api import security, transactions
+from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.credentials import CredentialHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
-from brokerd.server.api.features import FeatureHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.server.api.metadata import MetadataHandlers, api_versions
+from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.topics import TopicHandlers
+from brokerd.server.api.update_features import UpdateFeaturesHandler
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
@@ -135,7 +136,7 @@ def _cluster_handlers(broker: Broker) -> dict[int, Handler]:
         ApiKey.DESCRIBE_CLUSTER: brokers.describe_cluster,
         ApiKey.DESCRIBE_LOG_DIRS: brokers.describe_log_dirs,
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: credentials.describe_user_scram_credentials,
-        ApiKey.UPDATE_FEATURES: FeatureHandler(cluster).update_features,
+        ApiKey.UPDATE_FEATURES: UpdateFeaturesHandler(cluster).update_features,
     }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.sessions import FetchContext
+    from brokerd.server.fetch.session_cache import FetchContext
     from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.fetch.session import Session
-    from brokerd.server.fetch.sessions import FetchContext
+    from brokerd.server.fetch.fetch_session import Session
+    from brokerd.server.fetch.session_cache import FetchContext
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Parts, Slot
     from brokerd.server.requests.request_times import Since
