@@ -113,7 +113,8 @@ class FetchAttempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
-            if session is not None:
+            if session is not None and (reply.records is None or total < min_bytes):
+                # else it stays dirty, and the Fetch does not wait
                 session.has_read(wanted, partition, reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark
