@@ -16,6 +16,7 @@ from brokerd.cli.options import (
     int32,
     run,
 )
+from brokerd.cli.topic_lines import numbers
 from brokerd.config.values import words
 from brokerd.protocol.api_keys import ApiKey
 
@@ -43,13 +44,13 @@ def _run(options: Options) -> None:
         unknown = [each for each in asked if each not in known]
         if unknown:
             raise CliError(
-                f"ERROR: The given brokers do not exist from --broker-list: {_numbers(unknown)}."
-                f" Current existent brokers: {_numbers(known)}"
+                f"ERROR: The given brokers do not exist from --broker-list: {numbers(unknown)}."
+                f" Current existent brokers: {numbers(known)}"
             )
         print("Querying brokers for log directories information")
         wanted = asked or known
         answers = {each: _directories(client, each) for each in wanted}
-    print(f"Received log directory information from brokers {_numbers(wanted)}")
+    print(f"Received log directory information from brokers {numbers(wanted)}")
     print(document(answers, words(options.topic_list)))
 
 
@@ -86,7 +87,3 @@ def _directory(described: Any, topics: Sequence[str]) -> dict[str, Any]:
     ]
     error = str(error_of(code)) if code else None
     return {"logDir": described.log_dir, "error": error, "partitions": partitions}
-
-
-def _numbers(values: Sequence[int]) -> str:
-    return ",".join(map(str, values))

@@ -48,7 +48,7 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
-        from brokerd.config.catalog import ConfigType, known_setting
+        from brokerd.config.config_def import ConfigType, known_setting
 
         found = []
         for name, value in sorted(self.current.items()):

@@ -79,11 +79,11 @@ def _partition_line(name: str, partition: Any, moving: Reassignment | None) -> s
     leader = partition.leader_id if partition.leader_id >= 0 else "none"
     line = (
         f"\tTopic: {name}\tPartition: {partition.partition_index}\tLeader: {leader}"
-        f"\tReplicas: {_numbers(partition.replica_nodes)}\tIsr: {_numbers(partition.isr_nodes)}"
+        f"\tReplicas: {numbers(partition.replica_nodes)}\tIsr: {numbers(partition.isr_nodes)}"
     )
     if moving is not None:
-        line += f"\tAdding Replicas: {_numbers(moving.adding)}"
-        line += f"\tRemoving Replicas: {_numbers(moving.removing)}"
+        line += f"\tAdding Replicas: {numbers(moving.adding)}"
+        line += f"\tRemoving Replicas: {numbers(moving.removing)}"
     return line + "\tElr: N/A\tLastKnownElr: N/A"
 
 
@@ -95,5 +95,5 @@ def replication_factor(partition: Any, moving: Reassignment | None) -> int:
     return len(moving.replicas) - len(moving.adding)
 
 
-def _numbers(values: Sequence[int]) -> str:
+def numbers(values: Sequence[int]) -> str:
     return ",".join(map(str, values))

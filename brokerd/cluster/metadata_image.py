@@ -1,7 +1,7 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
 One MetadataImage lives as long as its ClusterMembership and is changed in place, on the event loop
-only, by the client alone; everyone else reads. A change returns an ImageDelta.
+only, and only by it; everyone else reads. A change returns an ImageDelta.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

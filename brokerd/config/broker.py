@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from brokerd.config import values as v
-from brokerd.config.catalog import known_setting
+from brokerd.config.config_def import known_setting
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,

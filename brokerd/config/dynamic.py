@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from brokerd.config import values as v
 from brokerd.config.broker import BrokerConfig, is_honoured, parse_setting
-from brokerd.config.catalog import ConfigType, KnownSetting, UpdateMode, known_setting
+from brokerd.config.config_def import ConfigType, KnownSetting, UpdateMode, known_setting
 from brokerd.config.listener_changes import problems_of_added, with_stores_barred
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.tls import LIVE_KEYS, PREFIX, tls_key_of_listener

@@ -7,7 +7,7 @@ send. A value that somebody sets is stored and returned, and has no effect.
 from collections.abc import Mapping
 from typing import Final
 
-from brokerd.config.topic import WITHOUT_EFFECT
+from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 
 FIXED_DOCUMENTATION = "This broker has no other value; a change has no effect."
 

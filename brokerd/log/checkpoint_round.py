@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from brokerd.log.context import DiskJob, run_now
-from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.topic_partition import TopicPartition
 
 SLICE: Final = 4_000

@@ -28,8 +28,8 @@ from brokerd.log.context import (
     run_now,
     storage_error,
 )
-from brokerd.log.dirs.all_log_dirs import FailedDir, LogDirs
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
+from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals

@@ -19,7 +19,7 @@ from brokerd.log import checkpoints, retention
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
-from brokerd.log.dirs.all_log_dirs import LogDirs
+from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 

@@ -148,6 +148,8 @@ def _decode_legacy(view: memoryview, position: int, version: int) -> FetchReques
 def _legacy_forgotten(view: memoryview, position: int, items: int) -> list[tuple[str, bytes, int]]:
     forgotten = []
     (topics,) = _INDEX.unpack_from(view, position)
+    if not topics:
+        return []
     position += 4
     items = _within(topics, 6, view, position, items)
     for _ in range(topics):

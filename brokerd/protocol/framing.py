@@ -18,6 +18,8 @@ FRAME_SIZE = Struct(">i")
 REQUEST_HEAD = Struct(">hhih")
 SMALLEST_REQUEST_BYTES = 8
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
+TLS_HELLO = 0x160301
+"""How the first record of a TLS client begins, taken for a frame's size."""
 
 
 class RequestHeader(NamedTuple):
@@ -28,6 +30,16 @@ class RequestHeader(NamedTuple):
     correlation_id: int
     client_id: str | None
     body_position: int
+
+
+def why_size_refused(size: int, size_max: int) -> str:
+    """Why a frame of this size ends its connection; it cannot be answered."""
+    if size >> 8 == TLS_HELLO:
+        return "it speaks TLS, which this listener does not"
+    return (
+        f"a frame of {size} bytes; sizes are {SMALLEST_REQUEST_BYTES} to {size_max} "
+        "(socket.request.max.bytes)"
+    )
 
 
 def malformed(what: str) -> KafkaError:

@@ -21,7 +21,7 @@ from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epochs import NO_EPOCH
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
-from brokerd.replication.epoch_truncation import Truncation, truncation
+from brokerd.replication.follower_truncation import Truncation, truncation
 from brokerd.replication.state import PartitionState
 
 UNKNOWN_OFFSET = -1

@@ -26,8 +26,8 @@ from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-from brokerd.log.dirs.all_log_dirs import LogDirs
 from brokerd.log.dirs.log_dir import LogDirError
+from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
@@ -45,7 +45,7 @@ from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-from brokerd.server.fetch.sessions import FetchSessions
+from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listeners import BindError
@@ -89,7 +89,7 @@ class Broker:
         self.times = RequestTimes(self.metrics, config.brokerd_slow_request_ms / 1000)
         self.events = EventRing(self.clock.now_ms)
         self.purgatory = Purgatory(self.times)
-        self.fetch_sessions = FetchSessions(
+        self.fetch_sessions = FetchSessionCache(
             config.max_incremental_fetch_session_cache_slots,
             lambda: 1 + secrets.randbelow(INT32_MAX),
             lambda: self.cluster.image.names_by_id,

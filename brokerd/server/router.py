@@ -32,7 +32,7 @@ from brokerd.protocol.framing import (
     parse_header,
 )
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
-from brokerd.server.api.metadata import refused_api_versions
+from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _unpack_head = Struct(">ihh").unpack_from
-TLS_HELLO = 0x160301
-"""How the first record of a TLS client begins, taken for a frame's size."""
 OTHERS_MAX, OTHERS_MIN = 512, 8
 """So many requests other than Produce are served in an iteration of the loop, shared between the
 connections that have any, each of which has a few served: else they would hold it for seconds."""
@@ -210,14 +208,6 @@ class Router:
             connection.mute_until_done()
             return True
         return connection.closed or connection.output.held_bytes > HELD_BYTES_MAX
-
-    def refuse_size(self, size: int) -> str:
-        """Why a frame of this size ends its connection; it cannot be answered."""
-        if size >> 8 == TLS_HELLO:
-            return "it speaks TLS, which this listener does not"
-        return f"a frame of {size} bytes; sizes are {SMALLEST_REQUEST_BYTES} to" + (
-            f" {self.frame_bytes_max - 4} (socket.request.max.bytes)"
-        )
 
     def _serve(self, connection: Connection, frame: memoryview) -> None:
         try:

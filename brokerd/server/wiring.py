@@ -12,20 +12,21 @@ from brokerd.server.admin_http.broker_metrics import BrokerFigures
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.admin_http.prometheus import PrometheusPage
 from brokerd.server.api import security, transactions
+from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.credentials import CredentialHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
-from brokerd.server.api.features import FeatureHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.server.api.metadata import MetadataHandlers, api_versions
+from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.topics import TopicHandlers
+from brokerd.server.api.update_features import UpdateFeaturesHandler
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
@@ -56,11 +57,27 @@ def router(broker: Broker) -> Router:
 
 def handlers(broker: Broker) -> dict[int, Handler]:
     """The handler of each API except Produce and Fetch."""
+    cluster, image, led = broker.cluster, broker.cluster.image, broker.led
+    pending_reads, settings = broker.pending_reads, broker.settings
+    creates_topics = settings.config.auto_create_topics_enable
+    of_others = by_name(
+        ClusterHandlers(image, broker.logs),
+        ConfigHandlers(image, cluster.configs, settings),
+        CredentialHandlers(cluster),
+        DeleteRecordsHandler(led, broker.log_starts, pending_reads),
+        ElectLeadersHandler(cluster),
+        ListOffsetsHandlers(led, broker.clock, pending_reads),
+        MetadataHandlers(cluster, broker.metadata, creates_topics),
+        ProducerHandlers(led, pending_reads, broker.producer_ids),
+        QuotaHandlers(cluster.configs, broker.network.host_lookups),
+        ReassignmentHandlers(cluster),
+        TopicHandlers(cluster, settings),
+        UpdateFeaturesHandler(cluster),
+    )
     return {
-        **group_handlers(broker.groups, broker.cluster.image),
-        **_partition_handlers(broker),
-        **_topic_handlers(broker),
-        **_cluster_handlers(broker),
+        ApiKey.API_VERSIONS: api_versions,
+        **group_handlers(broker.groups, image),
+        **of_others,
         **security.HANDLERS,
         **transactions.HANDLERS,
     }
@@ -68,74 +85,16 @@ def handlers(broker: Broker) -> dict[int, Handler]:
 
 def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
     """APIs about groups and their offsets."""
-    groups, offsets = GroupHandlers(service), GroupOffsetHandlers(service, image)
+    return by_name(GroupHandlers(service), GroupOffsetHandlers(service, image))
+
+
+def by_name(*families: object) -> dict[int, Handler]:
+    """The handlers of families: a handler has the name of its API."""
     return {
-        ApiKey.DELETE_GROUPS: groups.delete_groups,
-        ApiKey.DESCRIBE_GROUPS: groups.describe_groups,
-        ApiKey.FIND_COORDINATOR: groups.find_coordinator,
-        ApiKey.HEARTBEAT: groups.heartbeat,
-        ApiKey.JOIN_GROUP: groups.join_group,
-        ApiKey.LEAVE_GROUP: groups.leave_group,
-        ApiKey.LIST_GROUPS: groups.list_groups,
-        ApiKey.OFFSET_COMMIT: offsets.offset_commit,
-        ApiKey.OFFSET_DELETE: offsets.offset_delete,
-        ApiKey.OFFSET_FETCH: offsets.offset_fetch,
-        ApiKey.SYNC_GROUP: groups.sync_group,
-    }
-
-
-def _partition_handlers(broker: Broker) -> dict[int, Handler]:
-    """APIs about the log of a partition and its producers."""
-    led, pending_reads = broker.led, broker.pending_reads
-    offsets = ListOffsetsHandlers(led, broker.clock, pending_reads)
-    producers = ProducerHandlers(led, pending_reads, broker.producer_ids)
-    records = DeleteRecordsHandler(led, broker.log_starts, pending_reads)
-    return {
-        ApiKey.DELETE_RECORDS: records.delete_records,
-        ApiKey.DESCRIBE_PRODUCERS: producers.describe_producers,
-        ApiKey.INIT_PRODUCER_ID: producers.init_producer_id,
-        ApiKey.LIST_OFFSETS: offsets.list_offsets,
-        ApiKey.OFFSET_FOR_LEADER_EPOCH: offsets.offset_for_leader_epoch,
-    }
-
-
-def _topic_handlers(broker: Broker) -> dict[int, Handler]:
-    """APIs about topics, replicas and leaders, and settings of topics and brokers."""
-    cluster, settings = broker.cluster, broker.settings
-    configs = ConfigHandlers(cluster.image, cluster.configs, settings)
-    creates_topics = settings.config.auto_create_topics_enable
-    metadata = MetadataHandlers(cluster, broker.metadata, creates_topics)
-    reassignments, topics = ReassignmentHandlers(cluster), TopicHandlers(cluster, settings)
-    return {
-        ApiKey.ALTER_CONFIGS: configs.alter_configs,
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
-        ApiKey.API_VERSIONS: api_versions,
-        ApiKey.CREATE_PARTITIONS: topics.create_partitions,
-        ApiKey.CREATE_TOPICS: topics.create_topics,
-        ApiKey.DELETE_TOPICS: topics.delete_topics,
-        ApiKey.DESCRIBE_CONFIGS: configs.describe_configs,
-        ApiKey.ELECT_LEADERS: ElectLeadersHandler(cluster).elect_leaders,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
-        ApiKey.METADATA: metadata.metadata,
-    }
-
-
-def _cluster_handlers(broker: Broker) -> dict[int, Handler]:
-    """APIs about brokers and their disks, quotas and credentials."""
-    cluster = broker.cluster
-    brokers = ClusterHandlers(cluster.image, broker.logs)
-    credentials = CredentialHandlers(cluster)
-    quotas = QuotaHandlers(cluster.configs, broker.network.host_lookups)
-    return {
-        ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,
-        ApiKey.ALTER_REPLICA_LOG_DIRS: brokers.alter_replica_log_dirs,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: credentials.alter_user_scram_credentials,
-        ApiKey.DESCRIBE_CLIENT_QUOTAS: quotas.describe_client_quotas,
-        ApiKey.DESCRIBE_CLUSTER: brokers.describe_cluster,
-        ApiKey.DESCRIBE_LOG_DIRS: brokers.describe_log_dirs,
-        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: credentials.describe_user_scram_credentials,
-        ApiKey.UPDATE_FEATURES: FeatureHandler(cluster).update_features,
+        api: getattr(family, api.name.lower())
+        for family in families
+        for api in ApiKey
+        if hasattr(family, api.name.lower())
     }
 
 

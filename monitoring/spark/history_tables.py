@@ -21,6 +21,8 @@ _SETTINGS = {
     "spark.sql.files.openCostInBytes": str(64 << 10),
     # The small hash map in front of the large one is too small for the keys of a cluster.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # Queries that differ in their position in the plan alone share their compiled code.
+    "spark.sql.codegen.useIdInClassName": "false",
     # A union of queries that have a task each has as many tasks, not one; and these share their
     # compiled code.
     "spark.sql.unionOutputPartitioning": "false",

@@ -35,7 +35,7 @@ def as_kafka_error(error: Exception) -> KafkaError:
     return unreachable(error)
 
 
-async def side_by_side(
+async def gather_results(
     one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
 ) -> list[Answer | KafkaError]:
     """Calls a function for each item, CONCURRENT_MAX at a time; returns the answers in order."""

@@ -19,11 +19,11 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 from brokerd.cluster.admin.outcomes import (
     CONCURRENT_MAX,
     as_kafka_error,
-    side_by_side,
+    gather_results,
     unreachable,
 )
 from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
-from brokerd.cluster.admin.topic_plans import (
+from brokerd.cluster.admin.topic_creation import (
     TopicPlan,
     automatic_topic,
     plan_creation,
@@ -104,7 +104,7 @@ class TopicAdmin:
             return plan.created()
 
         results = dict(
-            zip((topic.name for topic in topics), await side_by_side(one, topics), strict=True)
+            zip((topic.name for topic in topics), await gather_results(one, topics), strict=True)
         )
         sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
         if sizes and not validate_only:
@@ -270,7 +270,7 @@ class TopicAdmin:
             results[name] = _unknown(name)
 
         await in_turns(unique, refuse)
-        results |= zip(present, await side_by_side(self._mark, present), strict=True)
+        results |= zip(present, await gather_results(self._mark, present), strict=True)
         marked = [name for name in present if results[name] is None]
 
         def is_deleted(name: str) -> bool:
@@ -332,7 +332,7 @@ class TopicAdmin:
             await self._grow_one(growth, service, validate_only)
 
         names = (growth.topic for growth in growths)
-        results = dict(zip(names, await side_by_side(one, growths), strict=True))
+        results = dict(zip(names, await gather_results(one, growths), strict=True))
         if not validate_only:
             sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
             for name in await self._not_ready(sizes, timeout_ms / 1000):

@@ -76,7 +76,7 @@ class ControllerService:
         self._zookeeper = zookeeper
         self._mandate = mandate
         self._on_progress = on_progress
-        self._core = Controller(mandate.epoch, {})
+        self._state_machine = Controller(mandate.epoch, {})
         self._wake = asyncio.Event()
         self._due: set[str] = set()
         self._epochs_asked: dict[TopicPartition, None] = {}
@@ -115,14 +115,14 @@ class ControllerService:
 
     def is_deleted(self, name: str) -> bool:
         """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
-        return self._core.is_gone(name, self._applied)
+        return self._state_machine.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
         """Whether every live broker has applied all that was announced."""
         return self._applied_by_all() >= self._last_number
 
     def _applied_by_all(self) -> int:
-        return min((self._applied.get(b, -1) for b in self._core.brokers), default=-1)
+        return min((self._applied.get(b, -1) for b in self._state_machine.brokers), default=-1)
 
     # -- the task ------------------------------------------------------------------------------
 
@@ -150,8 +150,8 @@ class ControllerService:
         self._last_number = max(entries, default=-1)
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
         epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
-        core = Controller(self._mandate.epoch, epochs, self._cleanly_stopped)
-        core.offline = await offline_replicas.read(self._zookeeper)
+        state_machine = Controller(self._mandate.epoch, epochs, self._cleanly_stopped)
+        state_machine.offline = await offline_replicas.read(self._zookeeper)
         topics: dict[str, TopicNode] = {}
         loaded: list[LoadedState] = []
         async for run in bulk_reads.topics(self._zookeeper, names):
@@ -160,8 +160,8 @@ class ControllerService:
             loaded += await bulk_reads.states(self._zookeeper, run)
             keep_uncollected()
         marked = await self._marked()
-        self._core = core
-        await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
+        self._state_machine = state_machine
+        await self._write(state_machine.load(topics, loaded, marked, last[1].czxid if last else -1))
         self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
         self._wake.set()
         logger.info(
@@ -228,35 +228,37 @@ class ControllerService:
     async def _brokers_changed(self) -> None:
         brokers = await bulk_reads.live_brokers(self._zookeeper, self._brokers_watch)
         epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
-        if epochs == self._core.brokers:
+        if epochs == self._state_machine.brokers:
             return
         logger.info("live brokers are now %s", sorted(epochs))
-        self._core.offline = await offline_replicas.read(self._zookeeper)
-        await self._write(self._core.brokers_changed(epochs))
+        self._state_machine.offline = await offline_replicas.read(self._zookeeper)
+        await self._write(self._state_machine.brokers_changed(epochs))
 
     async def _log_dirs_failed(self) -> None:
         """A broker says that there are replicas which it cannot serve, or can again."""
         events = await self._zookeeper.children(paths.LOG_DIR_EVENTS, self._log_dirs_watch)
-        await self._write(self._core.offline_changed(await offline_replicas.read(self._zookeeper)))
+        await self._write(
+            self._state_machine.offline_changed(await offline_replicas.read(self._zookeeper))
+        )
         for name in events:
             await self._zookeeper.delete(f"{paths.LOG_DIR_EVENTS}/{name}")
 
     async def _topics_changed(self, *, grown: bool) -> None:
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
         if not grown:
-            names = [name for name in names if name not in self._core.topics]
+            names = [name for name in names if name not in self._state_machine.topics]
         async for run in bulk_reads.topics(self._zookeeper, names):
             changed: dict[str, TopicNode] = {}
             for topic in run:
-                known = self._core.topics.get(topic.name)
+                known = self._state_machine.topics.get(topic.name)
                 if known is None or known.replicas != topic.node.replicas:
                     changed[topic.name] = (await self._with_id(topic)).node
-            await self._write(self._core.topics_changed(changed))
+            await self._write(self._state_machine.topics_changed(changed))
 
     async def _renew_epochs(self) -> None:
         """What is not written stays asked for, and is decided again."""
         asked, self._epochs_asked = self._epochs_asked, {}
-        wanted = [state for state in self._core.epochs_asked(asked) if state is not None]
+        wanted = [state for state in self._state_machine.epochs_asked(asked) if state is not None]
         try:
             await self._write(wanted)
         finally:
@@ -266,7 +268,7 @@ class ControllerService:
                 self._flag("epochs")
 
     def _has_epoch(self, state: PartitionState) -> bool:
-        known = self._core.states.get((state.topic, state.partition))
+        known = self._state_machine.states.get((state.topic, state.partition))
         return known is None or known.leader_epoch >= state.leader_epoch
 
     # -- deletions -----------------------------------------------------------------------------
@@ -284,31 +286,31 @@ class ControllerService:
 
     async def _take_markers(self) -> None:
         names = await self._marked()
-        self._core.deletions_asked(names)
+        self._state_machine.deletions_asked(names)
         for name in names:
-            is_unknown = name not in self._core.topics
+            is_unknown = name not in self._state_machine.topics
             if is_unknown and await self._zookeeper.exists(paths.topic(name)) is None:
                 await self.fenced([Delete(paths.delete_topic(name))])
 
     async def _announce_deletions(self) -> None:
-        topics = self._core.deletions_asked(())
+        topics = self._state_machine.deletions_asked(())
         for start in range(0, len(topics), ANNOUNCE_MAX):
             part = topics[start : start + ANNOUNCE_MAX]
             await self._announce((), part)
-            self._core.deletions_announced(part, self._last_number)
+            self._state_machine.deletions_announced(part, self._last_number)
             logger.info("deletion of %d topics is begun", len(part))
 
     async def _finish_deletions(self) -> None:
-        for name in self._core.deletions_due(self._applied):
-            known = self._core.written_partitions(name)
+        for name in self._state_machine.deletions_due(self._applied):
+            known = self._state_machine.written_partitions(name)
             await remove_topic(self._zookeeper, self.fenced, name, known)
-            self._core.removed(name)
+            self._state_machine.removed(name)
             logger.info("topic %s is deleted", name)
             self._on_progress()
 
     async def _read_applied(self) -> None:
         watch = self._applied_watch
-        for broker_id in self._core.brokers:
+        for broker_id in self._state_machine.brokers:
             path = paths.applied(broker_id)
             node = await self._zookeeper.get(path, watch)
             if node is None:
@@ -354,7 +356,7 @@ class ControllerService:
         return present
 
     def _is_written(self, state: PartitionState) -> bool:
-        known = self._core.states.get((state.topic, state.partition))
+        known = self._state_machine.states.get((state.topic, state.partition))
         return known is not None and known.version >= state.version
 
     async def _write_single(self, state: PartitionState) -> None:
@@ -364,18 +366,18 @@ class ControllerService:
             await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
             operations = operations[-1:]
         await self.fenced(operations)
-        self._core.written([state])
+        self._state_machine.written([state])
 
     async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
         """Reads a partition whose state another wrote, and writes what is decided then; returns
         its state, if it has one. If that cannot be written either, everything is read again."""
         key = (lost.topic, lost.partition)
-        node = self._core.topics[lost.topic]
+        node = self._state_machine.topics[lost.topic]
         read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])
         found = [loaded.state for loaded in read]
         what = f"was written by another: {found[0]}" if found else "has no state that can be read"
         logger.warning("%s-%d %s", *key, what)
-        wanted = self._core.reread(key, read[0] if read else None)
+        wanted = self._state_machine.reread(key, read[0] if read else None)
         if wanted is None:
             return found
         try:
@@ -391,9 +393,9 @@ class ControllerService:
         if not states:
             return
         topics = {state.topic for state in states}
-        present = [topic for topic in topics if self._core.has_partitions_node(topic)]
+        present = [topic for topic in topics if self._state_machine.has_partitions_node(topic)]
         await self.fenced(write_states(states, present))
-        self._core.written(states)
+        self._state_machine.written(states)
 
     async def _announce(
         self, states: Sequence[PartitionState], deleted: Sequence[tuple[str, UUID]]

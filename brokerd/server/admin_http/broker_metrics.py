@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
     from brokerd.server.background.pending_reads import PendingReads
     from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
-    from brokerd.server.fetch.sessions import FetchSessions
+    from brokerd.server.fetch.session_cache import FetchSessionCache
     from brokerd.server.live_settings import LiveSettings
     from brokerd.server.network.network import Network
     from brokerd.server.requests.delayed_operations import Purgatory
@@ -54,7 +54,7 @@ class GroupCounts:
 
     def take(self, runtime: GroupRuntime) -> None:
         """Adds the groups and the committed offsets of one runtime."""
-        states, offsets = runtime.core.counts()
+        states, offsets = runtime.coordinator.counts()
         self.states += states
         self.offsets += offsets
 
@@ -81,7 +81,7 @@ class BrokerFigures:
     cleaner: LogCleanerManager
     pending_reads: PendingReads
     purgatory: Purgatory
-    fetch_sessions: FetchSessions
+    fetch_sessions: FetchSessionCache
     settings: LiveSettings
     clock: Clock
     started_at_ms: int

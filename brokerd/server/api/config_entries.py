@@ -12,14 +12,14 @@ from functools import lru_cache
 from typing import Any
 
 from brokerd.config.broker import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
-from brokerd.config.catalog import ConfigType, known_setting
+from brokerd.config.config_def import ConfigType, known_setting
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
 from brokerd.config.dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.config.fixed import FIXED_DOCUMENTATION, FIXED_SETTINGS
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
 from brokerd.config.tls import KEYS as TLS_KEYS
 from brokerd.config.tls import PREFIX, PROTOCOLS
-from brokerd.config.topic import WITHOUT_EFFECT
+from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.values import java_double
 from brokerd.limits import INT32_MAX
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
@@ -57,9 +58,7 @@ class GroupOffsetHandlers:
     async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         try:
             runtime = self.groups.runtime(commit.group_id, may_be_empty=True)
-            reply = await runtime.ask(
-                OffsetsReply, lambda core, t, now: core.commit(t, commit, now)
-            )
+            reply = await runtime.ask(OffsetsReply, GroupCoordinator.commit, commit)
         except KafkaError as error:
             return {(each.topic, each.partition): error.code for each in commit.offsets}
         return reply.errors
@@ -87,8 +86,7 @@ class GroupOffsetHandlers:
         try:
             runtime = self.groups.runtime(group_id)
             reply = await runtime.ask(
-                OffsetsReply,
-                lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),
+                OffsetsReply, GroupCoordinator.delete_offsets, group_id, partitions
             )
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}
@@ -190,9 +188,9 @@ class _OffsetsAnswer:
         unstable: Set[TopicPartition] = frozenset()
         try:
             runtime = self._coordinator.runtime(group_id, may_be_empty=True)
-            offsets = runtime.core.offsets(group_id, wanted)
+            offsets = runtime.coordinator.offsets(group_id, wanted)
             if self._wants_stable:
-                unstable = runtime.core.unstable(group_id, offsets)
+                unstable = runtime.coordinator.unstable(group_id, offsets)
         except KafkaError as refusal:
             error = refusal.code
             if errors_inside:

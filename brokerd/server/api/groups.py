@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
@@ -91,7 +92,7 @@ class GroupHandlers:
         try:
             join = _join_request(context, request)
             runtime = self.groups.runtime(request.group_id)
-            reply = await runtime.ask(JoinReply, lambda core, t, now: core.join(t, join, now))
+            reply = await runtime.ask(JoinReply, GroupCoordinator.join, join)
         except KafkaError as error:
             reply = JoinReply(error=error.code, member_id=request.member_id)
         protocol = reply.protocol
@@ -130,7 +131,7 @@ class GroupHandlers:
         )
         try:
             runtime = self.groups.runtime(request.group_id)
-            reply = await runtime.ask(SyncReply, lambda core, t, now: core.sync(t, sync, now))
+            reply = await runtime.ask(SyncReply, GroupCoordinator.sync, sync)
         except KafkaError as error:
             # A coordinator that loads has lost the rebalance under way: it starts over with a join.
             loading = error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -168,9 +169,7 @@ class GroupHandlers:
         group_id = request.group_id
         try:
             runtime = self.groups.runtime(group_id)
-            reply = await runtime.ask(
-                LeaveReply, lambda core, t, now: core.leave(t, group_id, leaving, now)
-            )
+            reply = await runtime.ask(LeaveReply, GroupCoordinator.leave, group_id, leaving)
         except KafkaError as error:
             return {"error_code": error.code, "members": []}
         members = [
@@ -191,7 +190,7 @@ class GroupHandlers:
             group
             for runtime in runtimes
             if not runtime.loading and (not types or CLASSIC in types)
-            for group in runtime.core.listings()
+            for group in runtime.coordinator.listings()
         ]
         loading = any(runtime.loading for runtime in runtimes)
         error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
@@ -219,7 +218,7 @@ class GroupHandlers:
     def _described(self, group_id: str, allowed: int) -> Fields:
         error = ErrorCode.NONE
         try:
-            group = self.groups.runtime(group_id, may_be_empty=True).core.describe(group_id)
+            group = self.groups.runtime(group_id, may_be_empty=True).coordinator.describe(group_id)
         except KafkaError as refusal:
             error, group = refusal.code, GroupDescription(group_id, GroupState.DEAD.value)
         return {
@@ -255,9 +254,7 @@ class GroupHandlers:
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
             runtime = self.groups.runtime(group_id, may_be_empty=True)
-            reply = await runtime.ask(
-                DeleteReply, lambda core, t, now: core.delete_group(t, group_id, now)
-            )
+            reply = await runtime.ask(DeleteReply, GroupCoordinator.delete_group, group_id)
         except KafkaError as error:
             return error.code
         return reply.error

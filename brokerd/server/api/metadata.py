@@ -1,9 +1,8 @@
-"""ApiVersions and Metadata: the APIs of this broker; brokers, topics and leaders of the cluster."""
+"""Metadata: brokers, topics and leaders of the cluster; creates topics."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,7 @@ from uuid import UUID
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.metadata import encode_metadata, encode_topic
-from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.api.metadata_cache import View
 from brokerd.server.requests.codec import as_kafka_error
 from brokerd.server.requests.context import Fields, Reply, RequestContext
@@ -30,34 +27,6 @@ WARM_UPS_MAX = 3
 
 IDS_FIELD_FROM, IDS_FROM = 10, 12
 """Versions of Metadata: the first with a topic's id, and the first in which it may be used."""
-
-_API_KEYS = [
-    {"api_key": int(key), "min_version": low, "max_version": high}
-    for key, (low, high) in ADVERTISED.items()
-]
-
-
-_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
-SOFTWARE_FROM = 3
-"""The first version of ApiVersions in which a client names its software (KIP-511)."""
-_FEATURES_EPOCH = 0
-"""The version of `/feature`, which nobody writes again: there are no features to be finalised."""
-
-
-def api_versions(context: RequestContext, request: Any) -> Fields:
-    """The APIs with their versions; the same for every client."""
-    if context.api_version >= SOFTWARE_FROM and not (
-        _SOFTWARE.fullmatch(request.client_software_name)
-        and _SOFTWARE.fullmatch(request.client_software_version)
-    ):
-        return {"error_code": int(ErrorCode.INVALID_REQUEST), "api_keys": []}
-    return {"error_code": 0, "api_keys": _API_KEYS, "finalized_features_epoch": _FEATURES_EPOCH}
-
-
-def refused_api_versions() -> Fields:
-    """The answer, in version 0, to a client with a newer version than any served (KIP-511)."""
-    own = [each for each in _API_KEYS if each["api_key"] == ApiKey.API_VERSIONS]
-    return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ one timer. It lives for one leader epoch; at its end, waiting requests get NOT_C
 
 import asyncio
 from collections.abc import Callable, Set
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group import GroupConfig
@@ -20,8 +20,7 @@ from brokerd.server.coordinator_runtime.group_writes import GroupWrites
 from brokerd.server.requests.ack_queues import AckQueues
 
 R = TypeVar("R", bound=Reply)
-Ask = Callable[[GroupCoordinator, int, int], Effects]
-"""A request as the coordinator takes it: (coordinator, ticket, now_ms) -> effects."""
+Arguments = TypeVarTuple("Arguments")
 
 
 class GroupRuntime:
@@ -43,7 +42,7 @@ class GroupRuntime:
         self._loop = asyncio.get_running_loop()
         self._config = config
         self._held_by_all = held_by_all
-        self._core = GroupCoordinator(config, held_by_all)
+        self._coordinator = GroupCoordinator(config, held_by_all)
         self._writes = GroupWrites(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
@@ -59,11 +58,11 @@ class GroupRuntime:
 
     async def read_log(self) -> None:
         """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
-        self._core = GroupCoordinator(self._config, self._held_by_all)
+        self._coordinator = GroupCoordinator(self._config, self._held_by_all)
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset
-        await load(log, log.log_start_offset, self._loaded_offset, self._core.store)
+        await load(log, log.log_start_offset, self._loaded_offset, self._coordinator.store)
 
     async def begin(self) -> None:
         """Waits until the high watermark has passed all that was loaded, then serves."""
@@ -71,7 +70,7 @@ class GroupRuntime:
             self._high_watermark_moved.clear()
             await self._high_watermark_moved.wait()
         self.loading = False
-        self._carry_out(self._core.loaded(self._clock.now_ms()))
+        self._carry_out(self._coordinator.loaded(self._clock.now_ms()))
         if self._topics_gone:
             self.forget_topics(self._topics_gone)
 
@@ -86,7 +85,7 @@ class GroupRuntime:
         self.loading = True
         if self._timer is not None:
             self._timer.cancel()
-        self._answer(self._core.resign(self._clock.now_ms()))
+        self._answer(self._coordinator.resign(self._clock.now_ms()))
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
@@ -95,19 +94,25 @@ class GroupRuntime:
     # Requests
 
     @property
-    def core(self) -> GroupCoordinator:
+    def coordinator(self) -> GroupCoordinator:
         """The coordinator, for reading only."""
-        return self._core
+        return self._coordinator
 
-    async def ask(self, kind: type[R], ask: Ask) -> R:
-        """Passes a request to the coordinator and waits for its reply, which may take long. Raises
+    async def ask(
+        self,
+        kind: type[R],
+        request: Callable[[GroupCoordinator, Ticket, *Arguments, int], Effects],
+        *arguments: *Arguments,
+    ) -> R:
+        """Calls a method of the coordinator and waits for its reply, which may take long. Raises
         KafkaError(NOT_COORDINATOR) if this broker stops leading the partition first."""
         self._tickets += 1
         ticket = self._tickets
         future: asyncio.Future[Reply] = self._loop.create_future()
         self._waiting[ticket] = future
         try:
-            self._carry_out(ask(self._core, ticket, self._clock.now_ms()))
+            now_ms = self._clock.now_ms()
+            self._carry_out(request(self._coordinator, ticket, *arguments, now_ms))
             reply = await future
         finally:
             self._waiting.pop(ticket, None)
@@ -115,7 +120,7 @@ class GroupRuntime:
         return reply
 
     def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
-        error = self._core.heartbeat(request, self._clock.now_ms())
+        error = self._coordinator.heartbeat(request, self._clock.now_ms())
         self._set_timer()
         return error
 
@@ -124,18 +129,18 @@ class GroupRuntime:
         if self.loading:
             self._topics_gone |= topics
             return
-        self._carry_out(self._core.forget_topics(topics, self._clock.now_ms()))
+        self._carry_out(self._coordinator.forget_topics(topics, self._clock.now_ms()))
 
     # What became of writes (called by GroupWrites)
 
     def write_done(self, write_id: int) -> None:
-        self._carry_out(self._core.write_done(write_id, self._clock.now_ms()))
+        self._carry_out(self._coordinator.write_done(write_id, self._clock.now_ms()))
 
     def write_failed(self, write_id: int, error: ErrorCode) -> None:
-        self._carry_out(self._core.write_failed(write_id, error, self._clock.now_ms()))
+        self._carry_out(self._coordinator.write_failed(write_id, error, self._clock.now_ms()))
 
     def write_late(self, write_id: int, error: ErrorCode) -> None:
-        self._carry_out(self._core.write_late(write_id, error, self._clock.now_ms()))
+        self._carry_out(self._coordinator.write_late(write_id, error, self._clock.now_ms()))
 
     # Effects
 
@@ -164,7 +169,7 @@ class GroupRuntime:
             self._loop.call_soon(self._append_queued)
 
     def _set_timer(self) -> None:
-        due_ms = self._core.next_deadline_ms
+        due_ms = self._coordinator.next_deadline_ms
         if due_ms is None or self._closed:
             return
         if self._timer is not None:
@@ -177,4 +182,4 @@ class GroupRuntime:
 
     def _tick(self) -> None:
         self._timer = None
-        self._carry_out(self._core.tick(self._clock.now_ms()))
+        self._carry_out(self._coordinator.tick(self._clock.now_ms()))

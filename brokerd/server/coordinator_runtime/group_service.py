@@ -191,7 +191,7 @@ class GroupService:
     # Requests
 
     def _held_bytes(self) -> int:
-        return sum(runtime.core.held_bytes for runtime in self._runtimes.values())
+        return sum(runtime.coordinator.held_bytes for runtime in self._runtimes.values())
 
     def runtime(self, group_id: str, *, may_be_empty: bool = False) -> GroupRuntime:
         """The runtime of a group's partition. Raises KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brokerd.log.io.page_cache import PendingRead
     from brokerd.log.unified_log import UnifiedLog
     from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.sessions import FetchContext
+    from brokerd.server.fetch.session_cache import FetchContext
     from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000
@@ -113,7 +113,8 @@ class FetchAttempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
-            if session is not None:
+            if session is not None and (reply.records is None or total < min_bytes):
+                # else it stays dirty, and the Fetch does not wait
                 session.has_read(wanted, partition, reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark

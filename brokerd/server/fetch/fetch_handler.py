@@ -22,7 +22,7 @@ from brokerd.turns import finish_steps
 if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.fetch.sessions import FetchContext, FetchSessions
+    from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
     from brokerd.server.requests.delayed_operations import Purgatory
@@ -35,7 +35,7 @@ class FetchHandler:
     """See the module. `max_bytes` is fetch.max.bytes."""
 
     led: LedPartitions
-    sessions: FetchSessions
+    sessions: FetchSessionCache
     clock: Clock
     pending_reads: PendingReads
     purgatory: Purgatory

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.sessions import FetchContext
+    from brokerd.server.fetch.session_cache import FetchContext
     from brokerd.server.requests.led_partitions import LedPartitions
 
 

@@ -29,12 +29,12 @@ from brokerd.turns import in_thread, in_turns, run_steps, uncollected
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from brokerd.protocol.fetch_request import FetchRequest
+    from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.fetch.session import Session
-    from brokerd.server.fetch.sessions import FetchContext
+    from brokerd.server.fetch.fetch_session import Session
+    from brokerd.server.fetch.session_cache import FetchContext
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Parts, Slot
     from brokerd.server.requests.request_times import Since
@@ -93,13 +93,13 @@ class ServedFetch:
     def steps(self) -> Steps[None]:
         """The work of `serve`."""
         try:
-            count = len(self._fetch.partitions)
-            if count + len(self._unknown or ()) > AT_ONCE_MAX:
-                self._leave_receive(count)
+            wanted = self._fetch.partitions
+            if len(wanted) + len(self._unknown or ()) > AT_ONCE_MAX:
+                self._leave_receive(len(wanted))
                 with uncollected():
-                    yield from self._serve()
+                    yield from self._serve(wanted)
             else:
-                yield from self._serve()
+                yield from self._serve(wanted)
         except Exception:
             # Without this reply none behind it could be sent.
             logger.exception("a fetch could not be answered")
@@ -113,13 +113,23 @@ class ServedFetch:
             self._since = self._handler.purgatory.times.leaves(connection, ApiKey.FETCH)
             self._slot = connection.output.reserve(PARTITION_BYTES * count)
 
-    def _serve(self) -> Steps[None]:
-        connection, pending_reads = self._connection, self._handler.pending_reads
+    def _serve(self, wanted: list[FetchPartition]) -> Steps[None]:
+        """`wanted` are the partitions to read in the first attempt."""
+        connection, handler = self._connection, self._handler
+        pending_reads = handler.pending_reads
         had_pending_reads = False
         reads = 0
         while True:
             begun_s = monotonic()
-            attempt = yield from self._attempt(may_block=reads == READ_ROUNDS_MAX)
+            attempt = FetchAttempt(
+                handler.led, handler.max_bytes, self._request, self._fetch,
+                may_block=reads == READ_ROUNDS_MAX, unknown=self._unknown,
+            )  # fmt: skip
+            if len(wanted) <= AT_ONCE_MAX:
+                attempt.read(wanted)
+            else:
+                yield from _read_in_turns(attempt, wanted)
+            attempt.end()
             if connection.closed:
                 attempt.give_up()
                 return
@@ -142,28 +152,11 @@ class ServedFetch:
             else:  # partitions with many appends move again at once: do not try without pause
                 attempt.release()
                 yield asyncio.sleep(min(monotonic() - begun_s, self._ends_s - monotonic()))
+            wanted = self._fetch.partitions
 
     def _has_any(self, attempt: FetchAttempt) -> bool:
         """Whether there is a partition to wait for."""
         return bool(attempt.partitions) or self._fetch.has_clean
-
-    def _attempt(self, *, may_block: bool) -> Steps[FetchAttempt]:
-        handler = self._handler
-        attempt = FetchAttempt(
-            handler.led, handler.max_bytes, self._request, self._fetch,
-            may_block=may_block, unknown=self._unknown,
-        )  # fmt: skip
-        try:
-            wanted = self._fetch.partitions
-            if len(wanted) <= AT_ONCE_MAX:
-                attempt.read(wanted)
-            else:
-                yield in_turns(_slices(wanted), attempt.read)
-        except BaseException:
-            attempt.give_up()
-            raise
-        attempt.end()
-        return attempt
 
     def _delay(self, attempt: FetchAttempt, timeout_s: float) -> None:
         """Waits for min_bytes or until the time is over; unknown partitions are not read again."""
@@ -198,7 +191,8 @@ class ServedFetch:
                     lambda some: replies.extend(self._to_send(attempt, some)),
                 )
             attempt.count_read()
-            response = self._response(attempt, replies, settled)
+            header, endpoints = self._header, self._endpoints(replies) if attempt.failed else ()
+            response = header.api_version, header.correlation_id, 0, replies, settled, endpoints
             if len(replies) <= AT_ONCE_MAX:
                 parts = encode_fetch_response(*response)
             else:
@@ -222,13 +216,8 @@ class ServedFetch:
             return [with_leader(self._handler.led.image, each) for each in changed]
         return changed
 
-    def _response(
-        self, attempt: FetchAttempt, replies: list[FetchReply], session_id: int
-    ) -> tuple[int, int, int, list[FetchReply], int, list[Endpoint]]:
-        header = self._header
-        named = replies if attempt.failed else ()
-        endpoints = endpoints_of(self._handler.led.image, self._connection.listener, named)
-        return header.api_version, header.correlation_id, 0, replies, session_id, endpoints
+    def _endpoints(self, replies: list[FetchReply]) -> list[Endpoint]:
+        return endpoints_of(self._handler.led.image, self._connection.listener, replies)
 
     def _deliver(self, parts: Parts) -> None:
         if self._slot is None:
@@ -242,6 +231,14 @@ class ServedFetch:
 def refusal(header: RequestHeader, error: KafkaError) -> Parts:
     """The parts of a response that has no partitions but the session's error."""
     return encode_fetch_response(header.api_version, header.correlation_id, error.code, [])
+
+
+def _read_in_turns(attempt: FetchAttempt, wanted: list[FetchPartition]) -> Steps[None]:
+    try:
+        yield in_turns(_slices(wanted), attempt.read)
+    except BaseException:
+        attempt.give_up()
+        raise
 
 
 def _slices(items: list[Item]) -> Iterator[list[Item]]:

@@ -24,7 +24,7 @@ import socket
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES
+from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES, why_size_refused
 from brokerd.server.network.output import HELD_BYTES_MAX, End, OutputQueue
 from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
 from brokerd.server.network.sender import Sender
@@ -313,7 +313,8 @@ class Connection(Sender):
             return
         size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
         if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
-            self.end(self._router.refuse_size(size - FRAME_SIZE.size))
+            size_max = self._router.frame_bytes_max - FRAME_SIZE.size
+            self.end(why_size_refused(size - FRAME_SIZE.size, size_max))
         elif size <= rest or size <= SMALL_FRAME_BYTES or rest < SMALLEST_FRAME_BYTES:
             self._kept = size <= rest  # whole: the router served others first
             self._head = bytes(buffer[position:end])

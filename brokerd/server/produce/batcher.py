@@ -16,8 +16,7 @@ from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from brokerd.cluster.topic_names import INTERNAL_TOPICS
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
@@ -28,6 +27,7 @@ from brokerd.server.produce.batch_admission import (
     may_check_records,
 )
 from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
+from brokerd.server.produce.partition_checks import writable_partition
 from brokerd.server.produce.responses import (
     ACKS_ALL,
     PartitionRequest,
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ACKS = (-1, 0, 1)
-ADMIN_CLIENT_ID = "__admin_client"
-"""The one client that may write to internal topics, as in Kafka (AdminUtils)."""
 FIRST_USES_MAX = 32
 """Of more partitions at once those whose log is used for the first time are appended to in several
 iterations of the loop."""
@@ -199,7 +196,7 @@ class ProduceBatcher:
         self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
     ) -> Place:
         try:
-            partition = self._writable_partition(request, wanted, header)
+            partition = writable_partition(self._led, request, wanted, header)
         except KafkaError as error:
             return error.alone()
         assert wanted.records is not None
@@ -215,35 +212,6 @@ class ProduceBatcher:
             self._work.setdefault(partition, {})[len(batches)] = work
         batches.append(wanted.records)
         return partition, len(batches) - 1
-
-    def _writable_partition(
-        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
-    ) -> Partition:
-        """The partition of these records, if it may be written to. Raises KafkaError."""
-        if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
-            self._check_unusual(request, wanted, header)
-        partition = self._led.leader_of(wanted.topic, wanted.partition)
-        if wanted.records is None:
-            raise NoBatchError(ErrorCode.INVALID_RECORD, "no records were sent")
-        if request.transactional_id is not None:
-            raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
-        if request.acks == ACKS_ALL and partition.is_under_min_isr:
-            raise KafkaError(
-                ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
-            )
-        return partition
-
-    def _check_unusual(
-        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
-    ) -> None:
-        """The errors of a request that few clients send, in Kafka's order. Raises KafkaError."""
-        topic, index = wanted.topic, wanted.partition
-        if self._led.image.partition(topic, index) is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
-        if request.acks not in ACKS:
-            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}")
-        if header.client_id != ADMIN_CLIENT_ID:
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
 
     def discard(self) -> None:
         """Drops what was taken in: its buffers are about to be used again."""

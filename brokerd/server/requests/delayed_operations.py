@@ -23,7 +23,7 @@ from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.session import Session
+    from brokerd.server.fetch.fetch_session import Session
     from brokerd.server.network.connection import Connection
     from brokerd.server.requests.request_times import RequestTimes
 

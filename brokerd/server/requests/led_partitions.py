@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.leader_epochs import NO_EPOCH
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.replication.epoch_truncation import check_current_epoch
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage
@@ -79,3 +79,20 @@ class LedPartitions:
             metrics.failed_fetches += 1
             if partition is not None:
                 partition.failed_fetches += 1
+
+
+def check_current_epoch(requested: int, current: int) -> None:
+    """Compares the leader epoch of a request (-1: none) with the partition's. Raises KafkaError:
+    FENCED_LEADER_EPOCH for an older one (the client must refresh its metadata),
+    UNKNOWN_LEADER_EPOCH for a newer one (this broker does not know it yet)."""
+    if requested in (NO_EPOCH, current):
+        return
+    if requested < current:
+        raise KafkaError(
+            ErrorCode.FENCED_LEADER_EPOCH,
+            f"leader epoch {requested} is over, the current one is {current}",
+        )
+    raise KafkaError(
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        f"leader epoch {requested} is not known here yet, the current one is {current}",
+    )

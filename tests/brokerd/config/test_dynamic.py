@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.broker import BrokerConfig, known_keys, parse
-from brokerd.config.catalog import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
+from brokerd.config.config_def import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
 from brokerd.config.docs import BROKER_DOCUMENTATION
 from brokerd.config.dynamic import BrokerSettings, check_change, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, effective_values

@@ -168,7 +168,9 @@ async def test_all_groups_are_listed_while_others_are_served(
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     listings = [GroupListing(name, "consumer", "Empty") for name in NAMES]
-    runtime = SimpleNamespace(loading=False, core=SimpleNamespace(listings=lambda: iter(listings)))
+    runtime = SimpleNamespace(
+        loading=False, coordinator=SimpleNamespace(listings=lambda: iter(listings))
+    )
     groups = SimpleNamespace(runtimes=lambda: [runtime])
     where = context(ApiKey.LIST_GROUPS, 4)
     request = decoded(ApiKey.LIST_GROUPS, 4, {"states_filter": []})

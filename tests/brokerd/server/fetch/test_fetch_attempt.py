@@ -12,7 +12,7 @@ from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, Fetch
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch import fetch_attempt as attempt_module
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
-from brokerd.server.fetch.sessions import FetchSessions
+from brokerd.server.fetch.session_cache import FetchSessionCache
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.log.test_transactions import data, plain
 from tests.brokerd.replication.support import state
@@ -49,7 +49,7 @@ class Bench:
     ) -> FetchAttempt:  # fmt: skip
         wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
         request = FetchRequest(-1, 0, min_bytes, 1 << 20, isolation, 0, -1, wanted, [])
-        fetch = FetchSessions(1, lambda: 1).begin(request, False, NOW_MS)
+        fetch = FetchSessionCache(1, lambda: 1).begin(request, False, NOW_MS)
         attempt = FetchAttempt(led(self._get), 1 << 20, request, fetch, **more)
         for start in range(0, COUNT, at_a_time):
             attempt.read(fetch.partitions[start : start + at_a_time])

@@ -18,7 +18,7 @@ from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.fetch.served_fetch import AT_ONCE_MAX
-from brokerd.server.fetch.sessions import FetchSessions
+from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.network.network import Network
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
@@ -51,7 +51,7 @@ class Bench:
         queues = AppendQueues(clock, self.network.buffers)
         produces = ProduceBatcher(partitions, queues, self.purgatory, clock, "header")
         fetches = FetchHandler(
-            led=partitions, sessions=FetchSessions(10, lambda: 5), clock=clock,
+            led=partitions, sessions=FetchSessionCache(10, lambda: 5), clock=clock,
             pending_reads=pending_reads, purgatory=self.purgatory, max_bytes=1 << 25,
         )  # fmt: skip
         self.looked_at: list[str] = []

@@ -19,7 +19,7 @@ from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch import served_fetch
 from brokerd.server.fetch.fetch_handler import FetchHandler
-from brokerd.server.fetch.sessions import FetchSessions
+from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import NOW_MS, batch, open_log
@@ -42,7 +42,7 @@ class Bench:
         self.looked_at: list[int] = []
         self.purgatory = Purgatory(RequestTimes(BrokerMetrics(), 60.0))
         self._fetches = FetchHandler(
-            led=led(self._get), sessions=FetchSessions(0, lambda: 1), clock=ManualClock(),
+            led=led(self._get), sessions=FetchSessionCache(0, lambda: 1), clock=ManualClock(),
             pending_reads=PendingReads(), purgatory=self.purgatory, max_bytes=1 << 20,
         )  # fmt: skip
 

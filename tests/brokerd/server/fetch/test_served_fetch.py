@@ -21,7 +21,7 @@ from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, Fetch
 from brokerd.protocol.records import Record, encode_batch, iter_batches
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_attempt import FetchAttempt, led_partition
-from brokerd.server.fetch.sessions import FetchSessions
+from brokerd.server.fetch.session_cache import FetchSessionCache
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led
@@ -165,7 +165,7 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     monkeypatch.setattr(UnifiedLog, at, fails_for_one)
     wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
     asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
-    fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)
+    fetch = FetchSessionCache(1, lambda: 1).begin(asked, False, 0)
     known = led(lambda _, index: partitions[index])
     with pytest.raises(RuntimeError):
         FetchAttempt(known, 1 << 20, asked, fetch).read(fetch.partitions)

@@ -9,7 +9,7 @@ from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.led_partitions import LedPartitions, check_current_epoch
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led
 
@@ -48,3 +48,18 @@ def test_only_what_is_not_expected_of_clients_counts_as_a_failure(tmp_path: Path
     assert (metrics.rejected_bytes, metrics.failed_produces, metrics.failed_fetches) == (7, 1, 0)
     assert (partition.failed_produces, partition.failed_fetches) == (1, 0)
     assert sum(metrics.errors.values()) == 3
+
+
+def test_the_current_epoch_and_none_at_all_pass() -> None:
+    check_current_epoch(5, 5)
+    check_current_epoch(-1, 5)
+
+
+@pytest.mark.parametrize(
+    ("requested", "code"),
+    [(4, ErrorCode.FENCED_LEADER_EPOCH), (6, ErrorCode.UNKNOWN_LEADER_EPOCH)],
+)
+def test_other_epochs_are_refused(requested: int, code: ErrorCode) -> None:
+    with pytest.raises(KafkaError) as caught:
+        check_current_epoch(requested, 5)
+    assert caught.value.code is code

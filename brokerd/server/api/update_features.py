@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureHandler:
+class UpdateFeaturesHandler:
     cluster: ClusterMembership
 
     def update_features(self, context: RequestContext, request: Any) -> Fields:

@@ -12,15 +12,15 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
-from brokerd.server.fetch import sessions as sessions_module
-from brokerd.server.fetch.session import NAME_CHARS
-from brokerd.server.fetch.sessions import STALE_MS, FetchContext, FetchSessions
+from brokerd.server.fetch import session_cache
+from brokerd.server.fetch.fetch_session import NAME_CHARS
+from brokerd.server.fetch.session_cache import STALE_MS, FetchContext, FetchSessionCache
 
 NOW_MS = 1_700_000_000_000
 
 
-def sessions(slots: int = 10) -> FetchSessions:
-    return FetchSessions(slots, count(1).__next__)
+def sessions(slots: int = 10) -> FetchSessionCache:
+    return FetchSessionCache(slots, count(1).__next__)
 
 
 def wanted(*names: str, offset: int = 0) -> list[FetchPartition]:
@@ -48,12 +48,12 @@ def finish(
     return fetch.settle(now_ms), fetch.changed(replies)
 
 
-def opened(cache: FetchSessions, *names: str, now_ms: int = NOW_MS) -> int:
+def opened(cache: FetchSessionCache, *names: str, now_ms: int = NOW_MS) -> int:
     fetch = cache.begin(request(0, 0, wanted(*names)), False, now_ms)
     return finish(fetch, [reply(name) for name in names], now_ms)[0]
 
 
-def code_of(cache: FetchSessions, asked: FetchRequest, *, ids: bool = False) -> ErrorCode:
+def code_of(cache: FetchSessionCache, asked: FetchRequest, *, ids: bool = False) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
         cache.begin(asked, ids, NOW_MS)
     return caught.value.code
@@ -144,7 +144,7 @@ def test_partitions_are_added_changed_and_forgotten() -> None:
 
 def test_a_session_by_ids_knows_the_names_that_topics_had() -> None:
     names: dict[bytes, str] = {}
-    cache = FetchSessions(10, count(1).__next__, lambda: names)
+    cache = FetchSessionCache(10, count(1).__next__, lambda: names)
     ids = (bytes([number] * 16) for number in (1, 2, 3))
     known, late, never = (FetchPartition("", 0, 0, 1000, topic_id=each) for each in ids)
     names[known.topic_id] = "known"
@@ -254,7 +254,7 @@ def test_no_slots_means_no_sessions() -> None:
 
 
 def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions_module, "PARTITIONS_MAX", 3)
+    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 3)
     cache = sessions()
     session_id = opened(cache, "a", "b")
     assert opened(cache, "c", "d") == 0
@@ -264,7 +264,7 @@ def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.Monke
 
 
 def test_long_names_count_as_several_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions_module, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     assert opened(cache, "x" * 4 * NAME_CHARS) == 0, "more than there is room for"
     assert opened(cache, "x" * 3 * NAME_CHARS) > 0
@@ -284,7 +284,7 @@ def test_long_names_count_as_several_partitions(monkeypatch: pytest.MonkeyPatch)
 def test_where_all_partitions_are_taken_those_make_room_that_nobody_uses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sessions_module, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     gone = [opened(cache, name) for name in "abc"]
     used = opened(cache, "d")
@@ -303,7 +303,7 @@ def test_where_all_partitions_are_taken_those_make_room_that_nobody_uses(
 def test_one_that_grows_takes_the_room_of_those_that_nobody_uses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sessions_module, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     growing, gone = opened(cache, "a"), opened(cache, "b", "c", "d")
     later_ms = NOW_MS + STALE_MS + 1

@@ -6,7 +6,7 @@ Pure: no socket, no clock, no random source. A request is one of
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions that changed (`session.py`).
+and the answer to an incremental one has only partitions that changed (`fetch_session.py`).
 
 Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
 topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
@@ -28,7 +28,13 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
-from brokerd.server.fetch.session import Names, Session, TopicIdPartition, partition_key, size_of
+from brokerd.server.fetch.fetch_session import (
+    Names,
+    Session,
+    TopicIdPartition,
+    partition_key,
+    size_of,
+)
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
@@ -48,7 +54,7 @@ class FetchContext:
 
     def __init__(
         self,
-        cache: "FetchSessions",
+        cache: "FetchSessionCache",
         partitions: list[FetchPartition],
         *,
         session: Session | None = None,
@@ -139,7 +145,7 @@ class FetchContext:
             raise _wrong_epoch(session, self._epoch)
 
 
-class FetchSessions:
+class FetchSessionCache:
     """All sessions of a broker. `new_id` draws ids from 1 on that cannot be guessed; `names` are
     the names of all topics by id."""
 

@@ -1,4 +1,4 @@
-"""Leader epochs: checks those that requests name, and finds where a follower truncates its log.
+"""Finds where a follower truncates its log.
 
 Pure. Truncation is Kafka's (KIP-101, KIP-279), never to the high watermark by choice: the follower
 names its last epoch, the leader answers the largest epoch at or below it with its end, and where
@@ -8,25 +8,7 @@ the follower does not know that epoch it cuts to the end of its own next lower o
 from collections.abc import Callable
 from typing import NamedTuple
 
-from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.leader_epochs import NO_EPOCH, NO_OFFSET
-
-
-def check_current_epoch(requested: int, current: int) -> None:
-    """Compares the leader epoch of a request (-1: none) with the partition's. Raises KafkaError:
-    FENCED_LEADER_EPOCH for an older one (the client must refresh its metadata),
-    UNKNOWN_LEADER_EPOCH for a newer one (this broker does not know it yet)."""
-    if requested in (NO_EPOCH, current):
-        return
-    if requested < current:
-        raise KafkaError(
-            ErrorCode.FENCED_LEADER_EPOCH,
-            f"leader epoch {requested} is over, the current one is {current}",
-        )
-    raise KafkaError(
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        f"leader epoch {requested} is not known here yet, the current one is {current}",
-    )
 
 
 class Truncation(NamedTuple):

@@ -15,7 +15,7 @@ from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions,
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
-from brokerd.config.topic import check_topic_config
+from brokerd.config.topic_config_changes import check_topic_config
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -1,24 +1,8 @@
-"""Fencing by leader epoch, and where a follower cuts its log."""
+"""Where a follower cuts its log."""
 
 import pytest
 
-from brokerd.errors import ErrorCode, KafkaError
-from brokerd.replication.epoch_truncation import check_current_epoch, truncation
-
-
-def test_the_current_epoch_and_none_at_all_pass() -> None:
-    check_current_epoch(5, 5)
-    check_current_epoch(-1, 5)
-
-
-@pytest.mark.parametrize(
-    ("requested", "code"),
-    [(4, ErrorCode.FENCED_LEADER_EPOCH), (6, ErrorCode.UNKNOWN_LEADER_EPOCH)],
-)
-def test_other_epochs_are_refused(requested: int, code: ErrorCode) -> None:
-    with pytest.raises(KafkaError) as caught:
-        check_current_epoch(requested, 5)
-    assert caught.value.code is code
+from brokerd.replication.follower_truncation import truncation
 
 
 @pytest.mark.parametrize(
