@@ -146,8 +146,10 @@ def _duckdb(directory: Path, hours: int) -> None:
 
 def _check_equal(directory: Path, hours: int) -> None:
     for hour in range(hours):
-        [file] = (directory / f"spark-{hour}").glob("*.parquet")
-        ours, theirs = pq.read_table(file), pq.read_table(directory / f"duckdb-{hour}.parquet")
+        ours = pq.read_table(directory / f"spark-{hour}").sort_by(
+            [(key, "ascending") for key in (*GROUP_PARTITIONS.keys, "at_ms")]
+        )
+        theirs = pq.read_table(directory / f"duckdb-{hour}.parquet")
         if not ours.equals(theirs.select(ours.schema.names).cast(ours.schema)):
             raise RuntimeError(f"Spark and DuckDB differ in hour {hour}")
 

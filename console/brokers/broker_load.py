@@ -1,4 +1,4 @@
-"""What overloads a broker, or will soon, with the limit from which it is said. Pure.
+"""What overloads a broker, or will soon, with the limit of the warning. Pure.
 
 All of it is in the samples: the CPU of brokerd's process, the disks, and how much more a broker
 leads and moves than the others. Queues and latencies of requests are not sampled: the page of a
@@ -43,7 +43,7 @@ def _disk(row: BrokerRow) -> list[Load]:
         return []
     values = {"used": numbers.percent(used / 100), "warn": DISK_WARN_PERCENT}
     text = _(
-        "%(used)s of its disks are used: this is said from %(warn)d %%. A broker stops when a disk "
+        "%(used)s of its disk space is used (warning from %(warn)d %%). A broker stops when a disk "
         "is full."
     )
     tone = "bad" if used >= DISK_BAD_PERCENT else "warn"
@@ -56,8 +56,8 @@ def _cpu(row: BrokerRow) -> list[Load]:
         return []
     values = {"cpu": numbers.percent(cores), "most": numbers.percent(CPU_CORES_MAX)}
     text = _(
-        "Its process used %(cpu)s of a core in the last samples: from %(most)s on, requests wait, "
-        "since brokerd has one event loop."
+        "Its process used %(cpu)s of a core in the last samples (warning from %(most)s). brokerd has "
+        "one event loop, so requests wait."
     )
     return [Load("warn", _("Overloaded"), _("CPU %(cpu)s") % values, text % values)]
 
@@ -68,8 +68,8 @@ def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
         return []
     values = {"times": _times(times), "n": numbers.count(row.leaders), "most": _times(SKEW_MAX)}
     text = _(
-        "It leads %(n)s partitions, %(times)s times the mean of the brokers that are up: this is "
-        "said from %(most)s times."
+        "It leads %(n)s partitions, %(times)s times the mean of the brokers that are up (warning "
+        "from %(most)s times)."
     )
     return [Load("warn", _("Unequal load"), _("%(times)s × leaders") % values, text % values)]
 
@@ -81,8 +81,8 @@ def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
         return []
     values = {"times": _times(times), "n": numbers.size_rate(own), "most": _times(SKEW_MAX)}
     text = _(
-        "It receives and sends %(n)s, %(times)s times the mean of the brokers that are up: this is "
-        "said from %(most)s times."
+        "It receives and sends %(n)s, %(times)s times the mean of the brokers that are up (warning "
+        "from %(most)s times)."
     )
     return [Load("warn", _("Unequal load"), _("%(times)s × bytes") % values, text % values)]
 

@@ -91,8 +91,7 @@ def _roll_up(
         )
         roll_up(spark, step)
         ticks_of_file = own_ticks.file.source_ticks
-        finished = space.spark_file(f"{level.name}-{table}", table, time_name, ticks_of_file)
-        added += [finished] if finished else []
+        added += space.spark_files(f"{level.name}-{table}", table, time_name, ticks_of_file)
     _replace(space, span_folder, before, job, added)
     return added
 
@@ -165,10 +164,10 @@ def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finishe
         merge(spark, table, span_folder.level is RAW, locations, rows, space.output(name))
         ticks = sum(file.source_ticks for file in files)
         time_name = RAW.span_of(job.start_ms) if span_folder.level is not DAY else span_folder.span
-        finished = space.spark_file(name, table, time_name, ticks)
-        if finished is None or finished.file.rows != rows:
+        finished = space.spark_files(name, table, time_name, ticks)
+        if sum(each.file.rows for each in finished) != rows:
             raise WrongRows(f"{table} of {span_folder.folder}")
         removed += files
-        added.append(finished)
+        added += finished
     space.publish(span_folder, before, removed, added)
     return added

@@ -52,16 +52,17 @@ class Workspace:
         """The location of a folder for Spark; it must not exist."""
         return self.root.location(*self.folder, name)
 
-    def spark_file(
+    def spark_files(
         self, name: str, table: str, time_name: str, source_ticks: int
-    ) -> FinishedFile | None:
-        """The one file that Spark wrote to `output(name)`; None if it has no rows."""
+    ) -> list[FinishedFile]:
+        """The files that Spark wrote to `output(name)`, without those that have no rows."""
         folder = (*self.folder, name)
         entries = self.root.entries(*folder)
-        names = [e.base_name for e in entries if e.base_name.endswith(".parquet")]
-        if len(names) != 1:
-            raise ValueError(f"Spark wrote {len(names)} files for {name}, not 1")
-        return self._finished((*folder, names[0]), table, time_name, source_ticks)
+        names = sorted(e.base_name for e in entries if e.base_name.endswith(".parquet"))
+        if not names:
+            raise ValueError(f"Spark wrote no file for {name}")
+        finished = (self._finished((*folder, n), table, time_name, source_ticks) for n in names)
+        return [each for each in finished if each]
 
     def ticks_file(self, rows: pa.Table, table: str, time_name: str) -> FinishedFile | None:
         """A small table as a file."""

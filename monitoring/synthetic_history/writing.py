@@ -214,10 +214,15 @@ def _rolled_up(
             list(pool.map(partial(roll_up, spark), steps))
         locations = {}
         for name, output in outputs.items():
-            finished = space.spark_file(output, name, mark, 0)
-            if finished is not None:
-                path = space.root.path(*finished.path)
-                found[level][name] = read_file(space.root, path, schema_of(name, is_raw=False))
+            schema = schema_of(name, is_raw=False)
+            parts = [
+                read_file(space.root, space.root.path(*each.path), schema)
+                for each in space.spark_files(output, name, mark, 0)
+            ]
+            if parts:
+                by_key = [(key, "ascending") for key in (*TABLES[name].keys, "at_ms")]
+                rows = pa.concat_tables(parts)
+                found[level][name] = rows.sort_by(by_key) if len(parts) > 1 else rows
                 locations[name] = space.output(output)
     return found
 

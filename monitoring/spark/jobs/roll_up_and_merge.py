@@ -1,8 +1,9 @@
 """The Spark jobs of the data pipeline: roll rows of the history up to the next level, and merge
 files.
 
-Each writes one Parquet file, sorted by the table's keys and then by time: readers of one topic or
-group skip the row groups of the others.
+Files are sorted by the table's keys and then by time: readers of one topic or group skip the row
+groups of the others. A merge writes one file. A roll-up of very many rows writes several, so that
+several tasks sort; the merge of its day makes them one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _FILE_OPTIONS = {
     "parquet.enable.dictionary": "true",
     "parquet.block.size": str(4 << 20),
 }
+# Of more rows the sort of one file would not fit into the memory of a task.
+ROWS_A_FILE = 2_500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,17 @@ class RollUp:
 
 
 def roll_up(spark: SparkSession, step: RollUp) -> None:
-    """Roll up and write one file into `step.output`. Raises Spark's errors."""
+    """Roll up and write the files into `step.output`: one for up to `2 * ROWS_A_FILE` rows of input.
+
+    Raises Spark's errors.
+    """
     configure(spark, step.rows)
     slices = [] if is_small(step.rows) else time_slices(step.files, step.buckets, step.bucket_ms)
     whole = Slice(step.files, step.buckets)
     found = [_rolled_up(spark, step, part, is_task=bool(slices)) for part in slices or [whole]]
-    _write(reduce(lambda one, other: one.union(other), found), step.table, step.rows, step.output)
+    rows = reduce(lambda one, other: one.union(other), found)
+    count = max((step.rows or 0) // ROWS_A_FILE, 1)
+    _write(rows, step.table, step.output, 0 if is_small(step.rows) else count)
 
 
 def _rolled_up(spark: SparkSession, step: RollUp, part: Slice, *, is_task: bool) -> DataFrame:
@@ -75,13 +83,17 @@ def merge(
 ) -> None:
     """Write the `rows` rows of `files` as one file into `output`. Raises Spark's errors."""
     configure(spark, rows)
-    _write(read(spark, table, files, is_raw=is_raw, rows=rows), table, rows, output)
+    found = read(spark, table, files, is_raw=is_raw, rows=rows)
+    _write(found, table, output, 0 if is_small(rows) else 1)
 
 
-def _write(found: DataFrame, table: str, rows: int | None, output: str) -> None:
-    """Write one file. `rows` is the number of rows of the input."""
+def _write(found: DataFrame, table: str, output: str, count: int) -> None:
+    """Write `count` files; 0 = one file for each partition of `found`, which has one.
+
+    All rows of a topic or group are in the same file.
+    """
     keys = TABLES[table].keys if table in TABLES else ()
-    if not is_small(rows):
-        found = found.repartition(1)
+    if count:
+        found = found.repartition(count, *keys[:1])
     in_order = found.sortWithinPartitions(*keys, "at_ms")
     in_order.write.options(**_FILE_OPTIONS).parquet(uri(output))

@@ -116,8 +116,8 @@ def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
     snapshot_cache.refresh("local", at_once=True)
     for page in ("/c/local/", "/c/local/brokers", "/c/local/brokers/1"):
         text = client_of(admin).get(page).content.decode()
-        assert "is said from 85" in text, page
-    assert "is said from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
+        assert "warning from 85" in text, page
+    assert "warning from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
 
 
 def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, client_of):

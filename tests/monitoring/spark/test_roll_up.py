@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
 from monitoring.history.tick_changes import TickChanges
-from monitoring.spark.jobs.roll_up_and_merge import RollUp, merge, roll_up
+from monitoring.spark.jobs.roll_up_and_merge import ROWS_A_FILE, RollUp, merge, roll_up
 from monitoring.spark.jobs.time_slices import ROWS_A_SLICE, SourceFile, time_slices
 from monitoring.spark.transforms.buckets import Bucket
 from tests.monitoring.history import random_cluster
@@ -152,6 +152,22 @@ def test_rows_that_are_rolled_up_in_slices_of_time_are_the_same(
     roll_up(spark, RollUp(name, True, files, buckets, QUARTER_MS, end_ms, output, 10**6))
     found = rows_of(only_file(tmp_path / "quarters"), TABLES[name])
     assert found == level_rows(TABLES[name], steps, QUARTER_MS, HOUR_MS)
+
+
+def test_a_roll_up_of_very_many_rows_writes_several_files_with_all_rows_of_a_topic_in_one(
+    spark: SparkSession, steps: list[Step], raw_files: dict[str, list[str]], tmp_path: Path
+) -> None:
+    table, end_ms = TABLES["partitions"], START_MS + 2 * DAY_MS
+    files = [source_file(path) for path in raw_files[table.name]]
+    output, rows = str(tmp_path / "quarters"), 3 * ROWS_A_FILE
+    buckets = buckets_of(steps, 1)
+    roll_up(spark, RollUp(table.name, True, files, buckets, QUARTER_MS, end_ms, output, rows))
+    parts = [rows_of(path, table) for path in (tmp_path / "quarters").glob("*.parquet")]
+    topics = [{key[1] for key in part} for part in parts]
+    assert 1 < len(parts) <= 3
+    assert sum(map(len, topics)) == len(set().union(*topics))
+    found = {key: row for part in parts for key, row in part.items()}
+    assert found == level_rows(table, steps, QUARTER_MS, HOUR_MS)
 
 
 @pytest.mark.parametrize("name", ["partitions", TICKS])
