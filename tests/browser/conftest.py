@@ -71,12 +71,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+# Not that of a stack that runs beside the tests.
+_SPARK_CONNECT_PORT = str(free_port())
+
+
 def environment_of(data: Path) -> dict[str, str]:
     return {
         "AERIE_DATA": str(data),
         "AERIE_SECRET_KEY_FILE": os.environ["AERIE_SECRET_KEY_FILE"],
         "REDIS_URL": settings.REDIS_URL,
-        "SPARK_CONNECT_PORT": str(free_port()),  # not that of a stack that runs beside the tests
+        "SPARK_CONNECT_PORT": _SPARK_CONNECT_PORT,
         "DJANGO_SETTINGS_MODULE": "console.settings",
     }
 
@@ -90,13 +94,18 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
+@pytest.fixture(scope="session")
+def data_of_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all sites: so they have the same environment (tests/support/forks.py)."""
+    return tmp_path_factory.mktemp("site")
+
+
 @pytest.fixture(scope="module")
-def site(
-    seeded: Path, _redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def site(seeded: Path, data_of_site: Path, _redis_process: RedisServer) -> Iterator[str]:
     """The address of a running console."""
-    data = tmp_path_factory.mktemp("site")
-    shutil.copytree(seeded, data, dirs_exist_ok=True)
+    data = data_of_site
+    shutil.rmtree(data)
+    shutil.copytree(seeded, data)
     begin()
     with served(environment_of(data), data / "web.log") as url:
         yield url
