@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,14 @@ ROOT = Path(run_tests.__file__).parent.parent
 
 
 def test_every_file_of_tests_is_in_just_one_part() -> None:
-    *parts, (everything, *ignored) = run_tests.PARTS
-    folders = [folder for part in parts for folder in part]
-    assert ignored == [f"--ignore={folder}" for folder in folders]
-    assert everything == "tests"
-    assert all((ROOT / folder).is_dir() for folder in folders)
+    found = Counter[Path]()
+    for arguments in run_tests.PARTS:
+        folders = [ROOT / each for each in arguments if not each.startswith("--")]
+        ignored = [ROOT / each.removeprefix("--ignore=") for each in arguments[len(folders) :]]
+        assert all(folder.is_dir() for folder in (*folders, *ignored))
+        files = {path for folder in folders for path in folder.rglob("test_*.py")}
+        found.update(path for path in files if not any(map(path.is_relative_to, ignored)))
+    assert found == Counter((ROOT / "tests").rglob("test_*.py"))
 
 
 @pytest.mark.parametrize("codes", [(0, 0), (1, 0), (0, 1)])
