@@ -4,6 +4,7 @@ The site has a database and a data folder of its own and shares the suite's Redi
 opens a page that is signed in.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -31,10 +32,18 @@ call_command("migrate", verbosity=0)
 from django.contrib.auth import get_user_model
 from console.accounts.services import grant
 from monitoring.models import Cluster
+from django.conf import settings
+from django.test import Client
+keys = {}
 for role in ("viewer", "operator", "admin", "outsider"):
     user = get_user_model().objects.create_user(role, password=role + "-password")
     if role != "outsider":
         grant(user, role)
+    browser = Client()
+    browser.force_login(user)
+    keys[role] = browser.cookies[settings.SESSION_COOKIE_NAME].value
+import json
+(settings.AERIE_DATA / "sessions.json").write_text(json.dumps(keys))
 for slug in ("local", "staging"):
     Cluster.objects.create(
         slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1", holds_own_topics=True
@@ -112,24 +121,10 @@ def site(seeded: Path, data_of_site: Path, _redis_process: RedisServer) -> Itera
 
 
 @pytest.fixture(scope="module")
-def sessions(site: str, chromium: Browser) -> Callable[[str], list]:
-    """The cookies of each of the cast; they sign in by the form, once."""
-    known: dict[str, list] = {}
-
-    def cookies(role: str) -> list:
-        if role not in known:
-            context = chromium.new_context()
-            page = context.new_page()
-            page.goto(f"{site}/login")
-            page.fill("#id_username", role)
-            page.fill("#id_password", f"{role}-password")
-            page.click("button[type=submit]")
-            page.wait_for_url(lambda url: "/login" not in url)
-            known[role] = context.cookies()
-            context.close()
-        return known[role]
-
-    return cookies
+def sessions(site: str, seeded: Path) -> Callable[[str], list]:
+    """The cookies of each of the cast, as after the login page, which has tests of its own."""
+    keys = json.loads((seeded / "sessions.json").read_text())
+    return lambda role: [{"name": settings.SESSION_COOKIE_NAME, "value": keys[role], "url": site}]
 
 
 @pytest.fixture(scope="module")
