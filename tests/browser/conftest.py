@@ -4,6 +4,7 @@ The site has a database and a data folder of its own and shares the suite's Redi
 opens a page that is signed in.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -31,10 +32,18 @@ call_command("migrate", verbosity=0)
 from django.contrib.auth import get_user_model
 from console.accounts.services import grant
 from monitoring.models import Cluster
+from django.conf import settings
+from django.test import Client
+keys = {}
 for role in ("viewer", "operator", "admin", "outsider"):
     user = get_user_model().objects.create_user(role, password=role + "-password")
     if role != "outsider":
         grant(user, role)
+    browser = Client()
+    browser.force_login(user)
+    keys[role] = browser.cookies[settings.SESSION_COOKIE_NAME].value
+import json
+(settings.AERIE_DATA / "sessions.json").write_text(json.dumps(keys))
 for slug in ("local", "staging"):
     Cluster.objects.create(
         slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1", holds_own_topics=True
@@ -71,12 +80,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+# Not that of a stack that runs beside the tests.
+_SPARK_CONNECT_PORT = str(free_port())
+
+
 def environment_of(data: Path) -> dict[str, str]:
     return {
         "AERIE_DATA": str(data),
         "AERIE_SECRET_KEY_FILE": os.environ["AERIE_SECRET_KEY_FILE"],
         "REDIS_URL": settings.REDIS_URL,
-        "SPARK_CONNECT_PORT": str(free_port()),  # not that of a stack that runs beside the tests
+        "SPARK_CONNECT_PORT": _SPARK_CONNECT_PORT,
         "DJANGO_SETTINGS_MODULE": "console.settings",
     }
 
@@ -90,37 +103,28 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
+@pytest.fixture(scope="session")
+def data_of_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all sites: so they have the same environment (tests/support/forks.py)."""
+    return tmp_path_factory.mktemp("site")
+
+
 @pytest.fixture(scope="module")
-def site(
-    seeded: Path, _redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def site(seeded: Path, data_of_site: Path, _redis_process: RedisServer) -> Iterator[str]:
     """The address of a running console."""
-    data = tmp_path_factory.mktemp("site")
-    shutil.copytree(seeded, data, dirs_exist_ok=True)
+    data = data_of_site
+    shutil.rmtree(data)
+    shutil.copytree(seeded, data)
     begin()
     with served(environment_of(data), data / "web.log") as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def sessions(site: str, chromium: Browser) -> Callable[[str], list]:
-    """The cookies of each of the cast; they sign in by the form, once."""
-    known: dict[str, list] = {}
-
-    def cookies(role: str) -> list:
-        if role not in known:
-            context = chromium.new_context()
-            page = context.new_page()
-            page.goto(f"{site}/login")
-            page.fill("#id_username", role)
-            page.fill("#id_password", f"{role}-password")
-            page.click("button[type=submit]")
-            page.wait_for_url(lambda url: "/login" not in url)
-            known[role] = context.cookies()
-            context.close()
-        return known[role]
-
-    return cookies
+def sessions(site: str, seeded: Path) -> Callable[[str], list]:
+    """The cookies of each of the cast, as after the login page, which has tests of its own."""
+    keys = json.loads((seeded / "sessions.json").read_text())
+    return lambda role: [{"name": settings.SESSION_COOKIE_NAME, "value": keys[role], "url": site}]
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,11 @@ COMPARE = """async (full) => {
     for (const one of document.getAnimations()) {
       if (one.effect.getComputedTiming().endTime === Infinity) one.cancel(); else one.finish();
     }
-    return elements.flatMap((element) =>
-      ["", "::before", "::after"].map((part) => getComputedStyle(element, part || null).cssText));
+    return elements.flatMap((element) => ["", "::before", "::after"].map((part) => {
+      const style = getComputedStyle(element, part || null);
+      const isThere = !part || !["none", "normal"].includes(style.content);
+      return isThere ? style.cssText : "";
+    }));
   };
   const before = styles();
   link.media = "all";

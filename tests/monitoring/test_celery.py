@@ -1,6 +1,7 @@
 """Real workers and a real beat: a tick per interval, and Redis killed or full under them."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from monitoring import beat_scheduler, heartbeats
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
+from tests.support.forks import CONSOLE
 from tests.support.processes import hung
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,26 +37,37 @@ def until(condition, what):
         time.sleep(0.1)
 
 
-@pytest.fixture
-def processes(live_cluster, redis_server, tmp_path):
-    """A sampling worker and beat on a database of their own, ticking every second."""
+@pytest.fixture(scope="module")
+def seeded(_live_brokers, tmp_path_factory):
+    """The data folder that all begin with, and the environment of its processes."""
+    data = tmp_path_factory.mktemp("celery") / "data"
+    data.mkdir()
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "console.settings",
-        "AERIE_DATA": str(tmp_path),
-        "AERIE_SECRET_KEY_FILE": str(tmp_path / "secret.key"),
+        "AERIE_DATA": str(data),
+        "AERIE_SECRET_KEY_FILE": str(data / "secret.key"),
         "REDIS_URL": django_settings.REDIS_URL,
         "AERIE_TICK_SECONDS": "1",
     }
-    servers = live_cluster.brokerd.bootstrap_servers
+    servers = _live_brokers.brokerd.bootstrap_servers
     subprocess.run([sys.executable, "-c", _SEED, servers], env=environment, cwd=ROOT, check=True)
-    worker = [sys.executable, "-m", "monitoring.worker", "sampling"]
-    clock = [sys.executable, "-m", "celery", "-A", "monitoring.celery", "beat", "-l", "WARNING"]
-    started = []
-    with (tmp_path / "output.log").open("wb") as output:
-        for command in (worker, clock):
-            started.append(
-                subprocess.Popen(command, env=environment, cwd=ROOT, stdout=output, stderr=output)
-            )
+    shutil.copytree(data, data.parent / "seeded")
+    return data, environment
+
+
+@pytest.fixture
+def processes(live_cluster, redis_server, seeded):
+    """A sampling worker and beat on a new database, ticking every second."""
+    data, environment = seeded
+    shutil.rmtree(data)
+    shutil.copytree(data.parent / "seeded", data)
+    worker = ["monitoring.worker", "sampling"]
+    clock = ["celery", "-A", "monitoring.celery", "beat", "-l", "WARNING"]
+    with (data.parent / "output.log").open("ab") as output:
+        started = [
+            CONSOLE.start(*command, output=output, environ=environment)
+            for command in (worker, clock)
+        ]
         yield started
         for process in started:
             process.kill()

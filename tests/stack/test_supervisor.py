@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ import pytest
 from stack import data_folder_lock, os_processes
 from stack.data_folder_lock import StackFile
 from stack.shutdown import Refused, down, reset
+from tests.support.forks import CONSOLE, Forked
 
 DEADLINE_S = 20
+ROOT = Path(__file__).parents[2]
 SLEEP = ["sleep", "600"]
 # A leader with a child in its session, one in a process group and one in a session of its own.
 FAMILY = [
@@ -39,17 +42,18 @@ class SmallStack:
         self.data = data
         self.output = data.parent / "output"
         (data / "programs.json").write_text(json.dumps(programs))
-        self.process: subprocess.Popen[bytes]
+        self.process: Forked | subprocess.Popen[bytes]
         self.start()
 
     def start(self) -> None:
+        command = ("tests.stack.small_stack", str(self.data))
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.stack.small_stack", str(self.data)],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=Path(__file__).parents[2],
-            )
+            if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # a fork does not inherit it
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", *command], stdout=output, stderr=output, cwd=ROOT
+                )
+            else:
+                self.process = CONSOLE.start(*command, output=output, environ=os.environ)
 
     def text(self) -> str:
         return self.output.read_text()
@@ -96,12 +100,13 @@ def wait_until(
         time.sleep(0.02)
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
+@contextmanager
+def small_stacks(folder: Path) -> Iterator[Callable[..., SmallStack]]:
+    """A function that starts one in the folder; all end in the end."""
     started: list[SmallStack] = []
 
     def start(**programs: dict[str, object]) -> SmallStack:
-        data = tmp_path / "data"
+        data = folder / "data"
         data.mkdir(0o700)
         started.append(SmallStack(data, programs))
         return started[-1]
@@ -113,6 +118,12 @@ def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
             stack.process.wait()
         if (stack_file := data_folder_lock.load_stack_file(stack.data)) is not None:
             os_processes.end_stack(stack_file.stack_id, stack_file.leaders(), 0.1)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
+    with small_stacks(tmp_path) as start:
+        yield start
 
 
 def alive(pid: int) -> bool:
@@ -166,7 +177,7 @@ def test_a_closed_terminal_stops_everything_even_if_make_is_the_session_leader(
     supervisor = f"{sys.executable} -m tests.stack.small_stack {data}"
     leader, terminal = pty.fork()
     if leader == 0:  # like make: ignores SIGHUP until its child has ended
-        os.chdir(Path(__file__).parents[2])
+        os.chdir(ROOT)
         os.execvp("sh", ["sh", "-c", f"trap : HUP; (trap - HUP; exec {supervisor}) & wait; wait"])
     wait_until(
         lambda: (
@@ -305,7 +316,7 @@ def test_a_second_supervisor_on_the_same_data_folder_is_refused(
         [sys.executable, "-m", "tests.stack.small_stack", str(stack.data)],
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
     )
     assert second.returncode == 1
     assert f"Aerie is already running on {stack.data}" in second.stderr

@@ -3,8 +3,10 @@
     process = BROKERS.start("brokerd", "start", path, output=file, environ=os.environ)
 
 As `python -m brokerd start PATH` would be, in a session of its own. The product's fork server does
-it (stack/fork_server.py), without Django's settings: each process reads those of its environment.
-The server starts with the first process and ends with the run.
+it (stack/fork_server.py). The server starts with the first process and ends with the run.
+
+A process of the console reads the settings of its environment. Where one comes with the environment
+of one before it, a server is forked that has read them: it forks this one and those that follow.
 """
 
 import gc
@@ -16,13 +18,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO
 
-from stack.fork_server import ForkServer, run
+from stack.fork_server import ForkServer, preload, run
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,7 +78,11 @@ class Forks:
         self._lock = threading.Lock()
 
     def start(
-        self, module: str, *arguments: str, output: IO[bytes], environ: Mapping[str, str]
+        self,
+        module: str,
+        *arguments: str,
+        output: IO[bytes] | socket.socket,
+        environ: Mapping[str, str],
     ) -> Forked:
         """`python -m MODULE ARGUMENT…` that writes to this file."""
         request = json.dumps([json.dumps(dict(environ)), "-m", module, *arguments]).encode()
@@ -98,25 +104,66 @@ class Forks:
         return self._requests
 
 
+class ConsoleForks(Forks):
+    """As Forks; from the second process of an environment on with Django set up."""
+
+    def __init__(self, *modules: str) -> None:
+        super().__init__(*modules)
+        self._ready: dict[frozenset[tuple[str, str]], Forks | None] = {}
+
+    def start(
+        self,
+        module: str,
+        *arguments: str,
+        output: IO[bytes] | socket.socket,
+        environ: Mapping[str, str],
+    ) -> Forked:
+        same = {name: it for name, it in environ.items() if name != "PYTEST_CURRENT_TEST"}
+        key = frozenset(same.items())
+        if key not in self._ready:
+            self._ready[key] = None
+            return super().start(module, *arguments, output=output, environ=environ)
+        forks = self._ready[key] or _ReadyForks(super().start, same)
+        self._ready[key] = forks
+        return forks.start(module, *arguments, output=output, environ=same)
+
+
+class _ReadyForks(Forks):
+    """A server that is a fork itself, and has read the settings of its environment."""
+
+    def __init__(self, fork: Callable[..., Forked], environ: Mapping[str, str]) -> None:
+        super().__init__()
+        self._requests, of_server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with of_server:
+            fork(__name__, _READY, output=of_server, environ=environ)
+
+
+_READY = "--with-django"
 BROKERS = Forks("tests.support.brokerd_imports")
-CONSOLE = Forks(
+CONSOLE = ConsoleForks(
     "celery.apps.worker", "celery.bin.celery", "celery.concurrency.prefork",
     "celery.concurrency.thread", "channels.auth", "channels_redis.core", "confluent_kafka.admin",
     "cryptography.fernet", "django.contrib.auth.hashers", "django.core.asgi",
     "django.core.management", "django.db.migrations", "django.forms", "django.template",
-    "django.views.generic", "google.protobuf.json_format", "httpx", 
+    "django.views.generic", "google.protobuf.json_format", "httpx",
     "kazoo.client", "numpy", "pandas", "pyarrow.dataset", "redis", "uvicorn.main",
 )  # fmt: skip
 
 
 def main() -> None:
-    requests = socket.socket(fileno=os.dup(0))
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
+    is_ready = sys.argv[1:] == [_READY]
+    requests = socket.socket(fileno=os.dup(1 if is_ready else 0))
+    null = os.open(os.devnull, os.O_RDWR)
+    for file in (1, 2) if is_ready else (0,):
+        os.dup2(null, file)
     os.close(null)
-    for module in sys.argv[1:]:
-        with suppress(ImportError):
-            import_module(module)
+    if is_ready:
+        preload()
+    else:
+        for module in sys.argv[1:]:
+            with suppress(ImportError):
+                import_module(module)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup or cron may have it ignored
     gc.collect()
     gc.freeze()  # so that a collection in a fork does not write to shared objects
     command = ForkServer(requests).serve()
