@@ -56,8 +56,8 @@ def _cpu(row: BrokerRow) -> list[Load]:
         return []
     values = {"cpu": numbers.percent(cores), "most": numbers.percent(CPU_CORES_MAX)}
     text = _(
-        "Its process used %(cpu)s of a core in the last samples (warning from %(most)s). brokerd has "
-        "one event loop, so requests wait."
+        "Its process used %(cpu)s of a core in the last samples (warning from %(most)s). brokerd "
+        "has one event loop, so requests wait."
     )
     return [Load("warn", _("Overloaded"), _("CPU %(cpu)s") % values, text % values)]
 

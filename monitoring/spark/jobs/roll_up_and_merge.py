@@ -51,7 +51,7 @@ class RollUp:
 
 
 def roll_up(spark: SparkSession, step: RollUp) -> None:
-    """Roll up and write the files into `step.output`: one for up to `2 * ROWS_A_FILE` rows of input.
+    """Roll up and write the files into `step.output`, one for each `ROWS_A_FILE` rows of input.
 
     Raises Spark's errors.
     """
