@@ -289,7 +289,8 @@ def test_readers_that_reset_in_the_middle_of_a_file_leave_nothing_open(frugal: B
             wire.send(produce_frame("reset", 2 * MIB))
             wire.frame()
     request = encode_request(ApiKey.FETCH, 4, fetch_of("reset", 6 * MIB), 1, "reset")
-    before = descriptors(frugal)
+    # Out of descriptors, in a test before, the admin port may have logged a traceback.
+    before, said = descriptors(frugal), len(frugal.said())
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", frugal.port), 10) as client:
             client.sendall(request)
@@ -297,7 +298,7 @@ def test_readers_that_reset_in_the_middle_of_a_file_leave_nothing_open(frugal: B
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wait_until(lambda: metric(frugal, "brokerd_connections") == 0)
     wait_until(lambda: descriptors(frugal).total() <= before.total())
-    assert "Traceback" not in frugal.said()
+    assert "Traceback" not in frugal.said()[said:]
 
 
 def test_a_client_that_stops_sending_still_gets_its_answers(frugal: Brokerd) -> None:
