@@ -124,7 +124,7 @@ def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Deco
 
 
 def _in_hex(data: bytes) -> Decoded:
-    shown = data[:HEX_BYTES_MAX].hex(" ", 2)
+    shown = data[:HEX_BYTES_MAX].hex(" ", -2)
     return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
 
 

@@ -6,7 +6,7 @@ tip.className = "dropdown-menu show tip";
 tip.setAttribute("role", "tooltip");
 tip.id = "tip";
 tip.hidden = true;
-document.body.append(tip);
+document.querySelector("main").append(tip);
 
 function show(part, x) {
   const { width } = document.documentElement.getBoundingClientRect();
@@ -28,12 +28,14 @@ function hide(part) {
 for (const title of document.querySelectorAll("[data-tips] title")) {
   const part = title.parentElement;
   part.dataset.tip = title.textContent;
-  part.setAttribute("aria-label", title.textContent.split("\n")[0]);
   if (part.localName === "g") {
     part.setAttribute("tabindex", "0");
     part.setAttribute("role", "img");
   }
   title.remove();
+  const drawn = part.textContent.replace(/\s+/g, " ").trim();
+  const [first] = part.dataset.tip.split("\n");
+  part.setAttribute("aria-label", [drawn, first].filter(Boolean).join(", "));
   part.addEventListener("pointerenter", (event) => show(part, event.clientX));
   part.addEventListener("pointerleave", () => hide(part));
   part.addEventListener("focus", () => part.matches(":focus-visible") && show(part));

@@ -165,4 +165,4 @@ def test_a_socket_uses_the_language_of_its_browser():
         ([(b"accept-language", b"xx")], "en"),
         ([], "en"),
     ):
-        assert websocket_language.of_scope({"headers": headers}) == expected
+        assert websocket_language.language_of({"headers": headers}) == expected

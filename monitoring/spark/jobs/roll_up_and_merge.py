@@ -92,7 +92,7 @@ def _write(found: DataFrame, table: str, output: str, count: int) -> None:
 
     All rows of a topic or group are in the same file.
     """
-    keys = TABLES[table].keys if table in TABLES else ()
+    keys = list(TABLES[table].keys) if table in TABLES else []
     if count:
         found = found.repartition(count, *keys[:1])
     in_order = found.sortWithinPartitions(*keys, "at_ms")

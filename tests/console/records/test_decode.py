@@ -47,7 +47,7 @@ def test_a_binary_number_is_a_number_though_it_is_valid_utf8():
 
 def test_what_is_not_recognized_is_shown_in_hex():
     shown = decode(b"\x00\x01\x02")
-    assert (shown.kind, shown.text) == ("hex", "00 0102")
+    assert (shown.kind, shown.text) == ("hex", "0001 02")
     assert decode(b"\x00\x00\x00\x2a", "hex").text == "0000 002a"
 
 
