@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.egress import EgressRefused, split_url
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.secrets import EncryptedField, decrypt
 
 ADMIN_EXAMPLE = "http://10.0.0.1:9192"

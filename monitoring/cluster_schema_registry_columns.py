@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from monitoring.cluster_security_columns import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress import EgressRefused, setting_targets, split_url
 from monitoring.egress_targets import EgressTarget, allowed_for
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from monitoring.egress import EgressRefused, split_url
 from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL, Sasl, Tls
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 

@@ -10,7 +10,7 @@ from monitoring.cluster_metrics_columns import ClusterMetrics, check_admin_urls
 from monitoring.cluster_schema_registry_columns import ClusterSchemaRegistry
 from monitoring.cluster_security_columns import ClusterSecurity
 from monitoring.kafka_client_settings import ClientSettings
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 

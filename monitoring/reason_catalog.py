@@ -1,6 +1,7 @@
 """Code → English text of every Reason. A code is stored, and so never changes its meaning.
 
-`manage.py makemessages` finds the texts by `gettext_noop`; console/ui/texts.py translates them.
+`manage.py makemessages` finds the texts by `gettext_noop`; reason_translation.py
+translates them.
 """
 
 

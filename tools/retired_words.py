@@ -17,6 +17,18 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.network.network": "brokerd.server.network.socket_server",
+    "brokerd.server.network.listeners": "brokerd.server.network.open_listeners",
+    "brokerd.config.listener_changes": "brokerd.config.permitted_listener_changes",
+    "brokerd.cli.topic_lines": "brokerd.cli.topic_description",
+    "brokerd.limits": "brokerd.integer_ranges",
+    "console.actions.plan_form": "console.actions.redirect_to_plan",
+    "monitoring.history.size_cache": "monitoring.history.byte_limited_cache",
+    "SizeCache": "ByteLimitedCache",
+    "monitoring.sampling.cluster_readers": "monitoring.sampling.reader_pool",
+    "ClusterReaders": "ReaderPool",
+    "monitoring.reason_texts": "monitoring.reason_translation",
+    "monitoring.gateway.librdkafka.errors": "monitoring.gateway.librdkafka.error_mapping",
     "console.messages": "console.records",
     "console/messages": "console/records",
     "monitoring.past": "monitoring.synthetic_history",

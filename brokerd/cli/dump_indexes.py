@@ -12,7 +12,7 @@ from pathlib import Path
 
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names
 from brokerd.log.indexes import time_index
 from brokerd.log.io.scan import walk_headers

@@ -23,7 +23,7 @@ from brokerd.cli.dump_lines import (
 from brokerd.cli.options import CliError, OptionParser, Options, check_required, int32, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names, producer_snapshot
 from brokerd.log.indexes import txn_index
 from brokerd.log.io.scan import walk_headers

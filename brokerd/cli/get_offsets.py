@@ -8,7 +8,7 @@ from brokerd.cli import admin_calls
 from brokerd.cli.options import CliError, OptionParser, Options, has, int32, int64, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 
 _TIMES = {
     "latest": -1, "earliest": -2, "max-timestamp": -3, "earliest-local": -4, "latest-tiered": -5,

@@ -16,7 +16,7 @@ from brokerd.cli.options import (
     int32,
     run,
 )
-from brokerd.cli.topic_lines import numbers
+from brokerd.cli.topic_description import numbers
 from brokerd.config.values import words
 from brokerd.protocol.api_keys import ApiKey
 

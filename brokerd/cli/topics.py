@@ -23,7 +23,7 @@ from brokerd.cli.options import (
     run,
     single_action,
 )
-from brokerd.cli.topic_lines import (
+from brokerd.cli.topic_description import (
     REPORTS,
     Reassignment,
     has_overrides,
@@ -33,7 +33,7 @@ from brokerd.cli.topic_lines import (
 from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
 from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT16_MAX
+from brokerd.integer_ranges import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey
 
 ACTIONS = ("list", "describe", "create", "alter", "delete")

@@ -383,6 +383,6 @@ class ClusterMembership:
         self._election_due.set()
 
     async def next_producer_id_block(self) -> tuple[int, int]:
-        """Claims a block of 1,000 producer ids: (first, last), both inclusive."""
+        """Claims a block of producer ids: (first, last), both inclusive."""
         block = await claim_block(self._zookeeper, self._settings.broker_id)
         return block.first, block.last

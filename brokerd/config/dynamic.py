@@ -6,7 +6,7 @@ that of the default of all brokers (`/config/brokers/<default>`), else that of t
 - A setting that this broker acts on takes effect at once.
 - Sizes of Kafka's thread pools and the like are stored and have no effect.
 - Settings of listeners: listeners are opened, moved and closed (DynamicListenerConfig), within the
-  limits of `listener_changes`; key and trust stores are opened again.
+  limits of `permitted_listener_changes`; key and trust stores are opened again.
 - Settings that a broker reads only when it starts (SASL, `ssl.*` for all listeners) are refused.
 """
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from brokerd.config import values as v
 from brokerd.config.broker import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.config_def import ConfigType, KnownSetting, UpdateMode, known_setting
-from brokerd.config.listener_changes import problems_of_added, with_stores_barred
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
+from brokerd.config.permitted_listener_changes import problems_of_added, with_stores_barred
 from brokerd.config.tls import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 

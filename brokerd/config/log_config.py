@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from zlib import crc32
 
 from brokerd.config.values import ascii_digits
-from brokerd.limits import INT32_MAX, INT64_MAX
+from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
 
 Kind = Literal["int", "bool", "float", "string", "list"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from brokerd.limits import INT32_MAX, INT64_MAX
+from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 
 Parser = Callable[[str], Any]
 INT_MAX = INT32_MAX

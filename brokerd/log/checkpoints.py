@@ -2,8 +2,8 @@
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
-`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed, and
-the directory synced, as by Kafka (Utils.atomicMoveWithFallback).
+`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed, as by Kafka
+(Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory.
 
 Their contents can be computed from the logs, only more slowly: a damaged checkpoint is logged and
 treated as missing.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.io.files import read_whole, sync_path
 from brokerd.topic_partition import TopicPartition
 

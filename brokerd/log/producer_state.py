@@ -27,7 +27,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.end_transaction_marker import Marker
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 

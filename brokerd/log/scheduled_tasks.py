@@ -14,7 +14,7 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.log import checkpoints, retention
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
 from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.log.context import LogContext, raises_storage_error

@@ -9,7 +9,7 @@ where the topic limits timestamps, its own is within the limits (-1 is "none" an
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader, wrapped_timestamp
 from brokerd.protocol.varint import read_varint
 

@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX, INT64_MAX
+from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec, compress, decompress
 from brokerd.protocol.varint import read_varint, write_varint
 

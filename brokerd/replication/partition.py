@@ -15,7 +15,7 @@ other, and `replica.lag.time.max.ms` has no effect.
 from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.append import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epochs import NO_EPOCH

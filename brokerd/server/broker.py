@@ -24,7 +24,7 @@ from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker import BrokerConfig
 from brokerd.config.log_config import LogConfig
-from brokerd.limits import INT32_MAX, INT64_MAX
+from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.dirs.log_dirs import LogDirs
@@ -48,8 +48,8 @@ from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSour
 from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher
-from brokerd.server.network.listeners import BindError
-from brokerd.server.network.network import Network
+from brokerd.server.network.open_listeners import BindError
+from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.led_partitions import LedPartitions
@@ -94,10 +94,10 @@ class Broker:
             lambda: 1 + secrets.randbelow(INT32_MAX),
             lambda: self.cluster.image.names_by_id,
         )
-        self.network = Network(config)
-        self.settings = LiveSettings(config, self.network, self._reconfigure)
+        self.socket_server = SocketServer(config)
+        self.settings = LiveSettings(config, self.socket_server, self._reconfigure)
         self.pending_reads = PendingReads()
-        self.appends = AppendQueues(self.clock, self.network.buffers)
+        self.appends = AppendQueues(self.clock, self.socket_server.buffers)
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
         self.admin_port = 0
@@ -126,7 +126,7 @@ class Broker:
         self._scheduler.start()
         await self.cluster.wait_for_startup_epochs()
         self._router = wiring.router(self)
-        self.network.accept(self._router)
+        self.socket_server.accept(self._router)
         self.is_ready = True
 
     def _make_parts(self) -> None:
@@ -220,7 +220,7 @@ class Broker:
     async def stop(self) -> None:
         """Stops cleanly, also after a start that failed halfway."""
         self.is_ready = False
-        self.network.close_listeners()
+        self.socket_server.close_listeners()
         if self._scheduler is not None:
             self._scheduler.stop()
         if hasattr(self, "groups"):
@@ -231,7 +231,7 @@ class Broker:
             await self._router.finish_tasks(FINISH_TIMEOUT_S)
         await self.appends.drain(FINISH_TIMEOUT_S)
         await self.pending_reads.stop()
-        self.network.close()
+        self.socket_server.close()
         await self.appends.close()
         if self._admin is not None:
             self._admin.close()
@@ -251,7 +251,7 @@ class Broker:
 
     def _reconfigure(self, config: BrokerConfig) -> None:
         """Updates the parts that keep a copy of settings."""
-        self.network.reconfigure(config)
+        self.socket_server.reconfigure(config)
         self.producer_expiry.expiration_ms = config.producer_id_expiration_ms
         self._cleaner_workers.limit = config.log_cleaner_threads
         self.cleaner.backoff_ms = config.log_cleaner_backoff_ms

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
-from brokerd.config.listener_changes import with_listener_of
 from brokerd.config.log_config import LogConfig
+from brokerd.config.permitted_listener_changes import with_listener_of
 from brokerd.config.tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
-from brokerd.server.network.listeners import BindError
+from brokerd.server.network.open_listeners import BindError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
     from brokerd.config.broker import BrokerConfig
     from brokerd.config.tls import TlsSettings
-    from brokerd.server.network.network import Network
+    from brokerd.server.network.socket_server import SocketServer
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +35,14 @@ class LiveSettings:
     """See the module. `static` are the settings of the properties file."""
 
     def __init__(
-        self, static: BrokerConfig, network: Network, on_change: Callable[[BrokerConfig], None]
+        self,
+        static: BrokerConfig,
+        socket_server: SocketServer,
+        on_change: Callable[[BrokerConfig], None],
     ) -> None:
         self.now = BrokerSettings(static=static)
         self.config = static
-        self._network = network
+        self._network = socket_server
         self._on_change = on_change
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []

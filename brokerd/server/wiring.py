@@ -21,6 +21,7 @@ from brokerd.server.api.elect_leaders import ElectLeadersHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
+from brokerd.server.api.log_dirs import LogDirHandlers
 from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
@@ -61,15 +62,16 @@ def handlers(broker: Broker) -> dict[int, Handler]:
     pending_reads, settings = broker.pending_reads, broker.settings
     creates_topics = settings.config.auto_create_topics_enable
     of_others = by_name(
-        ClusterHandlers(image, broker.logs),
+        ClusterHandlers(image),
         ConfigHandlers(image, cluster.configs, settings),
         CredentialHandlers(cluster),
         DeleteRecordsHandler(led, broker.log_starts, pending_reads),
         ElectLeadersHandler(cluster),
         ListOffsetsHandlers(led, broker.clock, pending_reads),
+        LogDirHandlers(broker.logs),
         MetadataHandlers(cluster, broker.metadata, creates_topics),
         ProducerHandlers(led, pending_reads, broker.producer_ids),
-        QuotaHandlers(cluster.configs, broker.network.host_lookups),
+        QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
         ReassignmentHandlers(cluster),
         TopicHandlers(cluster, settings),
         UpdateFeaturesHandler(cluster),
@@ -101,18 +103,22 @@ def by_name(*families: object) -> dict[int, Handler]:
 def admin_pages(broker: Broker) -> dict[str, Page]:
     """The pages of the admin port by their paths."""
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
-    network, pending_reads, replicas = broker.network, broker.pending_reads, broker.replicas
+    socket_server, pending_reads, replicas = (
+        broker.socket_server,
+        broker.pending_reads,
+        broker.replicas,
+    )
     started_at_ms = broker.started_at_ms
 
     def is_ready() -> bool:
         return broker.is_ready
 
     figures = BrokerFigures(
-        broker.metrics, cluster, network, logs, cleaner, pending_reads, broker.purgatory,
+        broker.metrics, cluster, socket_server, logs, cleaner, pending_reads, broker.purgatory,
         broker.fetch_sessions, broker.settings, broker.clock, started_at_ms, is_ready,
     )  # fmt: skip
     prometheus = PrometheusPage(figures, broker.groups, replicas)
     return AdminPages(
-        prometheus, cluster, network, logs, cleaner, replicas, broker.events, started_at_ms,
+        prometheus, cluster, socket_server, logs, cleaner, replicas, broker.events, started_at_ms,
         is_ready,
     ).table()  # fmt: skip

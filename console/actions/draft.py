@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 
 Facts = Mapping[str, Any]  # JSON-able
 

@@ -14,7 +14,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import expiry, models, registry, services, stop_plan, texts
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import status_of, unreadable_text
+from console.actions.redirect_to_plan import status_of, unreadable_text
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 

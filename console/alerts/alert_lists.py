@@ -15,7 +15,7 @@ from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
 from console.ui.table import Column, Table
 from monitoring.models import Alert, AlertDelivery, Cluster
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.reasons import loads
 
 

@@ -19,7 +19,7 @@ from monitoring.egress import (
 )
 from monitoring.egress_targets import EgressTarget, allowed_for
 from monitoring.models import AlertRule
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.secrets import SecretUnreadable, missing_key_problem
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")

@@ -11,7 +11,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
 from console.actions.draft import PlanRefused
-from console.actions.plan_form import status_of
+from console.actions.redirect_to_plan import status_of
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm

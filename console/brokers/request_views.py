@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.plan_form import status_of
+from console.actions.redirect_to_plan import status_of
 from console.brokers import broker_page, request_table
 from console.ui.csv_export import render_list
 from console.ui.table import Table

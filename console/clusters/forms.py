@@ -10,7 +10,7 @@ from console.clusters import registry_form, security_form
 from console.clusters.metrics_form import MetricsForm
 from monitoring.cluster_security_columns import SECRETS
 from monitoring.models import Cluster
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.secrets import missing_key_problem
 
 # Slugs that would be ambiguous in URLs or Redis keys.

@@ -17,7 +17,7 @@ from console.actions import registry
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import read_only_text, redirect_to_plan, unreadable_text
+from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, unreadable_text
 from console.groups import services
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm

@@ -10,7 +10,7 @@ from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.read_model.row_types import BrokerRow
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.reasons import Reason
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick

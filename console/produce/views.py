@@ -13,7 +13,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import read_only_text, redirect_to_plan
+from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
 from console.produce import services
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.produce.copy_form import CopyForm

@@ -11,7 +11,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
 from console.actions.draft import PlanRefused
-from console.actions.plan_form import status_of
+from console.actions.redirect_to_plan import status_of
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, number_text, texts_of, title_of

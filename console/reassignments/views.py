@@ -12,7 +12,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.plan_form import read_only_text, status_of
+from console.actions.redirect_to_plan import read_only_text, status_of
 from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
-from console.actions.plan_form import read_only_text, redirect_to_plan, status_of
+from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, status_of
 from console.schemas import services as schemas
 from console.schemas.forms import (
     CompatibilityForm,

@@ -13,7 +13,7 @@ from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.models import Plan
-from console.actions.plan_form import (
+from console.actions.redirect_to_plan import (
     read_only_text,
     redirect_to_plan,
     status_of,

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
-from console.actions.plan_form import read_only_text, redirect_to_plan
+from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
 from console.topics.actions.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.forms import SelectionForm
 from console.topics.services import propose_bulk

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 
 
 def sentence(text: str) -> str:

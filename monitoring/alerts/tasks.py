@@ -48,7 +48,7 @@ def deliver(delivery_id: int) -> None:
 
 @shared_task
 def enqueue_due_deliveries() -> None:
-    """Send all due messages: retries and lost ones."""
+    """Queue the deliveries that are due: retries, and those whose worker died."""
     for rule_id in rules_with_due_deliveries():
         enqueue_of_rule(rule_id)
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from monitoring.history.byte_limited_cache import ByteLimitedCache
 from monitoring.history.root_folder import Root
-from monitoring.history.size_cache import SizeCache
 from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 
 _Ranges = list[tuple[Any, Any] | None]  # least and greatest; None = the file does not say it
@@ -32,7 +32,7 @@ class _FileMetadata:
     ranges: dict[str, _Ranges]
 
 
-_files: SizeCache[_FileMetadata] = SizeCache(_METADATA_BYTES_MAX)
+_files: ByteLimitedCache[_FileMetadata] = ByteLimitedCache(_METADATA_BYTES_MAX)
 
 
 def read(root: Root, path: str, schema: pa.Schema, key: RowKey, columns: Sequence[str]) -> pa.Table:

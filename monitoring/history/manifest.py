@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from monitoring.history.byte_limited_cache import ByteLimitedCache
 from monitoring.history.levels import LEVELS, Level
 from monitoring.history.root_folder import Root, SpanFolder, cluster_folder, level_folder
-from monitoring.history.size_cache import SizeCache
 
 _VERSION = 2
 _NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
@@ -59,7 +59,7 @@ class Manifest:
 Files = dict[SpanFolder, tuple[HistoryFile, ...]]
 """The files of several spans, the oldest span of a level first."""
 
-_parsed: SizeCache[Manifest] = SizeCache(_PARSED_BYTES_MAX)
+_parsed: ByteLimitedCache[Manifest] = ByteLimitedCache(_PARSED_BYTES_MAX)
 
 
 def numbers(names: Iterable[str]) -> list[int]:

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.history import key_rows, level_choice, manifest
+from monitoring.history.byte_limited_cache import ByteLimitedCache
 from monitoring.history.level_choice import LevelRange, TimesOf
 from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.parquet_files import read_file
 from monitoring.history.root_folder import Root, SpanFolder
-from monitoring.history.size_cache import SizeCache
 from monitoring.history.table_specs import TICKS, Table, schema_of
 
-_ticks_of_files: SizeCache[pa.Table] = SizeCache(16 << 20)
+_ticks_of_files: ByteLimitedCache[pa.Table] = ByteLimitedCache(16 << 20)
 
 
 def files(

@@ -12,7 +12,7 @@ from monitoring.clusters import Cluster, InvalidAddress
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
-from monitoring.sampling.cluster_readers import SamplingTarget
+from monitoring.sampling.reader_pool import SamplingTarget
 from monitoring.sampling.services import readers, sample_cluster
 from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream

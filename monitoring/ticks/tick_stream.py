@@ -135,7 +135,7 @@ def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
 def entries(slug: str, since_ms: int, before_ms: int | None = None) -> Iterator[dict[bytes, bytes]]:
     """The entries of ticks that began at or after `since_ms` and before `before_ms`, oldest first.
 
-    They are read in chunks of about _PIECE_BYTES.
+    They are read in chunks of about _CHUNK_BYTES.
     """
     start, count = str(max(since_ms, 0)), 1
     end = "+" if before_ms is None else f"({before_ms}-0"

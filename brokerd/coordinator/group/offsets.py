@@ -34,7 +34,7 @@ from brokerd.coordinator.group.transitions import (
     Request,
 )
 from brokerd.errors import ErrorCode
-from brokerd.limits import INT16_MAX
+from brokerd.integer_ranges import INT16_MAX
 from brokerd.topic_partition import TopicPartition
 
 SWEEP_OFFSETS_MAX = 2_000

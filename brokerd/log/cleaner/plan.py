@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.config.log_config import LogConfig
-from brokerd.limits import INT32_MAX, INT64_MAX
+from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 
 GROUP_SEGMENTS_MAX: Final = 32  # so that one swap is a bounded number of renames
 

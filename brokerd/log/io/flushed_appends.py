@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 
 if TYPE_CHECKING:
     from brokerd.log.unified_log import UnifiedLog

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex

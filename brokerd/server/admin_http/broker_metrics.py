@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerd.errors import ErrorCode
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
 from brokerd.server.admin_http.exposition import Row, family, head, histogram, singles
 from brokerd.server.requests.request_times import api_name
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
     from brokerd.server.fetch.session_cache import FetchSessionCache
     from brokerd.server.live_settings import LiveSettings
-    from brokerd.server.network.network import Network
+    from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.requests.delayed_operations import Purgatory
 
 MS_PER_S = 1000
@@ -76,7 +76,7 @@ class BrokerFigures:
 
     metrics: BrokerMetrics
     cluster: ClusterMembership
-    network: Network
+    socket_server: SocketServer
     logs: LogManager
     cleaner: LogCleanerManager
     pending_reads: PendingReads
@@ -143,7 +143,7 @@ class BrokerFigures:
         )
 
     def _loop(self) -> Iterator[str]:
-        loop, buffers = self.metrics.loop, self.network.buffers
+        loop, buffers = self.metrics.loop, self.socket_server.buffers
         idle, used = round(loop.idle_share(), 4), buffers.loaned_bytes
         free = buffers.limit_bytes - used if buffers.limit_bytes >= 0 else INT64_MAX
         text = "Share of the last 30 s that the loop waited for something to do, 0 to 1."
@@ -252,16 +252,16 @@ class BrokerFigures:
         yield from family(prefix + "sessionstate", "gauge", text, rows)
 
     def _connections(self) -> Iterator[str]:
-        network, metrics = self.network, self.metrics
+        socket_server, metrics = self.socket_server, self.metrics
         prefix = "kafka_server_socket_server_metrics_"
         names = [listener.name for listener in self.settings.config.listeners]
         figures: tuple[tuple[str, str, str, Callable[[str], int]], ...] = (
             ("connection_count", "gauge", "Open connections.",
-             lambda name: network.opened[name] - network.ended[name]),
+             lambda name: socket_server.opened[name] - socket_server.ended[name]),
             ("connection_creation_total", "counter", "Connections taken.",
-             lambda name: network.opened[name]),
+             lambda name: socket_server.opened[name]),
             ("connection_close_total", "counter", "Connections that ended.",
-             lambda name: network.ended[name]),
+             lambda name: socket_server.ended[name]),
         )  # fmt: skip
         for name, kind, text, value in figures:
             rows: list[Row] = [({"listener": each}, value(each)) for each in names]
@@ -270,12 +270,12 @@ class BrokerFigures:
             prefix,
             ("request_total", "Requests received.", metrics.requests),
             ("incoming_byte_total", "Bytes received.", metrics.received_bytes),
-            ("outgoing_byte_total", "Bytes sent.", network.sent_bytes),
+            ("outgoing_byte_total", "Bytes sent.", socket_server.sent_bytes),
         )
         yield from singles(
             "brokerd_connections",
-            ("", "Open connections of all listeners.", len(network.connections)),
-            ("_refused_total", "Refused by max.connections.per.ip.", network.refused),
+            ("", "Open connections of all listeners.", len(socket_server.connections)),
+            ("_refused_total", "Refused by max.connections.per.ip.", socket_server.refused),
         )
 
     def _waiting(self) -> Iterator[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.server.admin_http.events import EventRing
     from brokerd.server.admin_http.prometheus import PrometheusPage
-    from brokerd.server.network.network import Network
+    from brokerd.server.network.socket_server import SocketServer
 
 Result = TypeVar("Result")
 SLICE = 500
@@ -64,7 +64,7 @@ class AdminPages:
 
     prometheus: PrometheusPage
     cluster: ClusterMembership
-    network: Network
+    socket_server: SocketServer
     logs: LogManager
     cleaner: LogCleanerManager
     replicas: ReplicaManager
@@ -111,7 +111,7 @@ class AdminPages:
                 "bytes_out": sum(each.bytes_out for each in led),
                 "messages_in": sum(each.messages_in for each in led),
                 "requests": self.prometheus.figures.metrics.requests,
-                "connections": len(self.network.connections),
+                "connections": len(self.socket_server.connections),
                 "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
                 "log_dirs": [each._asdict() for each in disk_spaces(self.logs)],

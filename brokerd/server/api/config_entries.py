@@ -21,7 +21,7 @@ from brokerd.config.tls import KEYS as TLS_KEYS
 from brokerd.config.tls import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.values import java_double
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024

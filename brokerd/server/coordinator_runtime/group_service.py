@@ -17,7 +17,7 @@ from brokerd.config.broker import BrokerConfig
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT16_MAX
+from brokerd.integer_ranges import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.protocol.fetch_request import (
     FINAL_EPOCH,
     INITIAL_EPOCH,

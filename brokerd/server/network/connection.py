@@ -31,7 +31,7 @@ from brokerd.server.network.sender import Sender
 
 if TYPE_CHECKING:
     from brokerd.server.fetch.memo import FetchMemo
-    from brokerd.server.network.network import Network
+    from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.requests.delayed_operations import Delayed
     from brokerd.server.router import Router
@@ -59,12 +59,12 @@ class Connection(Sender):
         output: OutputQueue,
         peer_host: str,
         listener: str,
-        network: Network,
+        socket_server: SocketServer,
         router: Router,
     ) -> None:
         super().__init__(sock, output, router)
-        self._network = network
-        self._buffers = network.buffers
+        self._network = socket_server
+        self._buffers = socket_server.buffers
         self._head = b""
         self._kept = False  # what is in _head is looked at before more is received
         self._frame: LoanedFrame | None = None

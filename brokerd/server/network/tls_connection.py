@@ -11,7 +11,7 @@ from brokerd.server.network.output import End, OutputQueue, is_file, read_part
 
 if TYPE_CHECKING:
     from brokerd.metrics import LoopTimes
-    from brokerd.server.network.network import Network
+    from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.router import Router
 
@@ -31,12 +31,12 @@ class TlsConnection(Connection):
         output: OutputQueue,
         peer_host: str,
         listener: str,
-        network: Network,
+        socket_server: SocketServer,
         router: Router,
     ) -> None:
         self._tls = tls
         self._deadline: asyncio.TimerHandle | None = None
-        super().__init__(tls, output, peer_host, listener, network, router)
+        super().__init__(tls, output, peer_host, listener, socket_server, router)
         self._deadline = self._loop.call_later(HANDSHAKE_TIMEOUT_S, self._time_out)
 
     def _time_out(self) -> None:

@@ -13,7 +13,7 @@ from console.records.start_search import ExportLimits, SearchQuery
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.records.running_search import RunningSearch
 from monitoring.records.search import COMPLETE, Event, SearchProgress
 

@@ -9,7 +9,7 @@ import time
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from monitoring.gateway import timeouts
-from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome

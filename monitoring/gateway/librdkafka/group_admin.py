@@ -10,7 +10,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from monitoring.gateway.errors import GatewayError, Refused
 from monitoring.gateway.group_admin import GroupDescription
-from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.kafka_client_settings import ClientSettings

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from monitoring.gateway.librdkafka.errors import translated
+from monitoring.gateway.librdkafka.error_mapping import translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.kafka_client_settings import ClientSettings

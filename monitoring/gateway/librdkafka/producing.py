@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
-from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason

@@ -21,7 +21,7 @@ from confluent_kafka import (
 
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
-from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.record_pages import (
     FAILED,
     NO_LEADER,

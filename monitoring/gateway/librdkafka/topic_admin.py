@@ -27,7 +27,7 @@ from confluent_kafka.admin import (
 )
 
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
-from monitoring.gateway.librdkafka.errors import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason

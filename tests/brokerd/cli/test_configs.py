@@ -90,7 +90,7 @@ def test_credentials_are_refused_with_what_to_do_instead(at: At) -> None:
 
 
 def test_levels_of_loggers_are_changed(at: At) -> None:
-    logger = "brokerd.server.network.network"
+    logger = "brokerd.server.network.socket_server"
     added = ("--add-config", f"{logger}=ERROR")
     said = brokerd("configs", *at, "--alter", "--broker-logger", "1", *added).ok()
     assert said.lines == ["Completed updating config for broker-logger 1."]

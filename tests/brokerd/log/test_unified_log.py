@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import retention
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.unified_log import UnifiedLog

@@ -24,7 +24,7 @@ async def test_every_part_that_keeps_a_setting_is_told(
     async def open_all(config: Any) -> Any:
         return config
 
-    monkeypatch.setattr(broker.network, "open", open_all)
+    monkeypatch.setattr(broker.socket_server, "open", open_all)
     broker.producer_expiry = SimpleNamespace(expiration_ms=0)
     broker.cleaner = SimpleNamespace(backoff_ms=0, limits=None)
     own = {"log.cleaner.threads": "2", "log.cleaner.dedupe.buffer.size": "8000000",
@@ -35,7 +35,7 @@ async def test_every_part_that_keeps_a_setting_is_told(
     assert (workers.free, broker.cleaner.backoff_ms) == (2, 7)
     assert broker.cleaner.limits.map_bytes == 4_000_000
     assert broker.producer_expiry.expiration_ms == 9
-    assert broker.network._config is settings.config
+    assert broker.socket_server._config is settings.config
     assert (settings.config.max_connections, settings.config.log_cleaner_threads) == (5, 2)
     assert await settings.take_over({})
     assert (workers.free, settings.config.max_connections) == (1, 2**31 - 1)

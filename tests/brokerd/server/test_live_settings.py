@@ -9,7 +9,7 @@ from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
-from brokerd.server.network.listeners import BindError
+from brokerd.server.network.open_listeners import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
@@ -25,7 +25,7 @@ def of_extra(error: TlsError) -> TlsError:
     return error
 
 
-class Network:
+class SocketServer:
     def __init__(self) -> None:
         self.config: BrokerConfig | None = None
         self.opened = 0
@@ -44,39 +44,39 @@ class Network:
 
 
 @pytest.fixture
-def network() -> Network:
-    return Network()
+def socket_server() -> SocketServer:
+    return SocketServer()
 
 
 @pytest.fixture
-def live(network: Network) -> LiveSettings:
-    opened: Any = network
-    return LiveSettings(parse(FILE), opened, network.reconfigure)
+def live(socket_server: SocketServer) -> LiveSettings:
+    opened: Any = socket_server
+    return LiveSettings(parse(FILE), opened, socket_server.reconfigure)
 
 
 async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
-    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    network.error = TlsError("no such file")
+    socket_server.error = TlsError("no such file")
     await live.take_over({"1": {"max.connections": "5", "log.retention.ms": "soon"}})
-    assert network.config.max_connections == 5
-    assert network.config.listeners == live.config.listeners
+    assert socket_server.config.max_connections == 5
+    assert socket_server.config.listeners == live.config.listeners
     assert "no such file" in caplog.text
     assert "log.retention.ms: 'soon' is not a whole number" in caplog.text
 
 
 async def test_listeners_that_cannot_be_opened_leave_those_there_are(
-    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture
+    live: LiveSettings, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = live.config.listeners
-    network.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
+    socket_server.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
     await live.take_over({"1": ADDED | {"max.connections": "5"}})
     assert (live.config.listeners, live.config.max_connections) == (before, 5)
     assert [each.port for each in endpoints(live.config)] == [9092]
     assert "stay as they are: cannot listen on" in caplog.text
     with pytest.raises(BindError):  # a broker does not begin like this
         live.require_listeners()
-    network.error = None
+    socket_server.error = None
     await live.take_over({"1": ADDED})
     live.require_listeners()
     assert [each.port for each in endpoints(live.config)] == [9092, 1, 2]
@@ -84,9 +84,12 @@ async def test_listeners_that_cannot_be_opened_leave_those_there_are(
 
 @pytest.mark.parametrize("error", [BindError("taken", "EXTRA"), of_extra(TlsError("no file"))])
 async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_away(
-    live: LiveSettings, network: Network, caplog: pytest.LogCaptureFixture, error: Exception
+    live: LiveSettings,
+    socket_server: SocketServer,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
 ) -> None:
-    network.error, network.free = error, {9092, 2}
+    socket_server.error, socket_server.free = error, {9092, 2}
     await live.take_over({"1": ADDED})
     live.require_listeners()
     assert [each.name for each in live.config.listeners] == ["PLAINTEXT", "OTHER"]
@@ -97,9 +100,9 @@ async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_awa
         "brokerd configs --bootstrap-server 127.0.0.1:9092 --alter --entity-type brokers"
         " --entity-name 1 --delete-config listener.security.protocol.map,listeners"
     )
-    network.error = None
+    socket_server.error = None
     await live.take_over({"1": ADDED})
-    network.error, network.free = error, {9092, 1, 2}
+    socket_server.error, socket_server.free = error, {9092, 1, 2}
     await live.take_over({"1": ADDED | {"listeners": ADDED["listeners"].replace(":1,", ":3,")}})
     assert {each.port for each in live.config.listeners} == {9092, 1, 2}, "it stays where it was"
 
@@ -115,10 +118,10 @@ async def test_what_somebody_wrote_into_zookeeper_reaches_no_further_than_the_fi
 
 
 async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(
-    live: LiveSettings, network: Network
+    live: LiveSettings, socket_server: SocketServer
 ) -> None:
     assert not await live.take_over({"1": {}})
-    assert (network.opened, network.config) == (1, None)
+    assert (socket_server.opened, socket_server.config) == (1, None)
 
 
 async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(

@@ -51,7 +51,7 @@ class Bench:
 
     def __init__(self) -> None:
         config = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.ms=9\n")
-        network: Any = SimpleNamespace(open=self._open)
+        socket_server: Any = SimpleNamespace(open=self._open)
         self.image = MetadataImage()
         self.advertised: list[tuple[Endpoint, ...]] = []
         cluster: Any = SimpleNamespace(
@@ -61,7 +61,7 @@ class Bench:
         groups: Any = SimpleNamespace(on_delta=lambda _: None)
         self.replicas: Any = Replicas()
         self._publisher = MetadataPublisher(
-            cluster, LiveSettings(config, network, lambda _: None), self.replicas, groups,
+            cluster, LiveSettings(config, socket_server, lambda _: None), self.replicas, groups,
             MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 

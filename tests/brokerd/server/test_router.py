@@ -18,8 +18,8 @@ from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import router as router_module
-from brokerd.server.network import network as network_module
-from brokerd.server.network.network import Network
+from brokerd.server.network import socket_server as network_module
+from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce import responses
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
@@ -79,12 +79,12 @@ class Bench:
             self._tls.check_hostname = False
             self._tls.verify_mode = ssl.CERT_NONE
         config, metrics, clock = parse(text), BrokerMetrics(), SystemClock()
-        self.network = Network(config)
+        self.socket_server = SocketServer(config)
         times = RequestTimes(metrics, 1.0)
         self.get: Callable[[str, int], Partition | None] = self._has_none
         produces = ProduceBatcher(
             led(lambda topic, index: self.get(topic, index), metrics),
-            AppendQueues(clock, self.network.buffers), Purgatory(times), clock,
+            AppendQueues(clock, self.socket_server.buffers), Purgatory(times), clock,
             "header",
         )  # fmt: skip
         self.takes_s = 0.0  # what is answered at once
@@ -99,9 +99,9 @@ class Bench:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def open(self) -> None:
-        await self.network.open(self._config)
-        (self._port,) = self.network.listeners.ports.values()
-        self.network.accept(self.router)
+        await self.socket_server.open(self._config)
+        (self._port,) = self.socket_server.listeners.ports.values()
+        self.socket_server.accept(self.router)
 
     def _heartbeat(self, *_: Any) -> Any:
         time.sleep(self.takes_s)
@@ -123,7 +123,7 @@ class Bench:
     def close(self) -> None:
         for writer in self._writers:
             writer.transport.abort()
-        self.network.close()
+        self.socket_server.close()
 
 
 @pytest.fixture(params=["PLAINTEXT", "SSL"])
@@ -163,14 +163,14 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     for _ in range(20):  # what the others have sent is received meanwhile, if it is
         writer.write(HEARTBEAT)
         assert await answer(reader)
-    assert bench.network.buffers.loaned_bytes == 0
-    assert len(bench.network.connections) == 3
+    assert bench.socket_server.buffers.loaned_bytes == 0
+    assert len(bench.socket_server.connections) == 3
     bench.may_join.set()
     for reader in readers:
         assert await answer(reader)
         assert await answer(reader)
     assert bench.joined == [0, 0, LARGE_BYTES, LARGE_BYTES]
-    assert bench.network.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.loaned_bytes == 0
 
 
 @pytest.mark.parametrize(("kept", "served"), [(0, 512), (3, 128), (63, 8), (10_000, 8)])
@@ -229,7 +229,7 @@ async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_r
     reader, writer = await bench.connect()
     writer.write(HEARTBEAT)
     assert await answer(reader)
-    (connection,) = bench.network.connections
+    (connection,) = bench.socket_server.connections
     connection.produces_open += 1
     large = join(LARGE_BYTES)
     writer.write(large[:PIECE_BYTES])
@@ -246,11 +246,11 @@ async def test_what_ends_a_connection_takes_no_more_of_a_large_request(bench: Be
     reader, writer = await bench.connect()
     writer.write(HEARTBEAT + join(LARGE_BYTES)[:PIECE_BYTES])
     assert await answer(reader)
-    (connection,) = bench.network.connections
+    (connection,) = bench.socket_server.connections
     assert connection._frame is not None
     connection.output.reserve()  # a long poll
     connection.end("a Produce with acks=0 failed")
-    assert bench.network.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.loaned_bytes == 0
 
 
 @pytest.mark.parametrize("cannot_be_told", [False, True])
@@ -260,7 +260,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     reader, writer = await bench.connect()
     writer.write(HEARTBEAT)
     assert await answer(reader)
-    (connection,) = bench.network.connections
+    (connection,) = bench.socket_server.connections
     connection.output.reserve()  # a long poll
     if cannot_be_told:
         monkeypatch.setattr(responses, "_answer_by_closing", lambda *_: 1 // 0)
@@ -268,7 +268,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
     await until(lambda: connection.closed or connection.tasks_open)
     assert connection.closed is cannot_be_told
-    assert bench.network.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.loaned_bytes == 0
 
 
 async def test_who_was_appended_for_before_another_failed_is_answered(

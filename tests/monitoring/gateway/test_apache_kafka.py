@@ -10,7 +10,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
+from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 from tests.support.kafka import apache_kafka
 from tests.support.waiting import wait_until
 
@@ -68,7 +68,7 @@ def test_the_header_of_a_records_batch_is_read(kafka, produced_ms):
 
 
 def test_a_tick_matches_the_cluster(written, produced_ms):
-    readers = ClusterReaders()
+    readers = ReaderPool()
     outcome = event_loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)
     event_loop.run(readers.close_others([]), 5)
     tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.answers)
@@ -113,7 +113,7 @@ def test_data_on_disk_includes_all_replicas(kafka, shared_kafka, tmp_path):
         for number in range(20):
             producer.produce("twice", b"value-%d" % number, partition=number % 2)
         assert producer.flush(20) == 0  # acknowledged by both replicas
-        readers = ClusterReaders()
+        readers = ReaderPool()
         outcome = event_loop.run(readers.read(SamplingTarget.of(kafka), 20_000), 20)
         event_loop.run(readers.close_others([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.answers)

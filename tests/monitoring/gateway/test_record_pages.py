@@ -213,10 +213,10 @@ def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, mon
 def test_reading_creates_no_group(browse, live_cluster):
     browse.read("browse.some", 0, None, 5)
     from monitoring.gateway import event_loop
-    from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
+    from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 
     target = SamplingTarget.of(live_cluster.row())
-    outcome = event_loop.run(ClusterReaders().read(target, 20_000), 20)
+    outcome = event_loop.run(ReaderPool().read(target, 20_000), 20)
     listed = {g.group for read in outcome.answers.coordinators for g in read.listed}
     assert not any("record_pages" in group for group in listed)
 

@@ -14,7 +14,7 @@ from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import services, tasks
-from monitoring.sampling.cluster_readers import SamplingTarget
+from monitoring.sampling.reader_pool import SamplingTarget
 from monitoring.sampling.services import sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick

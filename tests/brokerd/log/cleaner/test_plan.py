@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.plan import (
     GROUP_SEGMENTS_MAX,
     ClosedSegment,

@@ -8,7 +8,7 @@ import pytest
 from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT64_MAX
+from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.append import AppendResult
 from brokerd.log.context import LogContext
 from brokerd.log.io.flush import FlushJob

@@ -19,7 +19,9 @@ def test_memory_for_frames_is_what_the_limit_leaves_and_endless_without_one(
     buffers = ReceiveBuffers(limit_bytes, lambda: None)
     buffers.lend(100)
     parts: Any = SimpleNamespace(
-        metrics=BrokerMetrics(), network=SimpleNamespace(buffers=buffers), is_ready=lambda: True
+        metrics=BrokerMetrics(),
+        socket_server=SimpleNamespace(buffers=buffers),
+        is_ready=lambda: True,
     )
     lines = "".join(BrokerFigures._loop(parts)).splitlines()
     assert "kafka_network_socketserver_memorypoolused 100" in lines

@@ -134,7 +134,7 @@ def test_a_broker_is_changed_by_itself_and_all_of_them_by_any(ask: Ask) -> None:
 
 
 def test_levels_of_loggers_are_told_and_changed(ask: Ask) -> None:
-    name = "brokerd.server.network.network"
+    name = "brokerd.server.network.socket_server"
 
     def level(how: int, value: str | None, logger: str = name) -> int:
         fields = change(BROKER_LOGGER, "1", (logger, how, value))

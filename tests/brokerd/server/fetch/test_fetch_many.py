@@ -19,7 +19,7 @@ from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.fetch.served_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.session_cache import FetchSessionCache
-from brokerd.server.network.network import Network
+from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.requests.context import Handler
@@ -44,11 +44,11 @@ class Bench:
         config, metrics, clock = parse(FILE), BrokerMetrics(), SystemClock()
         self.partition = Partition("t", 0, 1, open_log(directory))
         self.partition.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
-        self.network = Network(config)
+        self.socket_server = SocketServer(config)
         pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
         self.pending_reads, self.purgatory = pending_reads, Purgatory(times)
         partitions = led(self._get, metrics)
-        queues = AppendQueues(clock, self.network.buffers)
+        queues = AppendQueues(clock, self.socket_server.buffers)
         produces = ProduceBatcher(partitions, queues, self.purgatory, clock, "header")
         fetches = FetchHandler(
             led=partitions, sessions=FetchSessionCache(10, lambda: 5), clock=clock,
@@ -68,19 +68,19 @@ class Bench:
         self.partition.append([batch()], NOW_MS)
 
     async def client(self) -> "Client":
-        (port,) = self.network.listeners.ports.values()
+        (port,) = self.socket_server.listeners.ports.values()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         self._writers.append(writer)
         return Client(reader, writer)
 
     async def open(self) -> None:
-        await self.network.open(self._config)
-        self.network.accept(self._router)
+        await self.socket_server.open(self._config)
+        self.socket_server.accept(self._router)
 
     async def close(self) -> None:
         for writer in self._writers:
             writer.transport.abort()
-        self.network.close()
+        self.socket_server.close()
         await self.pending_reads.stop()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.server.fetch import session_cache

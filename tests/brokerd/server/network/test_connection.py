@@ -33,11 +33,16 @@ class Bench:
             metrics=SimpleNamespace(received_bytes=0, requests=0),
             times=SimpleNamespace(receive_ends=lambda *_: None),
         )  # fmt: skip
-        self.network: Any = SimpleNamespace(
+        self.socket_server: Any = SimpleNamespace(
             buffers=ReceiveBuffers(-1, lambda: None), forget=lambda connection: None
         )
         self.connection = Connection(
-            ours, OutputQueue(ours, LoopTimes()), "here", "PLAINTEXT", self.network, self.router
+            ours,
+            OutputQueue(ours, LoopTimes()),
+            "here",
+            "PLAINTEXT",
+            self.socket_server,
+            self.router,
         )
 
     def receive(self, data: bytes = b"") -> None:
@@ -79,7 +84,7 @@ async def test_an_error_of_what_serves_is_not_taken_for_one_of_the_socket(
     if size > 1 << 16:  # a buffer of its own: the head first
         bench.receive(head)
         bench.connection._frame = LoanedFrame(
-            bench.network.buffers, size + 4, memoryview(bytes(size)), 0.0
+            bench.socket_server.buffers, size + 4, memoryview(bytes(size)), 0.0
         )
         head = b""
     bench.serve = fail

@@ -14,7 +14,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.models import Cluster
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
+from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 from tests.support.processes import hung
 
 INTERVAL_MS = 8000
@@ -24,7 +24,7 @@ TOPIC, GROUP = "reader.some", "reader-group"
 @pytest.fixture
 def read(live_cluster, db):
     """Reads the cluster once; the first call makes the topic and the group."""
-    readers = ClusterReaders()
+    readers = ReaderPool()
     if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
         live_cluster.create_topic(TOPIC, 4)
         live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})

@@ -4,7 +4,7 @@ import pytest
 
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.dynamic import BrokerSettings
-from brokerd.config.listener_changes import ADDED_MAX, reaches_further, with_listener_of
+from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
 from brokerd.config.tls import Store, TlsSettings
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from brokerd.config.listener_changes import IN_THE_FILE, reaches_further
+from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
 from brokerd.security.tls import TlsError, server_context
 
 if TYPE_CHECKING:

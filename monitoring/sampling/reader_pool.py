@@ -1,6 +1,6 @@
 """Reads one cluster for one tick, within the tick's time limit.
 
-`ClusterReaders` keeps one reader (monitoring/gateway/wire/cluster_reader.py) per cluster between
+`ReaderPool` keeps one reader (monitoring/gateway/wire/cluster_reader.py) per cluster between
 ticks, so that connections, metadata and requests are reused. When a cluster's settings change, it
 makes a new reader. It runs on the gateway's event loop.
 """
@@ -55,7 +55,7 @@ class SamplingResult:
     zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
 
 
-class ClusterReaders:
+class ReaderPool:
     """The readers of all sampled clusters. Use it on the gateway's event loop only."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class SizeCache(Generic[V]):
+class ByteLimitedCache(Generic[V]):
     """Values that never change, by key. All threads may use it."""
 
     def __init__(self, bytes_max: int) -> None:

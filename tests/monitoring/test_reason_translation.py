@@ -1,6 +1,6 @@
 from django.utils import translation
 
-from monitoring.reason_texts import translated
+from monitoring.reason_translation import translated
 from monitoring.reasons import Reason, several
 from tests.support.pseudo_language import LANGUAGE, pseudo_language
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.history.size_cache import SizeCache
+from monitoring.history.byte_limited_cache import ByteLimitedCache
 
 
 def never():
@@ -10,13 +10,13 @@ def never():
 
 
 def test_a_value_is_made_once():
-    cache = SizeCache(100)
+    cache = ByteLimitedCache(100)
     assert cache.get("a", lambda: (1, 50)) == 1
     assert cache.get("a", never) == 1
 
 
 def test_what_was_not_used_for_longest_goes_first():
-    cache = SizeCache(100)
+    cache = ByteLimitedCache(100)
     for key in "ab":
         cache.get(key, lambda key=key: (key, 50))
     cache.get("a", never)
@@ -26,7 +26,7 @@ def test_what_was_not_used_for_longest_goes_first():
 
 
 def test_a_value_that_is_larger_than_the_cache_is_not_kept():
-    cache = SizeCache(100)
+    cache = ByteLimitedCache(100)
     cache.get("a", lambda: ("a", 50))
     assert cache.get("b", lambda: ("b", 101)) == "b"
     assert cache.get("a", never) == "a"

@@ -14,11 +14,11 @@ import pytest
 
 from brokerd.config.broker import parse
 from brokerd.metrics import LoopTimes
-from brokerd.server.network import network as network_module
 from brokerd.server.network import silent_connections as new_connections_module
+from brokerd.server.network import socket_server as network_module
 from brokerd.server.network.connection import Connection
-from brokerd.server.network.network import STALLED_S, Network
 from brokerd.server.network.output import OutputQueue
+from brokerd.server.network.socket_server import STALLED_S, SocketServer
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
 
@@ -35,8 +35,8 @@ def router() -> Any:
 
 
 @pytest.fixture
-async def network() -> AsyncIterator[Network]:
-    one = Network(parse(FILE + "max.connections=1\nqueued.max.request.bytes=1000\n"))
+async def socket_server() -> AsyncIterator[SocketServer]:
+    one = SocketServer(parse(FILE + "max.connections=1\nqueued.max.request.bytes=1000\n"))
     yield one
     one.close()
 
@@ -61,113 +61,117 @@ async def until(condition: Any) -> None:
 
 
 async def test_a_connection_that_cannot_begin_gives_its_place_back(
-    network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await network.open(parse(FILE))
-    (port,) = network.listeners.ports.values()
-    network.accept(router())
+    await socket_server.open(parse(FILE))
+    (port,) = socket_server.listeners.ports.values()
+    socket_server.accept(router())
     with monkeypatch.context() as broken, socket.create_connection(("127.0.0.1", port)) as client:
 
         def fail(*_: object) -> None:
             raise OSError(12, "Cannot allocate memory")
 
-        broken.setattr(Network, "_connection", fail)
+        broken.setattr(SocketServer, "_connection", fail)
         await until(lambda: caplog.records)
         client.settimeout(10)
         assert client.recv(1) == b""
     assert "a connection of 127.0.0.1 on PLAINTEXT could not begin" in caplog.text
-    assert not network.opened
+    assert not socket_server.opened
     with socket.create_connection(("127.0.0.1", port)):  # max.connections is 1
-        await until(lambda: network.connections)
+        await until(lambda: socket_server.connections)
 
 
-async def test_who_waits_for_memory_goes_on_once_and_not_when_it_is_gone(network: Network) -> None:
+async def test_who_waits_for_memory_goes_on_once_and_not_when_it_is_gone(
+    socket_server: SocketServer,
+) -> None:
     first, gone = Waiter(), Waiter()
     one: Any = first
     other: Any = gone
-    network.buffers.lend(1000)
+    socket_server.buffers.lend(1000)
     for each in (one, other, one):
-        network.wait_for_memory(each)
-    network.forget(other)
-    network.buffers.repay(1000)
+        socket_server.wait_for_memory(each)
+    socket_server.forget(other)
+    socket_server.buffers.repay(1000)
     assert (first.resumed, gone.resumed) == (1, 0)
 
 
 @contextmanager
 def connected_while_memory_is_short(
-    network: Network,
+    socket_server: SocketServer,
 ) -> Iterator[tuple[Connection, socket.socket]]:
     """A connection with its client's end, while another one waits for memory."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs:
         output = OutputQueue(ours, LoopTimes())
-        connection = Connection(ours, output, "here", "PLAINTEXT", network, router())
-        network.connections.add(connection)
+        connection = Connection(ours, output, "here", "PLAINTEXT", socket_server, router())
+        socket_server.connections.add(connection)
         waiter: Any = Waiter()
-        network.wait_for_memory(waiter)
+        socket_server.wait_for_memory(waiter)
         yield connection, theirs
 
 
 async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand_still(
-    network: Network,
+    socket_server: SocketServer,
 ) -> None:
-    with connected_while_memory_is_short(network) as (connection, theirs):
+    with connected_while_memory_is_short(socket_server) as (connection, theirs):
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
         assert connection._frame is not None
         connection.mute()  # as while a queue is full
         connection._frame.grown_at -= 2 * STALLED_S
-        network._end_stalled()
+        socket_server._end_stalled()
         assert not connection.closed, "it is the broker that does not read"
         connection.unmute()
-        network._end_stalled()
+        socket_server._end_stalled()
         assert not connection.closed, "its turn has just begun"
         connection._frame.grown_at -= 2 * STALLED_S
-        network._end_stalled()
+        socket_server._end_stalled()
         assert connection.closed
 
 
-async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(network: Network) -> None:
-    with connected_while_memory_is_short(network) as (connection, theirs):
+async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(
+    socket_server: SocketServer,
+) -> None:
+    with connected_while_memory_is_short(socket_server) as (connection, theirs):
         connection.output.reserve()  # a long poll
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
         assert connection._frame is not None
         connection._frame.grown_at -= 2 * STALLED_S
-        network._end_stalled()
+        socket_server._end_stalled()
         assert connection.closed
 
 
 async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_short(
-    network: Network, monkeypatch: pytest.MonkeyPatch
+    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 300_000)
     connections = []
     with ExitStack() as stack:
         for size_bytes in (60_000, 170_000, 150_000):
-            connection, theirs = stack.enter_context(connected_while_memory_is_short(network))
+            connection, theirs = stack.enter_context(connected_while_memory_is_short(socket_server))
             connection._receive_bytes = 1 << 18
             theirs.sendall((size_bytes - 4).to_bytes(4, "big") + bytes(size_bytes - 4))
             connection._on_readable()
             connection.mute()  # as behind a request that waits
             assert connection.held_bytes == size_bytes
             connections.append(connection)
-        network._sweep()
+        socket_server._sweep()
         assert not any(each.closed for each in connections), "they have not waited for long"
         for connection in connections:
             connection.active_at -= 2 * STALLED_S
-        network._sweep()
+        socket_server._sweep()
         assert [each.closed for each in connections] == [False, True, False]
 
 
 async def test_where_memory_is_short_who_reads_steadily_goes_last(
-    network: Network, monkeypatch: pytest.MonkeyPatch
+    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 25_000_000)
     with ExitStack() as stack:
         still, reading = (
-            stack.enter_context(connected_while_memory_is_short(network)) for _ in range(2)
+            stack.enter_context(connected_while_memory_is_short(socket_server)) for _ in range(2)
         )
         for (connection, _), size_bytes in zip(
             (still, reading), (10_000_000, 20_000_000), strict=True
@@ -179,15 +183,15 @@ async def test_where_memory_is_short_who_reads_steadily_goes_last(
         theirs = reading[1]
         theirs.recv(1 << 20)
         reading[0]._on_writable()
-        network._sweep()
+        socket_server._sweep()
         assert (still[0].closed, reading[0].closed) == (True, False)
         monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 0)
-        network._sweep()
+        socket_server._sweep()
         assert reading[0].closed, "or it could hold memory for as long as it likes"
 
 
 async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_loop(
-    network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     may_answer = threading.Event()
     asked: list[str] = []
@@ -202,19 +206,19 @@ async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_lo
 
     monkeypatch.setattr(network_module, "limits_by_address", look_up)
     config = replace(parse(FILE), max_connections_per_ip_overrides="slow.example:0")
-    network.reconfigure(config)
+    socket_server.reconfigure(config)
     await until(lambda: asked)  # the loop turns meanwhile
     may_answer.set()
     await until(lambda: [each for each in caplog.records if each.levelno == logging.ERROR])
-    assert network._quotas.admit("127.0.0.1", "PLAINTEXT", False)
-    network._quotas.leave("127.0.0.1", "PLAINTEXT")
-    network.reconfigure(replace(config, max_connections=5))
-    await until(lambda: not network._quotas.admit("127.0.0.1", "PLAINTEXT", False))
+    assert socket_server._quotas.admit("127.0.0.1", "PLAINTEXT", False)
+    socket_server._quotas.leave("127.0.0.1", "PLAINTEXT")
+    socket_server.reconfigure(replace(config, max_connections=5))
+    await until(lambda: not socket_server._quotas.admit("127.0.0.1", "PLAINTEXT", False))
     assert asked == ["slow.example:0"] * 2
 
 
 async def test_however_many_overrides_are_set_and_never_found_threads_are_left_for_others(
-    network: Network, monkeypatch: pytest.MonkeyPatch
+    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_answer = threading.Event()
 
@@ -226,12 +230,14 @@ async def test_however_many_overrides_are_set_and_never_found_threads_are_left_f
     try:
         for number in range(200):
             overrides = f"slow{number}.example:0,other.example:1"
-            network.reconfigure(replace(parse(FILE), max_connections_per_ip_overrides=overrides))
+            socket_server.reconfigure(
+                replace(parse(FILE), max_connections_per_ip_overrides=overrides)
+            )
             await asyncio.sleep(0)
         await asyncio.wait_for(asyncio.to_thread(int), 30)
     finally:
         may_answer.set()
-    await until(lambda: network._overrides_text == overrides)
+    await until(lambda: socket_server._overrides_text == overrides)
 
 
 def answering() -> Any:
@@ -250,10 +256,10 @@ FULL = ("max.connections=2\n", "listener.name.plaintext.max.connections=2\n")
 
 
 @asynccontextmanager
-async def full(limit: str) -> AsyncIterator[tuple[Network, socket.socket, socket.socket]]:
+async def full(limit: str) -> AsyncIterator[tuple[SocketServer, socket.socket, socket.socket]]:
     """A network with two places, one of them taken by who has asked, then one by who has not; and
     both clients."""
-    made = Network(parse(FILE + limit))
+    made = SocketServer(parse(FILE + limit))
     with ExitStack() as stack:
         stack.callback(made.close)
         await made.open(parse(FILE + limit))
@@ -265,9 +271,9 @@ async def full(limit: str) -> AsyncIterator[tuple[Network, socket.socket, socket
         yield made, asked, silent
 
 
-def connected(network: Network) -> socket.socket:
+def connected(socket_server: SocketServer) -> socket.socket:
     """A client that has connected, whether it was accepted or not."""
-    (port,) = network.listeners.ports.values()
+    (port,) = socket_server.listeners.ports.values()
     client = socket.create_connection(("127.0.0.1", port))
     client.setblocking(False)
     return client
@@ -283,21 +289,21 @@ async def test_who_never_asked_ends_for_others_and_who_did_does_not(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 0.0)
-    async with full(limit) as (network, _, silent):
-        (kept,) = (each for each in network.connections if each.has_asked)
-        with connected(network) as another, connected(network) as last:
+    async with full(limit) as (socket_server, _, silent):
+        (kept,) = (each for each in socket_server.connections if each.has_asked)
+        with connected(socket_server) as another, connected(socket_server) as last:
             await ended(silent)
             await ended(another)
-            await until(lambda: network.opened["PLAINTEXT"] == 4)
+            await until(lambda: socket_server.opened["PLAINTEXT"] == 4)
             last.sendall(b"a request")
-            await until(lambda: all(each.has_asked for each in network.connections))
-            assert kept in network.connections
-            with connected(network):
+            await until(lambda: all(each.has_asked for each in socket_server.connections))
+            assert kept in socket_server.connections
+            with connected(socket_server):
                 for _ in range(20):
                     await asyncio.sleep(0.01)
-                assert network.opened["PLAINTEXT"] == 4, "nobody ends who has asked"
+                assert socket_server.opened["PLAINTEXT"] == 4, "nobody ends who has asked"
                 last.close()
-                await until(lambda: network.opened["PLAINTEXT"] == 5)
+                await until(lambda: socket_server.opened["PLAINTEXT"] == 5)
 
 
 @pytest.mark.parametrize("limit", FULL)
@@ -305,13 +311,13 @@ async def test_who_has_just_come_is_given_time_while_others_wait(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1000.0)
-    async with full(limit) as (network, _, silent):
-        with connected(network):
+    async with full(limit) as (socket_server, _, silent):
+        with connected(socket_server):
             for _ in range(20):
                 await asyncio.sleep(0.01)
-            assert network.opened["PLAINTEXT"] == 2
+            assert socket_server.opened["PLAINTEXT"] == 2
             silent.close()
-            await until(lambda: network.opened["PLAINTEXT"] == 3)
+            await until(lambda: socket_server.opened["PLAINTEXT"] == 3)
 
 
 @pytest.mark.parametrize("limit", FULL)
@@ -319,7 +325,7 @@ async def test_who_waits_comes_in_when_the_time_of_another_is_over(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1.0)
-    async with full(limit) as (network, _, silent):
-        with connected(network):
+    async with full(limit) as (socket_server, _, silent):
+        with connected(socket_server):
             await ended(silent)
-            await until(lambda: network.opened["PLAINTEXT"] == 3)
+            await until(lambda: socket_server.opened["PLAINTEXT"] == 3)

@@ -3,7 +3,7 @@
 from monitoring.gateway import event_loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.kafka_client_settings import ClientSettings
-from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
+from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 
 INTERVAL_MS = 5000
 SETTINGS = ClientSettings((("127.0.0.1", 1),))
@@ -22,7 +22,7 @@ def is_closed(reader):
 
 
 def test_a_cluster_keeps_its_reader_until_its_settings_change():
-    readers = ClusterReaders()
+    readers = ReaderPool()
     first = reader_of(readers, target())
     assert reader_of(readers, target()) is first
     second = reader_of(readers, target(token="two"))
@@ -32,7 +32,7 @@ def test_a_cluster_keeps_its_reader_until_its_settings_change():
 
 
 def test_readers_of_removed_clusters_are_closed_and_returned():
-    readers = ClusterReaders()
+    readers = ReaderPool()
     gone, kept = reader_of(readers, target(slug="gone")), reader_of(readers, target(slug="kept"))
     assert event_loop.run(readers.close_others(["kept", "new"]), 5) == ["gone"]
     assert (is_closed(gone), is_closed(kept)) == (True, False)

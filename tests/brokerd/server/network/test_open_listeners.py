@@ -13,8 +13,8 @@ import pytest
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.tls import TlsSettings
 from brokerd.security.tls import TlsError
-from brokerd.server.network import listeners as listeners_module
-from brokerd.server.network.listeners import UNPACED, BindError, Listeners
+from brokerd.server.network import open_listeners as listeners_module
+from brokerd.server.network.open_listeners import UNPACED, BindError, Listeners
 from tests.support.pki import Authority
 from tests.support.ports import free_port
 from tests.support.wire import is_open

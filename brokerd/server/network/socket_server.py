@@ -19,7 +19,7 @@ from brokerd.server.network.connection_quotas import (
     limits_by_address,
 )
 from brokerd.server.network.host_lookups import HostLookups
-from brokerd.server.network.listeners import Listeners
+from brokerd.server.network.open_listeners import Listeners
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.network.silent_connections import FIRST_REQUEST_S, SilentConnections
@@ -48,7 +48,7 @@ STALLED_S = 5.0
 it holds."""
 
 
-class Network:
+class SocketServer:
     """All sockets of one broker's Kafka listeners."""
 
     def __init__(self, config: BrokerConfig) -> None:
