@@ -1,8 +1,8 @@
 """Why something could not be read or done: a stable code, parameters, and English text.
 
 A Reason is its English text, for logs; pages translate it by its code (reason_translation.py).
-Ticks and history store it with `dumps`. Plain text that an older version stored stays text; a code that
-only a newer version knows is shown as the stored English text.
+Ticks and history store it with `dumps`. Plain text that an older version stored stays text; a code
+that only a newer version knows is shown as the stored English text.
 
 This module does not use Django, since the worker processes of librdkafka load it.
 """
