@@ -11,7 +11,6 @@ has only a session: its bytes are those of the network, compressed and with head
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from bench.rounds import Turn, checkouts_of, run_rounds
 from bench.rows import Contender, Row
 from bench.sites import Site, running
 from bench.visits import percentile
+from tests.support.chromium import chromium_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -128,7 +128,7 @@ def _heading(cluster: Synthetic, labels: Sequence[str]) -> Heading:
 
 
 def _run_turn(checkout: Path, directory: Path, topics: int, pages: Sequence[Shown]) -> Turn:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = chromium_path()
     if chromium is None:
         return {"": "there is no chromium on PATH"}
     # `make bench` does not install it: requirements/dev.lock has it.

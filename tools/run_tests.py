@@ -1,9 +1,9 @@
 """What `make test` runs: `python tools/run_tests.py [argument of pytest…]`.
 
 Most of a test is waiting for other processes, so the suite runs as three pytests at the same
-time, which take about as long: the tests of brokers and of those who talk to them, those of
+time, which take about as long: the tests of brokers and of the console's Kafka clients, those of
 monitoring with all that needs Spark, and all others. They share nothing but the machine: each has
-its servers, its ports, its data folder. What the others say is shown when the first has ended.
+its servers, its ports, its data folder. The output of two is shown when all three have ended.
 
 Tests that failed there run once more when all have ended, with nothing beside them: what fails
 only on a busy machine is named, and fails the run no more. That holds for a few failures in calls
@@ -36,11 +36,8 @@ FOLDERS = (OF_THE_BROKER, OF_MONITORING, ("tests",))
 def part_of(folders: Sequence[str]) -> tuple[str, ...]:
     """The arguments of pytest: the folders without those in them that another part names."""
     others = (it for part in FOLDERS if part is not folders for it in part)
-    return (*folders, *(f"--ignore={it}" for it in others if it.startswith(_inside(folders))))
-
-
-def _inside(folders: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{folder}/" for folder in folders)
+    inside = tuple(f"{folder}/" for folder in folders)
+    return (*folders, *(f"--ignore={it}" for it in others if it.startswith(inside)))
 
 
 PARTS = tuple(map(part_of, FOLDERS))

@@ -1,15 +1,16 @@
-"""Takes the README's pictures from a running stack: `.venv/bin/python tools/screenshots.py`.
+"""Takes the README's pictures from a running stack: `.venv/bin/python -m tools.screenshots`.
 
 Signs in as `admin` with AERIE_ADMIN_PASSWORD, or with the password that `make up` generated. Needs
 Chromium and the packages of requirements/dev.lock. Writes into docs/images/.
 """
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
+
+from tests.support.chromium import chromium_path
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -38,7 +39,7 @@ def sign_in(page: Page) -> None:
 
 
 def main() -> None:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = chromium_path()
     if chromium is None:
         sys.exit("screenshots: there is no chromium on PATH; install it first.")
     IMAGES.mkdir(parents=True, exist_ok=True)

@@ -36,6 +36,12 @@ OLDER_COLUMNS = {"replicas_reported": "replicas_told"}
 """Columns of samples that have another name in older checkouts."""
 
 
+def rule_fields(threshold: int) -> dict[str, int]:
+    """The fields of an alert rule; older checkouts call the threshold `lag_max`."""
+    names = {field.name for field in find("AlertRule")._meta.get_fields()}
+    return {"threshold" if "threshold" in names else "lag_max": threshold}
+
+
 def find(name: str) -> Any:
     """What this checkout has of that name. Raises LookupError where it is at none of its places."""
     for place in PLACES[name]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import django
 from cryptography.fernet import Fernet
 from django.conf import settings
-from names import find
+from names import find, rule_fields
 from synthetic import LAG_RARE, SLUG
 
 _ROLES = ("admin", "viewer", "operator")
@@ -32,7 +32,11 @@ def main() -> None:
         slug=SLUG, name="Bench", bootstrap_servers="127.0.0.1:1"
     )
     find("AlertRule").objects.create(
-        cluster=cluster, name="Far behind", group_pattern="*", threshold=LAG_RARE, for_seconds=0
+        cluster=cluster,
+        name="Far behind",
+        group_pattern="*",
+        for_seconds=0,
+        **rule_fields(LAG_RARE),
     )
     sessions = [_session(f"user-{number}", _ROLES[number % 3]) for number in range(users)]
     text = json.dumps({"cookie": settings.SESSION_COOKIE_NAME, "sessions": sessions})

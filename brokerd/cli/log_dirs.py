@@ -16,8 +16,7 @@ from brokerd.cli.options import (
     int32,
     run,
 )
-from brokerd.cli.topic_description import numbers
-from brokerd.config.values import words
+from brokerd.config.values import comma_list, words
 from brokerd.protocol.api_keys import ApiKey
 
 
@@ -44,13 +43,13 @@ def _run(options: Options) -> None:
         unknown = [each for each in asked if each not in known]
         if unknown:
             raise CliError(
-                f"ERROR: The given brokers do not exist from --broker-list: {numbers(unknown)}."
-                f" Current existent brokers: {numbers(known)}"
+                f"ERROR: The given brokers do not exist from --broker-list: {comma_list(unknown)}."
+                f" Current existent brokers: {comma_list(known)}"
             )
         print("Querying brokers for log directories information")
         wanted = asked or known
         answers = {each: _directories(client, each) for each in wanted}
-    print(f"Received log directory information from brokers {numbers(wanted)}")
+    print(f"Received log directory information from brokers {comma_list(wanted)}")
     print(document(answers, words(options.topic_list)))
 
 

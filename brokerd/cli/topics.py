@@ -23,7 +23,7 @@ from brokerd.cli.options import (
     run,
     single_action,
 )
-from brokerd.cli.topic_description import (
+from brokerd.cli.topic_lines import (
     REPORTS,
     Reassignment,
     has_overrides,

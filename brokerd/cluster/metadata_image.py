@@ -1,7 +1,7 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
-One MetadataImage lives as long as its ClusterMembership and is changed in place, on the event loop
-only, and only by it; everyone else reads. A change returns an ImageDelta.
+One MetadataImage lives as long as its ClusterMembership, which alone changes it, in place and on
+the event loop; everyone else reads. A change returns an ImageDelta.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,7 +3,7 @@ what would have been right. Also the properties format itself, as Java reads it.
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -135,6 +135,11 @@ def one_of(*choices: str) -> Parser:
 def words(text: str) -> tuple[str, ...]:
     """A comma-separated list; empty items are dropped."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def comma_list(values: Iterable[object]) -> str:
+    """The text of a list, as `words` reads it."""
+    return ",".join(map(str, values))
 
 
 def words_of(*choices: str) -> Parser:

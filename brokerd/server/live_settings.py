@@ -42,7 +42,7 @@ class LiveSettings:
     ) -> None:
         self.now = BrokerSettings(static=static)
         self.config = static
-        self._network = socket_server
+        self._socket_server = socket_server
         self._on_change = on_change
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
@@ -53,7 +53,7 @@ class LiveSettings:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
         Those that cannot be opened may have other settings in ZooKeeper."""
         try:
-            await self._network.open(self.now.static)
+            await self._socket_server.open(self.now.static)
         except BindError as error:
             logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
 
@@ -92,7 +92,7 @@ class LiveSettings:
         failed: set[str] = set()
         while True:
             try:
-                config = await self._network.open(config)
+                config = await self._socket_server.open(config)
                 self._not_open = None
                 return config
             except (BindError, TlsError) as error:
@@ -162,7 +162,7 @@ class LiveSettings:
         config = self._without_those_away(config)
         self._check_endpoints(config, image)
         try:
-            await self._network.listeners.check(config)
+            await self._socket_server.listeners.check(config)
         except BindError as error:
             raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
         of_file = {each.name for each in self.now.static.listeners}
@@ -208,7 +208,7 @@ class LiveSettings:
         """As in Kafka, each change for this broker opens the file again. The answer does not reveal
         what is at a path."""
         try:
-            await self._network.listeners.check_store(wanted)
+            await self._socket_server.listeners.check_store(wanted)
         except StoreError as error:
             if may_be_gone and isinstance(error, StoreGoneError):
                 return

@@ -61,25 +61,24 @@ def handlers(broker: Broker) -> dict[int, Handler]:
     cluster, image, led = broker.cluster, broker.cluster.image, broker.led
     pending_reads, settings = broker.pending_reads, broker.settings
     creates_topics = settings.config.auto_create_topics_enable
-    of_others = by_name(
-        ClusterHandlers(image),
-        ConfigHandlers(image, cluster.configs, settings),
-        CredentialHandlers(cluster),
-        DeleteRecordsHandler(led, broker.log_starts, pending_reads),
-        ElectLeadersHandler(cluster),
-        ListOffsetsHandlers(led, broker.clock, pending_reads),
-        LogDirHandlers(broker.logs),
-        MetadataHandlers(cluster, broker.metadata, creates_topics),
-        ProducerHandlers(led, pending_reads, broker.producer_ids),
-        QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
-        ReassignmentHandlers(cluster),
-        TopicHandlers(cluster, settings),
-        UpdateFeaturesHandler(cluster),
-    )
     return {
         ApiKey.API_VERSIONS: api_versions,
         **group_handlers(broker.groups, image),
-        **of_others,
+        **_by_name(
+            ClusterHandlers(image),
+            ConfigHandlers(image, cluster.configs, settings),
+            CredentialHandlers(cluster),
+            DeleteRecordsHandler(led, broker.log_starts, pending_reads),
+            ElectLeadersHandler(cluster),
+            ListOffsetsHandlers(led, broker.clock, pending_reads),
+            LogDirHandlers(broker.logs),
+            MetadataHandlers(cluster, broker.metadata, creates_topics),
+            ProducerHandlers(led, pending_reads, broker.producer_ids),
+            QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
+            ReassignmentHandlers(cluster),
+            TopicHandlers(cluster, settings),
+            UpdateFeaturesHandler(cluster),
+        ),
         **security.HANDLERS,
         **transactions.HANDLERS,
     }
@@ -87,11 +86,11 @@ def handlers(broker: Broker) -> dict[int, Handler]:
 
 def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
     """APIs about groups and their offsets."""
-    return by_name(GroupHandlers(service), GroupOffsetHandlers(service, image))
+    return _by_name(GroupHandlers(service), GroupOffsetHandlers(service, image))
 
 
-def by_name(*families: object) -> dict[int, Handler]:
-    """The handlers of families: a handler has the name of its API."""
+def _by_name(*families: object) -> dict[int, Handler]:
+    """The methods of these families that have the name of an API, by its key."""
     return {
         api: getattr(family, api.name.lower())
         for family in families

@@ -10,6 +10,8 @@ effect.
 import uuid
 
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils import timezone
 
@@ -71,6 +73,10 @@ class Plan(models.Model):
     def is_stopped(self) -> bool:
         """Whether it failed only because a user stopped it."""
         return self.state == FAILED and bool(self.stopped_by)
+
+    def is_of(self, user: AbstractBaseUser | AnonymousUser) -> bool:
+        """Whether this user proposed the plan."""
+        return user.pk is not None and self.created_by_id == user.pk
 
     @property
     def audit_outcome(self) -> str:

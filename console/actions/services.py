@@ -86,7 +86,7 @@ def check_right(
 def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
     """The plan if the user made it and may see its target, else None."""
     found = find_visible(principal, cluster, plan_id)
-    return found if found and found.created_by_id == principal.user.pk else None
+    return found if found and found.is_of(principal.user) else None
 
 
 def find_visible(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
@@ -94,8 +94,7 @@ def find_visible(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan
     found = Plan.objects.filter(pk=plan_id, cluster=cluster).first()
     if found is None:
         return None
-    is_own = found.created_by_id == principal.user.pk
-    if not is_own and not principal.may("audit.view", cluster):
+    if not found.is_of(principal.user) and not principal.may("audit.view", cluster):
         return None
     action_type = registry.find(found.action)
     targets, verb = action_type.targets(found.resource, found.params), action_type.target.view_verb

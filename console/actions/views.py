@@ -107,7 +107,7 @@ def _no_such_plan() -> str:
 def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
     expired = plan.state == models.PROPOSED and expiry.is_expired(plan.created_ms, now_ms())
     action_type = registry.find(plan.action)
-    is_own = plan.created_by_id == request.user.pk
+    is_own = plan.is_of(request.user)
     context: dict[str, Any] = {
         "heading": action_type.target.heading,
         "list_url": action_type.list_url(plan.cluster),

@@ -84,6 +84,11 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     return AuditEntry.objects.filter(in_own_clusters | other_clusters & entries_in_scope(scope))
 
 
+def of_cluster(slug: str, scope: Scope) -> QuerySet[AuditEntry]:
+    """The entries of a cluster within a scope."""
+    return AuditEntry.objects.filter(entries_in_scope(scope), cluster=slug)
+
+
 def entries_in_scope(scope: Scope) -> Q:
     """Selects entries within a scope: about topics and groups that it shows, and entries that may
     name any topic or group (alert rules, saved queries, schemas, changes of several topics) only if

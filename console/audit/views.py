@@ -3,14 +3,16 @@
 from datetime import timedelta
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
-from console.accounts.request_types import UserRequest
+from console.accounts.request_types import ClusterRequest, UserRequest
+from console.actions.expiry import PLANS_KEPT
 from console.audit import services
 from console.audit.forms import SIGN_INS, AuditFilter
 from console.audit.models import AuditEntry
@@ -39,7 +41,18 @@ def columns() -> list[Column]:
 @require_safe
 @requires("audit.view")
 def index(request: UserRequest) -> HttpResponse:
-    entries = services.visible_to(request.principal)
+    """The audit log of all clusters."""
+    return _page(request, services.visible_to(request.principal))
+
+
+@require_safe
+@requires("audit.view")
+def of_cluster(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """The audit log of a cluster, also for users who are admins of this cluster only."""
+    return _page(request, services.of_cluster(cluster, request.rights.scope))
+
+
+def _page(request: UserRequest, entries: QuerySet[AuditEntry]) -> HttpResponse:
     form = AuditFilter(request.GET, entries)
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
     table.show(form.select(entries), SEARCHED).map_rows(_row)
@@ -47,7 +60,7 @@ def index(request: UserRequest) -> HttpResponse:
         "table": table,
         "form": form,
         "tabs": _tabs(form.shows_sign_ins),
-        "days": _days(request.GET),
+        "days": _days(table),
     }
     return render_list(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
 
@@ -59,7 +72,7 @@ def _tabs(shows_sign_ins: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _days(params: QueryDict) -> list[dict[str, Any]]:
+def _days(table: QuerySetTable) -> list[dict[str, Any]]:
     """Usual ranges of days as links, which keep the other filters."""
     today = timezone.now().date()
     yesterday = today - timedelta(days=1)
@@ -70,14 +83,17 @@ def _days(params: QueryDict) -> list[dict[str, Any]]:
     )
     found = []
     for title, first, last in ranges:
-        chosen = {"first": first.isoformat(), "last": last.isoformat()}
-        query = params.copy()
-        query.pop("page", None)
-        for name, value in chosen.items():
-            query[name] = value
-        is_active = all(params.get(name) == value for name, value in chosen.items())
-        found.append({"title": title, "url": f"?{query.urlencode()}", "active": is_active})
+        days = {"first": first.isoformat(), "last": last.isoformat()}
+        is_active = all(table.params.get(name) == day for name, day in days.items())
+        found.append({"title": title, "url": table.url(**days, page=None), "active": is_active})
     return found
+
+
+def _plan_url(entry: AuditEntry) -> str:
+    """The page of the plan that was applied; empty if there was none, or it is deleted by now."""
+    if entry.plan is None or timezone.now() - entry.at >= PLANS_KEPT:
+        return ""
+    return reverse("plan", args=[entry.cluster, entry.plan])
 
 
 def _row(entry: AuditEntry) -> dict[str, Any]:
@@ -89,7 +105,7 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
     ]
     return {
         "entry": entry,
-        "plan_url": reverse("plan", args=[entry.cluster, entry.plan]) if entry.plan else "",
+        "plan_url": _plan_url(entry),
         "at_ms": int(entry.at.timestamp() * 1000),
         "changed": changed,
         "detail": sentence(loads(entry.detail)),

@@ -1,8 +1,8 @@
 """What overloads a broker, or will soon, with the limit of the warning. Pure.
 
 All of it is in the samples: the CPU of brokerd's process, the disks, and how much more a broker
-leads and moves than the others. Queues and latencies of requests are not sampled: the page of a
-broker's requests reads them.
+leads, receives and sends than the others. Queues and latencies of requests are not sampled: the
+page of a broker's requests reads them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,15 +14,17 @@ from console.ui import numbers
 from monitoring.read_model.row_types import BrokerRow
 
 DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
-# brokerd has one event loop: from here on requests wait for a core, whatever the machine has.
+# brokerd has one event loop: near one core its requests wait, however many cores the machine has.
 CPU_CORES_MAX = 0.9
-# Against the mean of the brokers that are up. Small clusters and quiet ones are never even.
+# Compared with the mean of the brokers that are up. Smaller differences are ignored: in small or
+# quiet clusters the ratio alone says little.
 SKEW_MAX, LEADERS_ABOVE_MIN, BYTES_ABOVE_MIN = 1.5, 10, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One reason: what it is in short, with the figure, and in a sentence with its limit."""
+    """One reason. `kind`: of what problem, as on the overview; `title`: in short, with the figure;
+    `text`: a sentence with the limit."""
 
     tone: str  # bad or warn
     kind: str
@@ -34,7 +36,15 @@ def loads(brokers: Iterable[BrokerRow]) -> dict[int, list[Load]]:
     """Of each broker what overloads it, the worst first; empty for most."""
     rows = list(brokers)
     up = [row for row in rows if row.up]
-    return {row.id: [*_disk(row), *_cpu(row), *_leaders(row, up), *_bytes(row, up)] for row in rows}
+    return {
+        row.id: [
+            *_disk(row),
+            *_cpu(row),
+            *(_leaders(row, up) if row.up else ()),
+            *(_bytes(row, up) if row.up else ()),
+        ]
+        for row in rows
+    }
 
 
 def _disk(row: BrokerRow) -> list[Load]:
@@ -63,31 +73,34 @@ def _cpu(row: BrokerRow) -> list[Load]:
 
 
 def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
-    times = _skew(row.leaders, [each.leaders for each in up], LEADERS_ABOVE_MIN)
-    if not row.up or times is None:
-        return []
-    values = {"times": _times(times), "n": numbers.count(row.leaders), "most": _times(SKEW_MAX)}
     text = _(
         "It leads %(n)s partitions, %(times)s times the mean of the brokers that are up (warning "
         "from %(most)s times)."
     )
-    return [Load("warn", _("Unequal load"), _("%(times)s × leaders") % values, text % values)]
+    times = _skew(row.leaders, [each.leaders for each in up], LEADERS_ABOVE_MIN)
+    return _unequal(times, _("%(times)s × leaders"), text, numbers.count(row.leaders))
 
 
 def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
-    own = _moved(row)
-    times = None if own is None else _skew(own, list(map(_moved, up)), BYTES_ABOVE_MIN)
-    if not row.up or times is None:
+    rate = _bytes_rate(row)
+    if rate is None:
         return []
-    values = {"times": _times(times), "n": numbers.size_rate(own), "most": _times(SKEW_MAX)}
     text = _(
         "It receives and sends %(n)s, %(times)s times the mean of the brokers that are up (warning "
         "from %(most)s times)."
     )
-    return [Load("warn", _("Unequal load"), _("%(times)s × bytes") % values, text % values)]
+    times = _skew(rate, list(map(_bytes_rate, up)), BYTES_ABOVE_MIN)
+    return _unequal(times, _("%(times)s × bytes"), text, numbers.size_rate(rate))
 
 
-def _moved(row: BrokerRow) -> float | None:
+def _unequal(times: float | None, title: str, text: str, n: str) -> list[Load]:
+    if times is None:
+        return []
+    values = {"times": f"{times:.1f}", "n": n, "most": f"{SKEW_MAX:.1f}"}
+    return [Load("warn", _("Unequal load"), title % values, text % values)]
+
+
+def _bytes_rate(row: BrokerRow) -> float | None:
     """Bytes in and out a second."""
     if row.bytes_in_rate is None or row.bytes_out_rate is None:
         return None
@@ -102,7 +115,3 @@ def _skew(own: float, all_of: Sequence[float | None], above_min: float) -> float
     mean = sum(known) / len(known)
     is_skewed = mean > 0 and own >= SKEW_MAX * mean and own - mean >= above_min
     return own / mean if is_skewed else None
-
-
-def _times(factor: float) -> str:
-    return f"{factor:.1f}"

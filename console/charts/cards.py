@@ -20,7 +20,7 @@ from monitoring.models import Cluster
 
 @dataclass(frozen=True, slots=True)
 class ChartCard:
-    """A chart on a page: its title, its unit, the URL of its data, or why there are none."""
+    """A chart on a page: its title, its unit, the URL of its data, and why there may be none."""
 
     title: str
     unit: str
@@ -64,25 +64,25 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
 
 
 def _no_source(cluster: Cluster, query: ChartQuery) -> str:
-    """What to set where a chart has no source of values; empty = it has one.
+    """What to set where a chart gets no new values; empty = it has a source.
 
-    Only brokerd's admin port tells traffic, CPU and memory (monitoring/gateway/broker_stats.py).
+    Only brokerd's admin port reports traffic, CPU and memory (monitoring/gateway/brokerd_stats.py).
     """
-    if query.kind == "broker":
-        is_known = str(query.broker) in cluster.admin_urls
-    else:
-        is_known = bool(cluster.admin_urls) or query.show != "bytes"
-    if is_known or query.show not in ("bytes", "requests", "cpu", "memory"):
+    if query.show not in ("bytes", "requests", "cpu", "memory"):
         return ""
-    if query.kind == "broker" and query.show in ("bytes", "requests"):
-        return _(
-            "No source: set the address of brokerd's admin port under Clusters, or that of a JMX "
-            "exporter, with which the tab “Requests” shows what is received now."
-        )
-    return _(
-        "No source: set the addresses of brokerd's admin ports under Clusters. Apache Kafka does "
-        "not tell this by its protocol."
+    ports = cluster.admin_urls
+    if str(query.broker) in ports if query.kind == "broker" else ports:
+        return ""
+    text = _(
+        "No source: an admin can set the addresses of brokerd's admin ports under Clusters. "
+        "Kafka's protocol does not report this."
     )
+    if query.kind == "broker" and query.show in ("bytes", "requests"):
+        hint = _(
+            "With the address of a metrics exporter, the tab “Requests” shows the current rates."
+        )
+        return f"{text} {hint}"
+    return text
 
 
 def _parameters(chosen: str, compare: str, other: str) -> str:

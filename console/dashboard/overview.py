@@ -56,7 +56,7 @@ def context(
             (state_texts.names()[lag_state].lower(), count)
             for lag_state, count in snapshot.group_lag_states.items()
         ],
-        **_rows(snapshot, SearchedCluster(cluster, rights, is_current=True)),
+        **_rows(snapshot, SearchedCluster(cluster, rights, snapshot, is_current=True)),
         "idle_topics": snapshot.topics_idle_longest(ROWS_SHOWN),
         "disk_total": numbers.size(snapshot.totals.disk_total_bytes),
         "fullest": _fullest_broker(snapshot.brokers),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date
+from datetime import date
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.alerts.services import alerts_in_scope
+from console.audit import services as audit
 from console.audit.models import AuditEntry
-from console.audit.services import entries_in_scope
 from console.ui.links import group_url
 from monitoring.models import Alert, Cluster
 from monitoring.read_model.snapshot import Snapshot
@@ -76,24 +76,21 @@ def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
 
 def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:
     """Successful changes in the audit log, which only admins may see."""
-    entries = AuditEntry.objects.filter(
-        entries_in_scope(rights.scope),
-        cluster=cluster.slug,
-        outcome="ok",
-        action__regex=_AUDITED_ACTIONS,
-    ).order_by("-id")
-    for entry in entries[:CHANGES_MAX]:
+    entries = audit.of_cluster(cluster.slug, rights.scope).filter(
+        outcome="ok", action__regex=_AUDITED_ACTIONS
+    )
+    for entry in entries.order_by("-id")[:CHANGES_MAX]:
         at_ms = int(entry.at.timestamp() * 1000)
         text = f"{entry.action} {entry.resource}".strip()
         page = _page_of(cluster.slug, entry)
-        day_url = audit_url(cluster.slug, entry.at.astimezone(UTC).date())
+        day_url = audit_url(cluster.slug, entry.at.date())
         yield Change(at_ms, entry.actor_name, text, page, audit_url=day_url)
 
 
 def audit_url(slug: str, day: date) -> str:
     """The audit log of a cluster on a day (UTC)."""
-    query = urlencode({"first": day.isoformat(), "last": day.isoformat(), "q": slug})
-    return f"{reverse('audit')}?{query}"
+    query = urlencode({"first": day.isoformat(), "last": day.isoformat()})
+    return f"{reverse('cluster-audit', args=[slug])}?{query}"
 
 
 def _page_of(slug: str, entry: AuditEntry) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from console.records.display_options import DisplayForm
@@ -12,7 +13,6 @@ from console.records.models import MaskingRule
 from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
-from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
 from monitoring.scope import Scope
@@ -84,14 +84,15 @@ class BrowseForm(DisplayForm):
         """Whether records are asked for by time or key: the page of the search finds them."""
         return bool(self.cleaned_data.get("since") or self.cleaned_data.get("key"))
 
-    def search_params(self) -> dict[str, str]:
-        """What SearchForm takes for the same question: from a time on the oldest come first."""
-        names = ("partition", "since", "key_as", "value_as", "columns")
-        params = {name: self.data.get(name, "") for name in names}
+    def search_query(self) -> str:
+        """The query string of SearchForm that finds the same records; from a time on, the oldest
+        come first."""
+        params = {name: self.data.get(name, "") for name in ("partition", "since")}
         if self.cleaned_data["key"]:
             params |= {"field": "key", "operator": "equals", "text": self.cleaned_data["key"]}
         params["order"] = "oldest" if self.cleaned_data["since"] else "newest"
-        return {name: value for name, value in params.items() if value not in ("", AUTO)}
+        found = urlencode({name: value for name, value in params.items() if value})
+        return "&".join(filter(None, [found, self.display.query]))
 
     def query(self, topic: str) -> RecordQuery:
         data = self.cleaned_data

@@ -19,7 +19,8 @@ from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
 from console.records.streaming_response import disable_buffering, stream_chunks
-from console.topics.topic_context import may_write, topic_context
+from console.topics.restrictions import may_change
+from console.topics.topic_context import topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import cel_expression
 from monitoring.records.filters import FilterInvalid
@@ -78,7 +79,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         form.display,
         query.follows,
         query.matches_max,
-        may_write(request, topic),
+        may_change(request.rights, request.cluster, None, "record.write", topic),
     )
     content = stream_chunks(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")

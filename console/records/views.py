@@ -5,7 +5,6 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -36,7 +35,7 @@ def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     is_valid = page["form"].is_valid()
     if is_valid and page["form"].is_search:
         url = reverse("messages-search", args=[cluster, topic])
-        return redirect(f"{url}?{urlencode(page['form'].search_params())}")
+        return redirect(f"{url}?{page['form'].search_query()}")
     page["display"] = page["form"].display if is_valid else DEFAULT
     status = _read(request, page) if is_valid else 422
     return render(request, "records/browse.html", page, status=status)

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.accounts.rights import may
 from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry, shown_entries
-from console.live import snapshot_cache
 from console.search import hits
 from console.search.actions_on import ON_GROUP, ON_TOPIC
 from console.search.hits import Hit
@@ -25,7 +24,7 @@ def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterat
     Without a name: on the topic or group of the page (`shown`), if there is one, then on the
     busiest topics and the groups furthest behind.
     """
-    snapshot = snapshot_cache.snapshot(searched.cluster.slug, searched.rights)
+    snapshot = searched.snapshot
     if snapshot is None:
         return
     for actions, verb, find, first, row_of in (
@@ -37,15 +36,18 @@ def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterat
     ):  # fmt: skip
         if not searched.rights.may(verb):
             continue
+        names_found: dict[str, list[str]] = {}  # by the part of a name that a query has
         for on in actions:
             name = on.split(text)
             if name is None:
                 continue
-            rows = find(name, NAMES_MAX)[0] if name else first(NAMES_MAX)
-            names = [row.name for row in rows]
-            if shown and not name and row_of(shown):
-                names = [shown, *(each for each in names if each != shown)]
-            for each in names:
+            if name not in names_found:
+                rows = find(name, NAMES_MAX)[0] if name else first(NAMES_MAX)
+                names = [row.name for row in rows]
+                if shown and not name and row_of(shown):
+                    names = [shown, *(each for each in names if each != shown)]
+                names_found[name] = names
+            for each in names_found[name]:
                 if hit := hits.of_action(searched, on, each, name):
                     yield hit
 

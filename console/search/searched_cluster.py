@@ -1,4 +1,4 @@
-"""A cluster that is searched, for a user."""
+"""A cluster with what a user may do on it: for the palette, and for links of the overview."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -6,15 +6,19 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from console.accounts.rights import Rights
+from console.topics.restrictions import may_change
 from monitoring.models import Cluster
+from monitoring.read_model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedCluster:
-    """A cluster, with a user's rights on it. `is_current`: the one whose page is open."""
+    """`snapshot`: what the user may see; None before the first sample. `is_current`: it is the
+    cluster whose page is open."""
 
     cluster: Cluster
     rights: Rights
+    snapshot: Snapshot | None
     is_current: bool
 
     def facts(self, *facts: str) -> tuple[str, ...]:
@@ -26,4 +30,4 @@ class SearchedCluster:
         return f"{url}?{urlencode(params)}" if params else url
 
     def may_change(self, verb: str, resource: str | None = None) -> bool:
-        return not self.cluster.read_only and self.rights.may(verb, resource)
+        return may_change(self.rights, self.cluster, self.snapshot, verb, resource)

@@ -72,9 +72,8 @@ def search(principal: Principal, query: str, slug: str = "", of_page: str = "") 
     if kind not in (TOPICS, GROUPS):
         for searched in places if text else []:
             name = of_page if searched.cluster.slug == slug else ""
-            on_names += menu_hits.actions_on_names(searched, text, name)
-        # The better names of the open cluster first; actions keep their order.
-        on_names.sort(key=lambda hit: hit.match)
+            of_place = menu_hits.actions_on_names(searched, text, name)
+            on_names += sorted(of_place, key=lambda hit: hit.match)
         pages = list(
             menu_hits.pages_and_actions(principal, places, text, with_pages=kind != ACTIONS)
         )
@@ -84,18 +83,19 @@ def search(principal: Principal, query: str, slug: str = "", of_page: str = "") 
 
 def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:
     """The clusters that the user may see, the open one first."""
-    clusters = sorted(visible_clusters(principal.user), key=lambda each: each.slug != slug)
-    return [
-        SearchedCluster(each, rights_of(principal.user, each), is_current=not i)
-        for i, each in enumerate(clusters)
-    ]
+    found: list[SearchedCluster] = []
+    for cluster in sorted(visible_clusters(principal.user), key=lambda each: each.slug != slug):
+        rights = rights_of(principal.user, cluster)
+        snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+        found.append(SearchedCluster(cluster, rights, snapshot, is_current=not found))
+    return found
 
 
 def _of_place(searched: SearchedCluster, text: str, kind: str) -> tuple[list[Hit], int]:
     """What a cluster has: the first hits of each kind, and the number of all."""
     found: list[Hit | None] = []
     count = 0
-    snapshot = snapshot_cache.snapshot(searched.cluster.slug, searched.rights)
+    snapshot = searched.snapshot
     if snapshot and kind != GROUPS and searched.rights.may("topic.view"):
         topics, total = snapshot.find_topics(text, COUNT_MAX)
         found += [hits.of_topic(searched, row, text) for row in topics]

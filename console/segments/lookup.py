@@ -36,9 +36,9 @@ class OffsetOutside(OffsetNotFound):
         self.valid = valid
 
 
-def check_offset(offset: int, start: int | None, end: int | None) -> None:
-    """Raises OffsetOutside unless the offset is in the log, as far as its ends are known."""
-    if start is not None and end is not None and not start <= offset < end:
+def check_offset(offset: int, start: int, end: int) -> None:
+    """Raises OffsetOutside unless the offset is in the log."""
+    if not start <= offset < end:
         raise OffsetOutside(range(start, max(start, end)))
 
 

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Retention:
     """`ms`: how long records are kept after they were written, `size_bytes`: how large the log may
-    become; None = without limit or not known. `is_compacted`: also, or only, by key."""
+    become; None = without limit or not known. `is_compacted`: cleanup.policy has `compact`."""
 
     ms: int | None = None
     size_bytes: int | None = None

@@ -34,7 +34,7 @@ KINDS = ("offset", "time", "batches")
 
 @dataclass(frozen=True, slots=True)
 class DirtyPart:
-    """What the next compaction of a log reads: what was written since the last one."""
+    """What was written since the last compaction of a log, and what was there before, in bytes."""
 
     clean_bytes: int
     dirty_bytes: int
@@ -42,7 +42,7 @@ class DirtyPart:
 
     @classmethod
     def of(cls, answer: dict[str, Any] | None, masked: bool) -> "DirtyPart | None":
-        """From the admin port; None = not compacted, not known, or of an older broker."""
+        """From the admin port; None = not compacted, or not known."""
         if not answer:
             return None
         sizes = [answer["clean_bytes"], answer["dirty_bytes"]]
@@ -234,6 +234,8 @@ def look_up(
         admin = gateway.brokerd_admin
         answer = admin.segments(*where)
         segments = answer["segments"]
+        if not segments:
+            raise OffsetNotFound
         first, end = segments[0]["base_offset"], segments[-1]["next_offset"]
         lookup.check_offset(offset, answer.get("log_start_offset", first), end)
         steps = lookup.look_up(

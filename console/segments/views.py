@@ -135,7 +135,9 @@ def _why_not_found(error: OffsetNotFound, at_ms: int | None) -> str:
     if at_ms is not None:
         return _("No record is at or after this time.")
     if not isinstance(error, OffsetOutside):
-        return _("No record has this offset: compaction removed it, or it is of a marker.")
+        return _(
+            "No record has this offset: compaction removed it, or a transaction marker has it."
+        )
     valid = error.valid
     if not valid:
         text = _("The log has no records: its start and its end are at %(end)s.")

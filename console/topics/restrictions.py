@@ -1,4 +1,4 @@
-"""What this console does not do with some topics, and why."""
+"""What a user may change, and what this console does not do with some topics, and why."""
 
 from django.utils.translation import gettext as _
 
@@ -30,13 +30,25 @@ def why_not_writable(cluster: Cluster, topic: str) -> str:
     return ""
 
 
-def may_reassign(rights: Rights, snapshot: Snapshot | None, topic: str | None = None) -> bool:
-    """Whether the user may reassign the partitions of a topic, or of topics in general."""
-    return rights.may("topic.reassign", topic) and not why_not_reassignable(snapshot)
-
-
 def why_not_reassignable(snapshot: Snapshot | None) -> str:
     """Why the brokers cannot move replicas to others; "" = they can, or it is not known yet."""
     if snapshot is None or snapshot.can_move_replicas:
         return ""
     return _("brokerd cannot move replicas to other brokers yet.")
+
+
+def may_change(
+    rights: Rights, cluster: Cluster, snapshot: Snapshot | None, verb: str, name: str | None = None
+) -> bool:
+    """Whether a user may make a change, and neither this console nor the brokers refuse it.
+
+    `name` is that of a topic or group, as `verb` needs it; None = of any.
+    """
+    if cluster.read_only or not rights.may(verb, name):
+        return False
+    if verb == "topic.reassign" and why_not_reassignable(snapshot):
+        return False
+    if name is None or not verb.startswith(("topic.", "record.")):
+        return True
+    is_write = verb == "record.write"
+    return not (why_not_writable(cluster, name) if is_write else why_not_changeable(name))

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.groups import state_texts
 from console.live import snapshot_cache
-from console.topics.restrictions import may_reassign
+from console.topics.restrictions import may_change
 from console.ui.table import Column, Table
 from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster
@@ -152,8 +152,8 @@ def context(
         "may_select": may_select,
         "may_purge": rights.may("topic.purge"),
         "may_delete": rights.may("topic.delete"),
-        "may_reassign": may_reassign(rights, snapshot),
-        "may_create": rights.may("topic.create") and not cluster.read_only,
+        "may_reassign": may_change(rights, cluster, snapshot, "topic.reassign"),
+        "may_create": may_change(rights, cluster, snapshot, "topic.create"),
     }
 
 

@@ -63,7 +63,7 @@ class Level:
     def span_end_ms(self, span: str) -> int:
         """The start of the next span."""
         at_ms = self.span_start_ms(span)
-        while self.span_of(at_ms) == span:  # at most 366 days
+        while self.span_of(at_ms) == span:  # at most 366 days; each span starts with all keys
             at_ms += self.all_keys_every_ms
         return at_ms
 

@@ -1,7 +1,7 @@
 """The manifest of a span lists the span's files. Other files in the folder are ignored.
 
     _manifest-<N>.json   {"version": 2, "files": [{"name", "table", "rows", "min_at_ms",
-                          "max_at_ms", "bytes", "source_ticks"}]}
+                          "max_at_ms", "bytes"}]}
 
 Readers use the highest N that can be parsed. The manifest is written after its files, so a crash
 before it changes nothing. Replaced files stay for a while, for readers with an older manifest. Each
@@ -27,9 +27,7 @@ _KEPT = 3  # older manifests, for readers that are about to open them
 class HistoryFile:
     """One Parquet file of one span.
 
-    `min_at_ms` and `max_at_ms` are of its rows. `source_ticks` is the number of raw ticks that the
-    hours of the file were computed from (0 in the raw level): more ticks now means that some came
-    late.
+    `min_at_ms` and `max_at_ms` are of its rows.
     """
 
     name: str
@@ -38,7 +36,6 @@ class HistoryFile:
     min_at_ms: int
     max_at_ms: int
     bytes: int
-    source_ticks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,10 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
         content = json.loads(data)
         if content["version"] != _VERSION:
             raise ValueError("a manifest of another version")
-        return Manifest(number, tuple(HistoryFile(**file) for file in content["files"]))
+        files = content["files"]
+        for file in files:
+            file.pop("source_ticks", None)  # of an older version
+        return Manifest(number, tuple(HistoryFile(**file) for file in files))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a manifest: {error}") from error
 

@@ -129,7 +129,6 @@ def write_file(
     table: str,
     rows: pa.Table,
     mark: str = "",
-    source_ticks: int = 0,
 ) -> HistoryFile:
     """Write a Parquet file. The caller adds it to the manifest."""
     data = parquet(rows)
@@ -144,7 +143,6 @@ def write_file(
         min_at_ms=first,
         max_at_ms=last,
         bytes=data.size,
-        source_ticks=source_ticks,
     )
 
 

@@ -1,6 +1,6 @@
 """The back-fill of a cluster: its hours with raw ticks are computed again. Start, progress, stop.
 
-`PipelineState.backfill_next_ms` says how far it came.
+`PipelineState.backfill_next_ms` is the position from which it goes on; null = none runs.
 """
 
 from __future__ import annotations

@@ -90,8 +90,7 @@ def _roll_up(
             rows=sum(file.rows for _, file in files),
         )
         roll_up(spark, step)
-        ticks_of_file = own_ticks.file.source_ticks
-        added += space.spark_files(f"{level.name}-{table}", table, time_name, ticks_of_file)
+        added += space.spark_files(f"{level.name}-{table}", table, time_name)
     _replace(space, span_folder, before, job, added)
     return added
 
@@ -104,14 +103,12 @@ def _replace(
     added: list[FinishedFile],
 ) -> None:
     """Publish the files in place of what the span has of the job's time, also in merged files."""
-    old = reader.ticks(space.root, space.slug, span_folder.level, job.start_ms, job.end_ms)
-    ticks = sum(old["samples"].to_pylist()) + sum(old["gaps"].to_pylist())
     replaced, rest = [], []
     for file in before.files:
         if file.max_at_ms >= job.start_ms and file.min_at_ms < job.end_ms:
             replaced.append(file)
             if file.min_at_ms < job.start_ms or file.max_at_ms >= job.end_ms:
-                kept = space.copy_without(span_folder, file, job.start_ms, job.end_ms, ticks)
+                kept = space.copy_without(span_folder, file, job.start_ms, job.end_ms)
                 rest += [kept] if kept else []
     space.publish(span_folder, before, replaced, [*added, *rest])
 
@@ -162,9 +159,8 @@ def _merge(spark: SparkSession, space: Workspace, job: MergeJob) -> list[Finishe
         locations = [root.location(*span_folder.folder, file.name) for file in files]
         rows = sum(file.rows for file in files)
         merge(spark, table, span_folder.level is RAW, locations, rows, space.output(name))
-        ticks = sum(file.source_ticks for file in files)
         time_name = RAW.span_of(job.start_ms) if span_folder.level is not DAY else span_folder.span
-        finished = space.spark_files(name, table, time_name, ticks)
+        finished = space.spark_files(name, table, time_name)
         if sum(each.file.rows for each in finished) != rows:
             raise WrongRows(f"{table} of {span_folder.folder}")
         removed += files

@@ -23,10 +23,9 @@ from monitoring.clock import now_ms
 from monitoring.clusters import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
-from monitoring.history.manifest import Files
 from monitoring.history.root_folder import Root, current
 from monitoring.pipeline import backfill, delete_expired, due_jobs, jobs, level_figures, workspace
-from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
+from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob, TickCounts
 from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.tick_counts import read_tick_counts
@@ -78,12 +77,13 @@ def drop_old_runs() -> None:
 
 def _store_state(root: Root, cluster: Cluster) -> None:
     listed = manifest.files_of_cluster(root, cluster.slug)
-    level_figures.store(root, cluster, listed, _roll_ups(root, listed, now_ms()), now_ms())
+    waiting = _roll_ups(read_tick_counts(root, listed), now_ms())
+    level_figures.store(root, cluster, listed, waiting, now_ms())
 
 
-def _roll_ups(root: Root, listed: Files, at_ms: int) -> list[RollUpJob]:
+def _roll_ups(counts: TickCounts, at_ms: int) -> list[RollUpJob]:
     kept = {level: kept_from_ms(level, at_ms) for level in LEVELS}
-    return due_jobs.roll_ups(read_tick_counts(root, listed), kept, at_ms)
+    return due_jobs.roll_ups(counts, kept, at_ms)
 
 
 def _mark_lost_runs(cluster: Cluster) -> None:
@@ -98,9 +98,10 @@ def _due_jobs(root: Root, cluster: Cluster) -> list[Job]:
     """The jobs that may start now: what waits, then a back-fill, then merges."""
     at_ms = now_ms()
     listed = manifest.files_of_cluster(root, cluster.slug)
-    waiting = _roll_ups(root, listed, at_ms)
-    again = backfill.due(cluster, read_tick_counts(root, listed), at_ms)
-    found: list[Job] = [*waiting, *again, *due_jobs.merges(listed, waiting, at_ms)]
+    counts = read_tick_counts(root, listed)
+    waiting = _roll_ups(counts, at_ms)
+    backfill_jobs = backfill.due(cluster, counts, at_ms)
+    found: list[Job] = [*waiting, *backfill_jobs, *due_jobs.merges(listed, waiting, at_ms)]
     due = {(job.kind, job.start_ms) for job in found}
     for row in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
         if (row.kind, row.start_ms) not in due:

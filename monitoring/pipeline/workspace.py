@@ -52,16 +52,14 @@ class Workspace:
         """The location of a folder for Spark; it must not exist."""
         return self.root.location(*self.folder, name)
 
-    def spark_files(
-        self, name: str, table: str, time_name: str, source_ticks: int
-    ) -> list[FinishedFile]:
+    def spark_files(self, name: str, table: str, time_name: str) -> list[FinishedFile]:
         """The files that Spark wrote to `output(name)`, without those that have no rows."""
         folder = (*self.folder, name)
         entries = self.root.entries(*folder)
         names = sorted(e.base_name for e in entries if e.base_name.endswith(".parquet"))
         if not names:
             raise ValueError(f"Spark wrote no file for {name}")
-        finished = (self._finished((*folder, n), table, time_name, source_ticks) for n in names)
+        finished = (self._finished((*folder, each), table, time_name) for each in names)
         return [each for each in finished if each]
 
     def ticks_file(self, rows: pa.Table, table: str, time_name: str) -> FinishedFile | None:
@@ -70,14 +68,12 @@ class Workspace:
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
         self.root.write(memoryview(sink.getvalue()), *path)
-        ticks = pc.sum(pc.add(rows["samples"], rows["gaps"])).as_py() or 0
-        return self._finished(path, table, time_name, ticks)
+        return self._finished(path, table, time_name)
 
     def copy_without(
-        self, span_folder: SpanFolder, file: HistoryFile, from_ms: int, to_ms: int, ticks: int
+        self, span_folder: SpanFolder, file: HistoryFile, from_ms: int, to_ms: int
     ) -> FinishedFile | None:
-        """A copy of a merged file without the rows in `[from_ms, to_ms)`, which are of `ticks`
-        ticks."""
+        """A copy of a merged file without the rows in `[from_ms, to_ms)`."""
         path = (*self.folder, f"{file.table}-{uuid.uuid4().hex}.parquet")
         schema = schema_of(file.table, is_raw=span_folder.level is RAW)
         plain = pa.schema(
@@ -95,7 +91,7 @@ class Workspace:
                 kept = pa.table(batch).select(plain.names).filter(outside).cast(plain)
                 if len(kept):
                     writer.write_table(kept)
-        return self._finished(path, file.table, span_folder.span, file.source_ticks - ticks)
+        return self._finished(path, file.table, span_folder.span)
 
     def publish(
         self,
@@ -117,9 +113,7 @@ class Workspace:
         manifest.replace(self.root, span_folder, before, kept + [each.file for each in added])
         self.root.sync_folder(*span_folder.folder)
 
-    def _finished(
-        self, path: tuple[str, ...], table: str, time_name: str, source_ticks: int
-    ) -> FinishedFile | None:
+    def _finished(self, path: tuple[str, ...], table: str, time_name: str) -> FinishedFile | None:
         location = self.root.path(*path)
         with self.root.filesystem.open_input_file(location) as stored:
             found = pq.ParquetFile(stored).metadata
@@ -134,7 +128,6 @@ class Workspace:
             min_at_ms=times[0],
             max_at_ms=times[1],
             bytes=size,
-            source_ticks=source_ticks,
         )
         return FinishedFile(path, file)
 

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 from monitoring.read_model.row_types import BrokerRow, LogDirRow
-from monitoring.read_model.tick_columns import TickColumns
-
-CPU_SAMPLES_MIN = 3
+from monitoring.read_model.tick_columns import CPU_SAMPLES_MIN, TickColumns
 
 
 def broker_rows(columns: TickColumns, is_shown: np.ndarray) -> list[BrokerRow]:

@@ -15,7 +15,7 @@ from monitoring.read_model.partition_columns import PartitionColumns, TopicColum
 from monitoring.read_model.rebalances import Rebalances
 from monitoring.ticks.tick import Tick
 
-CPU_SAMPLES_MAX = 12
+CPU_SAMPLES_MIN, CPU_SAMPLES_MAX = 3, 12  # for a mean
 _BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "cpu_seconds")
 
 
@@ -86,7 +86,7 @@ def _broker_growth(tick: Tick, previous: Tick | None) -> dict[int, dict[str, flo
 def _recent_cpu(
     growth: dict[int, dict[str, float | None]], earlier: dict[int, tuple[float, ...]]
 ) -> dict[int, tuple[float, ...]]:
-    """Of each broker the CPU of its last samples; they begin anew after an unknown one."""
+    """The cores that each broker used in its last samples; an unknown value empties the list."""
     newest = {broker: rates["cpu_seconds"] for broker, rates in growth.items()}
     return {
         broker: () if cores is None else (*earlier.get(broker, ()), cores)[-CPU_SAMPLES_MAX:]

@@ -217,12 +217,10 @@ def _rolled_up(
             schema = schema_of(name, is_raw=False)
             parts = [
                 read_file(space.root, space.root.path(*each.path), schema)
-                for each in space.spark_files(output, name, mark, 0)
+                for each in space.spark_files(output, name, mark)
             ]
             if parts:
-                by_key = [(key, "ascending") for key in (*TABLES[name].keys, "at_ms")]
-                rows = pa.concat_tables(parts)
-                found[level][name] = rows.sort_by(by_key) if len(parts) > 1 else rows
+                found[level][name] = _sorted(parts, name) if len(parts) > 1 else parts[0]
                 locations[name] = space.output(output)
     return found
 
@@ -277,11 +275,16 @@ def _write_days(
     for span, tables_of_year in by_year.items():
         tables = {}
         for name, parts in tables_of_year.items():
-            keys = list(TABLES[name].keys) if name in TABLES else []
-            plain = pa.concat_tables(parts).unify_dictionaries()
-            order = [(key, "ascending") for key in [*keys, "at_ms"]]
-            tables[name] = plain.take(pc.sort_indices(_sortable_columns(plain, keys), order))
+            tables[name] = _sorted(parts, name)
         _append(root, SpanFolder(slug, DAY, span), tables)
+
+
+def _sorted(parts: Sequence[pa.Table], name: str) -> pa.Table:
+    """The rows of several parts of a table, sorted by key."""
+    keys = list(TABLES[name].keys) if name in TABLES else []
+    rows = pa.concat_tables(parts).unify_dictionaries()
+    order = [(key, "ascending") for key in [*keys, "at_ms"]]
+    return rows.take(pc.sort_indices(_sortable_columns(rows, keys), order))
 
 
 def _sortable_columns(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
@@ -294,10 +297,8 @@ def _sortable_columns(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
 
 
 def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table]) -> None:
-    ticks = len(tables[TICKS]) if span_folder.level is RAW else _ticks_of(tables[TICKS])
-    source_ticks = 0 if span_folder.level is RAW else ticks
     files = [
-        writer.write_file(root, span_folder, name, rows, "written-", source_ticks)
+        writer.write_file(root, span_folder, name, rows, "written-")
         for name, rows in tables.items()
         if len(rows)
     ]
@@ -309,10 +310,6 @@ def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table])
         except FileExistsError:
             if attempt == _ATTEMPTS - 1:
                 raise
-
-
-def _ticks_of(ticks: pa.Table) -> int:
-    return int(pc.sum(pc.add(ticks["samples"], ticks["gaps"])).as_py() or 0)
 
 
 def remove(root: Root, slug: str) -> WrittenRange:
@@ -334,15 +331,13 @@ def _remove(space: Workspace, span_folder: SpanFolder, from_ms: int, to_ms: int)
     if span_folder.end_ms <= from_ms or span_folder.start_ms >= to_ms:
         return
     before = manifest.load(space.root, span_folder)
-    found = reader.ticks(space.root, span_folder.slug, span_folder.level, from_ms, to_ms)
-    ticks = 0 if span_folder.level is RAW else _ticks_of(found)
     removed, rest = [], []
     for file in before.files:
         if file.max_at_ms < from_ms or file.min_at_ms >= to_ms:
             continue
         removed.append(file)
         if file.min_at_ms < from_ms or file.max_at_ms >= to_ms:
-            kept = space.copy_without(span_folder, file, from_ms, to_ms, ticks)
+            kept = space.copy_without(span_folder, file, from_ms, to_ms)
             rest += [kept] if kept else []
     if len(removed) == len(before.files) and not rest:
         space.root.delete_folder(*span_folder.folder)

@@ -42,7 +42,7 @@ _BUFFERS = "256m"
 # rest back at once: 480 MB of the process remain instead of 965. With less free heap than 30 %
 # Spark collects the whole heap twice as often.
 _SMALL_HEAP = (
-    "-XX:+UseSerialGC -Xms64m -XX:MinHeapFreeRatio=30 -XX:MaxHeapFreeRatio=60"
+    "-XX:+UseSerialGC -Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20"
     " -XX:-ShrinkHeapInSteps"
 )
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")

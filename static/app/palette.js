@@ -11,7 +11,7 @@ const DELAY_MS = 90;
 let timer = 0;
 let request = null;
 let under = null; // the list below the actions that are shown
-let found = ""; // the text whose results are shown
+let found = null; // the text whose results are shown
 let opens = false; // Enter was pressed before they had come
 
 const options = () => [...list.querySelectorAll('[role="option"]')];
@@ -39,8 +39,8 @@ async function find() {
   request?.abort();
   request = new AbortController();
   const { signal } = request;
-  const { url: start, shown } = palette.dataset;
-  const url = `${start}&on=${encodeURIComponent(shown)}&q=${encodeURIComponent(field.value)}`;
+  const text = field.value;
+  const url = `${palette.dataset.url}&q=${encodeURIComponent(text)}`;
   try {
     const response = await fetch(url, { signal, headers: { "HX-Request": "true" } });
     if ([401, 403].includes(response.status)) return location.reload();
@@ -49,7 +49,7 @@ async function find() {
     if (signal.aborted) return;
     list.replaceChildren(...nodes(html));
     under = null;
-    found = new URL(url, location.href).searchParams.get("q");
+    found = text;
     number();
     select(options()[0]);
     if (opens && found === field.value) follow(selected());
@@ -57,6 +57,12 @@ async function find() {
   } catch (error) {
     if (error.name !== "AbortError") said.textContent = list.textContent = palette.dataset.failed;
   }
+}
+
+function openWhenFound() {
+  opens = true;
+  clearTimeout(timer);
+  find();
 }
 
 function follow(option) {
@@ -88,7 +94,7 @@ function back() {
 export function open() {
   if (document.querySelector("dialog[open]")) return;
   field.value = "";
-  opens = false;
+  found = null;
   list.replaceChildren();
   palette.showModal();
   find();
@@ -106,13 +112,14 @@ palette.addEventListener("keydown", (event) => {
   else if (event.key === "Tab" && !event.shiftKey && isField && selected()?.querySelector("template")) showActions();
   else if (event.key === "Tab" && event.shiftKey && under) back();
   else if (event.key === "Escape" && under) back();
-  else if (event.key === "Enter" && isField && found !== field.value) opens = true;
+  else if (event.key === "Enter" && isField && found !== field.value && !event.ctrlKey && !event.metaKey) openWhenFound();
   else if (event.key === "Enter" && isField && selected()) {
     if (event.ctrlKey || event.metaKey) window.open(selected().href, "_blank", "noopener");
     else follow(selected());
   } else return;
   event.preventDefault();
 });
+palette.addEventListener("close", () => (opens = false));
 palette.addEventListener("click", (event) => {
   const outside = event.target === palette;
   if (outside || event.target.closest("[data-palette-close]")) palette.close();

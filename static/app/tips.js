@@ -7,8 +7,11 @@ tip.setAttribute("role", "tooltip");
 tip.id = "tip";
 tip.hidden = true;
 document.querySelector("main").append(tip);
+let shown = null; // the part whose tooltip it is
 
 function show(part, x) {
+  hide();
+  shown = part;
   const { width } = document.documentElement.getBoundingClientRect();
   const box = part.getBoundingClientRect();
   tip.textContent = part.dataset.tip;
@@ -20,9 +23,10 @@ function show(part, x) {
   tip.style.top = `${above > 0 ? above : box.bottom + 6}px`;
 }
 
-function hide(part) {
+function hide() {
   tip.hidden = true;
-  part?.removeAttribute("aria-describedby");
+  shown?.removeAttribute("aria-describedby");
+  shown = null;
 }
 
 for (const title of document.querySelectorAll("[data-tips] title")) {
@@ -37,9 +41,9 @@ for (const title of document.querySelectorAll("[data-tips] title")) {
   const [first] = part.dataset.tip.split("\n");
   part.setAttribute("aria-label", [drawn, first].filter(Boolean).join(", "));
   part.addEventListener("pointerenter", (event) => show(part, event.clientX));
-  part.addEventListener("pointerleave", () => hide(part));
+  part.addEventListener("pointerleave", hide);
   part.addEventListener("focus", () => part.matches(":focus-visible") && show(part));
-  part.addEventListener("blur", () => hide(part));
+  part.addEventListener("blur", hide);
 }
 document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-document.addEventListener("scroll", () => hide(), { capture: true, passive: true });
+document.addEventListener("scroll", hide, { capture: true, passive: true });

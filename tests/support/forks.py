@@ -5,8 +5,9 @@
 As `python -m brokerd start PATH` would be, in a session of its own. The product's fork server does
 it (stack/fork_server.py). The server starts with the first process and ends with the run.
 
-A process of the console reads the settings of its environment. Where one comes with the environment
-of one before it, a server is forked that has read them: it forks this one and those that follow.
+A process of the console reads the settings of its environment. The second process with the same
+environment starts a server of its own: a fork that has read the settings, and from which this
+process and all later ones with that environment are forked.
 """
 
 import gc
@@ -105,7 +106,7 @@ class Forks:
 
 
 class ConsoleForks(Forks):
-    """As Forks; from the second process of an environment on with Django set up."""
+    """Like Forks; from the second process with an environment on, Django is set up before the fork."""
 
     def __init__(self, *modules: str) -> None:
         super().__init__(*modules)

@@ -7,7 +7,6 @@ site of its own, which lives longer and is the quicker one where the database is
 """
 
 import os
-import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from tests.support.chromium import HEADLESS_SHELL, chromium_path
 from tests.support.forks import CONSOLE, Forked
 from tests.support.ports import free_port
 from tests.support.redis import RedisServer
@@ -34,9 +34,6 @@ _EXPECTED = (
     "status of 503",
     "closed before the connection is established",
 )
-# The first one that is there. The headless shell is the same browser without windows, menus and
-# start page, at half the time of a processor.
-_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 _SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run", "--process-per-site",
@@ -88,7 +85,8 @@ def chromium() -> Iterator[Browser]:
     Not for the whole run: Playwright keeps an event loop running in this thread, in which no
     asynchronous test could start its own, and because of which Django's ORM refuses to work.
     """
-    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    # The same browser without windows, menus and start page takes half the CPU time.
+    path = chromium_path(HEADLESS_SHELL)
     if path is None:
         pytest.skip("there is no chromium on PATH")
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:

@@ -122,11 +122,15 @@ class LogCleanerManager:
             if known.uncleanable_because and self.is_unchanged(known)
         )
 
-    def dirty_part_of(self, log: UnifiedLog) -> plan.Dirty:
-        """What of a compacted log was not cleaned yet. Raises OSError, KafkaError."""
+    def dirty_part_of(self, log: UnifiedLog, stable_offset: int) -> plan.Dirty | None:
+        """The clean and the dirty bytes of a compacted log below its last stable offset; None if
+        the log is uncleanable. Raises OSError, KafkaError."""
         known = self._known_of(log)
-        checkpoint = known.checkpoint if self.is_unchanged(known) else 0
-        return cleanable_offsets.dirty_part(log, checkpoint, log.high_watermark, self.now_ms())
+        is_unchanged = self.is_unchanged(known)
+        if is_unchanged and known.uncleanable_because:
+            return None
+        checkpoint = known.checkpoint if is_unchanged else 0
+        return cleanable_offsets.dirty_part(log, checkpoint, stable_offset, self.now_ms())
 
     @property
     def busy(self) -> int:

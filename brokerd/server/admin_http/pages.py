@@ -142,7 +142,7 @@ class AdminPages:
     async def segments(self, query: Query) -> Answer:
         partition = self._partition(query)
         log = partition.log
-        seen = inspection.segment_summaries(log)
+        seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         return json_answer(
             {
@@ -152,7 +152,7 @@ class AdminPages:
                 "last_stable_offset": partition.last_stable_offset,
                 "high_watermark": partition.high_watermark,
                 "log_end_offset": partition.log_end_offset,
-                "compaction": self._dirty_part(log),
+                "compaction": dirty_part,
                 "segments": [
                     {
                         "base_offset": each.base_offset,
@@ -170,13 +170,17 @@ class AdminPages:
             }
         )
 
-    def _dirty_part(self, log: UnifiedLog) -> dict[str, Any] | None:
-        """What the next compaction reads of a log; None = it is not compacted, or not known."""
+    def _dirty_part(self, partition: Partition) -> dict[str, Any] | None:
+        """The clean and the dirty bytes of a log (docs/storage.md). None: it is not compacted, it
+        is uncleanable, or its files cannot be read."""
+        log = partition.log
         if not log.config.is_compacted:
             return None
         try:
-            dirty = self.cleaner.dirty_part_of(log)
+            dirty = self.cleaner.dirty_part_of(log, partition.last_stable_offset)
         except (OSError, KafkaError):
+            return None
+        if dirty is None:
             return None
         return {
             "clean_bytes": dirty.clean_bytes,

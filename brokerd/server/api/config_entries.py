@@ -20,7 +20,7 @@ from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
 from brokerd.config.tls import KEYS as TLS_KEYS
 from brokerd.config.tls import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.config.values import java_double
+from brokerd.config.values import comma_list, java_double
 from brokerd.integer_ranges import INT32_MAX
 
 Entry = dict[str, Any]
@@ -277,5 +277,5 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
+        return comma_list(value)
     return java_double(value) if isinstance(value, float) else str(value)

@@ -113,8 +113,9 @@ class FetchAttempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
+            # A partition with records stays dirty. If they are min_bytes, the Fetch does not wait,
+            # and the session need not listen to the partition.
             if session is not None and (reply.records is None or total < min_bytes):
-                # else it stays dirty, and the Fetch does not wait
                 session.has_read(wanted, partition, reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark

@@ -27,7 +27,7 @@ from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
 from brokerd.turns import in_thread, in_turns, run_steps, uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
     from brokerd.protocol.framing import RequestHeader
@@ -191,7 +191,11 @@ class ServedFetch:
                     lambda some: replies.extend(self._to_send(attempt, some)),
                 )
             attempt.count_read()
-            header, endpoints = self._header, self._endpoints(replies) if attempt.failed else ()
+            header = self._header
+            endpoints: Sequence[Endpoint] = ()
+            if attempt.failed:
+                image, listener = self._handler.led.image, self._connection.listener
+                endpoints = endpoints_of(image, listener, replies)
             response = header.api_version, header.correlation_id, 0, replies, settled, endpoints
             if len(replies) <= AT_ONCE_MAX:
                 parts = encode_fetch_response(*response)
@@ -216,9 +220,6 @@ class ServedFetch:
             return [with_leader(self._handler.led.image, each) for each in changed]
         return changed
 
-    def _endpoints(self, replies: list[FetchReply]) -> list[Endpoint]:
-        return endpoints_of(self._handler.led.image, self._connection.listener, replies)
-
     def _deliver(self, parts: Parts) -> None:
         if self._slot is None:
             self._connection.output.add_parts(parts)
@@ -236,7 +237,7 @@ def refusal(header: RequestHeader, error: KafkaError) -> Parts:
 def _read_in_turns(attempt: FetchAttempt, wanted: list[FetchPartition]) -> Steps[None]:
     try:
         yield in_turns(_slices(wanted), attempt.read)
-    except BaseException:
+    except BaseException:  # cancelled between two slices, where `read` cannot release
         attempt.give_up()
         raise
 

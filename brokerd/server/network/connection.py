@@ -48,9 +48,24 @@ class Connection(Sender):
     """A client's connection, on a non-blocking socket in the event loop."""
 
     __slots__ = (
-        "_awaits", "_buffers", "_frame", "_head", "_kept", "_mutes", "_network", "_planned",
-        "_reading", "_receive_bytes", "delayed_operations", "fetch_memo", "has_asked",
-        "listener", "peer_host", "produce_memo", "produces_open", "tasks_open",
+        "_awaits",
+        "_buffers",
+        "_frame",
+        "_head",
+        "_kept",
+        "_mutes",
+        "_planned",
+        "_reading",
+        "_receive_bytes",
+        "_socket_server",
+        "delayed_operations",
+        "fetch_memo",
+        "has_asked",
+        "listener",
+        "peer_host",
+        "produce_memo",
+        "produces_open",
+        "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -63,7 +78,7 @@ class Connection(Sender):
         router: Router,
     ) -> None:
         super().__init__(sock, output, router)
-        self._network = socket_server
+        self._socket_server = socket_server
         self._buffers = socket_server.buffers
         self._head = b""
         self._kept = False  # what is in _head is looked at before more is received
@@ -162,7 +177,7 @@ class Connection(Sender):
 
     def _wait_for_memory(self) -> None:
         self.mute()
-        self._network.wait_for_memory(self)
+        self._socket_server.wait_for_memory(self)
 
     def _pause(self) -> None:
         if self._reading:
@@ -358,7 +373,7 @@ class Connection(Sender):
         self.output.clear()
         self._drop_frame()
         self._socket.close()
-        self._network.forget(self)
+        self._socket_server.forget(self)
 
     def _drop_frame(self) -> None:
         if self._frame is not None:

@@ -5,13 +5,13 @@ connection; what waits in it for the end of the loop's iteration ends at `shared
 receive begins there. Only the head of a large frame that has not arrived whole is copied out, into
 a buffer of that frame's size; what those buffers hold together is counted against
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a large frame (see
-`Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`), and where
-that alone exceeds it nothing is received. A few buffers are kept for reuse, because fresh memory
-costs page faults.
+`SocketServer.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`), and
+where that alone exceeds it nothing is received. A few buffers are kept for reuse, because fresh
+memory costs page faults.
 
 Bytes that one receive brought after a request that waits are not counted: they are freed only when
 that request is answered, which may take minutes, and all other clients would wait. They are at most
-one receive for each connection; `Network` limits their sum, together with the replies.
+one receive for each connection; `SocketServer` limits their sum, together with the replies.
 """
 
 from collections.abc import Callable

@@ -260,8 +260,8 @@ def crumb(url: str, text: Any) -> SafeString:
 
 
 @register.simple_tag
-def next_page(action: Any) -> SafeString:
-    """A row's link, as an icon, to where its job goes on; `action` has url, title and icon."""
+def action_link(action: Any) -> SafeString:
+    """An action on a row (url, title, icon) as an icon with a link; nothing without an action."""
     if action is None:
         return SafeString("")
     return format_html(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import ceil
 from typing import TYPE_CHECKING
 
 from monitoring.history.table_specs import TABLES
@@ -27,7 +28,7 @@ _FILE_OPTIONS = {
     "parquet.enable.dictionary": "true",
     "parquet.block.size": str(4 << 20),
 }
-# Of more rows the sort of one file would not fit into the memory of a task.
+# Rows of input for each file of a roll-up: the sort of more spills to disk, and is one task.
 ROWS_A_FILE = 2_500_000
 
 
@@ -60,8 +61,8 @@ def roll_up(spark: SparkSession, step: RollUp) -> None:
     whole = Slice(step.files, step.buckets)
     found = [_rolled_up(spark, step, part, is_task=bool(slices)) for part in slices or [whole]]
     rows = reduce(lambda one, other: one.union(other), found)
-    count = max((step.rows or 0) // ROWS_A_FILE, 1)
-    _write(rows, step.table, step.output, 0 if is_small(step.rows) else count)
+    count = ceil((step.rows or 1) / ROWS_A_FILE)
+    _write(rows, step.table, step.output, step.rows, count)
 
 
 def _rolled_up(spark: SparkSession, step: RollUp, part: Slice, *, is_task: bool) -> DataFrame:
@@ -84,16 +85,16 @@ def merge(
     """Write the `rows` rows of `files` as one file into `output`. Raises Spark's errors."""
     configure(spark, rows)
     found = read(spark, table, files, is_raw=is_raw, rows=rows)
-    _write(found, table, output, 0 if is_small(rows) else 1)
+    _write(found, table, output, rows)
 
 
-def _write(found: DataFrame, table: str, output: str, count: int) -> None:
-    """Write `count` files; 0 = one file for each partition of `found`, which has one.
+def _write(found: DataFrame, table: str, output: str, rows: int | None, count: int = 1) -> None:
+    """Write `count` files; small input is in one partition already. `rows`: of the input.
 
     All rows of a topic or group are in the same file.
     """
     keys = list(TABLES[table].keys) if table in TABLES else []
-    if count:
+    if not is_small(rows):
         found = found.repartition(count, *keys[:1])
     in_order = found.sortWithinPartitions(*keys, "at_ms")
     in_order.write.options(**_FILE_OPTIONS).parquet(uri(output))

@@ -123,7 +123,7 @@ def test_an_alert_has_since_when_its_lag_is_unknown(
     assert states() == [("g", "", "firing")]
 
 
-def test_an_alert_that_a_changed_limit_closes_does_not_say_that_the_lag_fell(
+def test_an_alert_that_a_changed_threshold_closes_does_not_say_that_the_lag_fell(
     make_rule, redis_server
 ):
     rule = make_rule(for_seconds=0)

@@ -163,11 +163,11 @@ def test_what_the_cleaner_did_is_measured(tmp_path: Path) -> None:
 
 def test_what_is_dirty_of_a_log_is_told_also_if_it_was_never_looked_at(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
-    before = cleaner.dirty_part_of(log.log)
+    before = cleaner.dirty_part_of(log.log, log.log.high_watermark)
     assert (before.clean_bytes, before.dirty_bytes) == (0, log.log.size_bytes)
     cleaner.tick(NOW_MS)
     workers.do()
-    after = cleaner.dirty_part_of(log.log)
+    after = cleaner.dirty_part_of(log.log, log.log.high_watermark)
     assert after.dirty_bytes == 0
     assert 0 < after.clean_bytes < before.dirty_bytes
 
@@ -179,6 +179,7 @@ def test_what_is_dirty_of_uncleanable_logs_is_counted(tmp_path: Path) -> None:
         workers.waiting.pop()[1].worker_died()
         workers.free += 1
     assert list(cleaner.uncleanable) == [("t", 0)]
+    assert cleaner.dirty_part_of(log.log, log.log.high_watermark) is None
     assert cleaner.metrics.worker_deaths == 2
     assert 0 < cleaner.uncleanable_bytes < log.log.size_bytes + 1
 

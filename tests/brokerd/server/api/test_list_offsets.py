@@ -12,6 +12,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
+from brokerd.turns import AT_ONCE_MAX
 from tests.brokerd.server.group_broker import context
 
 
@@ -98,3 +99,24 @@ def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     failed, told = topic.partitions
     assert failed.error_code == ErrorCode.KAFKA_STORAGE_ERROR
     assert (told.error_code, told.leader_epoch, told.end_offset) == (0, 3, 42)
+
+
+def test_offsets_of_many_partitions_are_told_as_those_of_few(ask, led_by) -> None:
+    topic = led_by("offsets", 1)
+
+    def listed(count: int) -> list[Any]:
+        asked = [
+            {"partition_index": index, "current_leader_epoch": -1, "timestamp": -1}
+            for index in range(count)
+        ]
+        topics = [{"name": topic, "partitions": asked}]
+        fields = {"replica_id": -1, "isolation_level": 0, "topics": topics}
+        (told,) = ask(ApiKey.LIST_OFFSETS, 7, fields).topics
+        assert told.name == topic
+        return list(told.partitions)
+
+    for count in (2, AT_ONCE_MAX + 2):
+        found = listed(count)
+        assert [each.partition_index for each in found] == list(range(count))
+        unknown = [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * (count - 1)
+        assert [each.error_code for each in found] == [0, *unknown]

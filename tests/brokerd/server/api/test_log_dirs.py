@@ -1,13 +1,11 @@
 """DescribeLogDirs and AlterReplicaLogDirs over the wire."""
 
 from pathlib import Path
-from typing import Any
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.turns import AT_ONCE_MAX
 from tests.support.brokerd import BrokerdCluster
 
 
@@ -28,27 +26,6 @@ def test_log_directories_are_told_with_space_and_sizes(
     asked = {"topics": [{"topic": "none", "partitions": [0]}]}
     (directory,) = ask(ApiKey.DESCRIBE_LOG_DIRS, 1, asked).results
     assert directory.topics == ()
-
-
-def test_offsets_of_many_partitions_are_told_as_those_of_few(ask, led_by) -> None:
-    topic = led_by("offsets", 1)
-
-    def listed(count: int) -> list[Any]:
-        asked = [
-            {"partition_index": index, "current_leader_epoch": -1, "timestamp": -1}
-            for index in range(count)
-        ]
-        topics = [{"name": topic, "partitions": asked}]
-        fields = {"replica_id": -1, "isolation_level": 0, "topics": topics}
-        (told,) = ask(ApiKey.LIST_OFFSETS, 7, fields).topics
-        assert told.name == topic
-        return list(told.partitions)
-
-    for count in (2, AT_ONCE_MAX + 2):
-        found = listed(count)
-        assert [each.partition_index for each in found] == list(range(count))
-        unknown = [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * (count - 1)
-        assert [each.error_code for each in found] == [0, *unknown]
 
 
 def test_a_replica_is_where_it_is_or_cannot_be_moved(ask, led_by, brokers: BrokerdCluster) -> None:

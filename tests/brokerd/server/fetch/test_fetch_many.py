@@ -38,7 +38,7 @@ NOBODYS = [f"nobody-{number}" for number in range(COUNT)]
 
 
 class Bench:
-    """A network and a router, and one partition, of the topic `t`."""
+    """A SocketServer and a router, and one partition, of the topic `t`."""
 
     def __init__(self, directory: Path) -> None:
         config, metrics, clock = parse(FILE), BrokerMetrics(), SystemClock()

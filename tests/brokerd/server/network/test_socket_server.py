@@ -15,7 +15,7 @@ import pytest
 from brokerd.config.broker import parse
 from brokerd.metrics import LoopTimes
 from brokerd.server.network import silent_connections as new_connections_module
-from brokerd.server.network import socket_server as network_module
+from brokerd.server.network import socket_server as socket_server_module
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.socket_server import STALLED_S, SocketServer
@@ -146,7 +146,7 @@ async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(
 async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_short(
     socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 300_000)
+    monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 300_000)
     connections = []
     with ExitStack() as stack:
         for size_bytes in (60_000, 170_000, 150_000):
@@ -168,7 +168,7 @@ async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_
 async def test_where_memory_is_short_who_reads_steadily_goes_last(
     socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 25_000_000)
+    monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 25_000_000)
     with ExitStack() as stack:
         still, reading = (
             stack.enter_context(connected_while_memory_is_short(socket_server)) for _ in range(2)
@@ -185,7 +185,7 @@ async def test_where_memory_is_short_who_reads_steadily_goes_last(
         reading[0]._on_writable()
         socket_server._sweep()
         assert (still[0].closed, reading[0].closed) == (True, False)
-        monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 0)
+        monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 0)
         socket_server._sweep()
         assert reading[0].closed, "or it could hold memory for as long as it likes"
 
@@ -204,7 +204,7 @@ async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_lo
             raise ValueError("no answer")
         return {"127.0.0.1": 0}
 
-    monkeypatch.setattr(network_module, "limits_by_address", look_up)
+    monkeypatch.setattr(socket_server_module, "limits_by_address", look_up)
     config = replace(parse(FILE), max_connections_per_ip_overrides="slow.example:0")
     socket_server.reconfigure(config)
     await until(lambda: asked)  # the loop turns meanwhile
@@ -226,7 +226,7 @@ async def test_however_many_overrides_are_set_and_never_found_threads_are_left_f
         assert may_answer.wait(60)
         return {}
 
-    monkeypatch.setattr(network_module, "limits_by_address", look_up)
+    monkeypatch.setattr(socket_server_module, "limits_by_address", look_up)
     try:
         for number in range(200):
             overrides = f"slow{number}.example:0,other.example:1"
@@ -257,8 +257,8 @@ FULL = ("max.connections=2\n", "listener.name.plaintext.max.connections=2\n")
 
 @asynccontextmanager
 async def full(limit: str) -> AsyncIterator[tuple[SocketServer, socket.socket, socket.socket]]:
-    """A network with two places, one of them taken by who has asked, then one by who has not; and
-    both clients."""
+    """A SocketServer with two places, one of them taken by who has asked, then one by who has not;
+    and both clients."""
     made = SocketServer(parse(FILE + limit))
     with ExitStack() as stack:
         stack.callback(made.close)

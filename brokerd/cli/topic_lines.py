@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.zookeeper.znode_json import topic_id_text
+from brokerd.config.values import comma_list
 
 DEFAULT_CONFIG = 5
 """The source of a setting that nobody has set."""
@@ -79,11 +80,11 @@ def _partition_line(name: str, partition: Any, moving: Reassignment | None) -> s
     leader = partition.leader_id if partition.leader_id >= 0 else "none"
     line = (
         f"\tTopic: {name}\tPartition: {partition.partition_index}\tLeader: {leader}"
-        f"\tReplicas: {numbers(partition.replica_nodes)}\tIsr: {numbers(partition.isr_nodes)}"
+        f"\tReplicas: {comma_list(partition.replica_nodes)}\tIsr: {comma_list(partition.isr_nodes)}"
     )
     if moving is not None:
-        line += f"\tAdding Replicas: {numbers(moving.adding)}"
-        line += f"\tRemoving Replicas: {numbers(moving.removing)}"
+        line += f"\tAdding Replicas: {comma_list(moving.adding)}"
+        line += f"\tRemoving Replicas: {comma_list(moving.removing)}"
     return line + "\tElr: N/A\tLastKnownElr: N/A"
 
 
@@ -93,7 +94,3 @@ def replication_factor(partition: Any, moving: Reassignment | None) -> int:
     if moving is None or changing.isdisjoint(partition.replica_nodes):
         return len(partition.replica_nodes)
     return len(moving.replicas) - len(moving.adding)
-
-
-def numbers(values: Sequence[int]) -> str:
-    return ",".join(map(str, values))
