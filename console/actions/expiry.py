@@ -8,7 +8,6 @@ PROPOSED_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since t
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
 QUEUED_AGE_MAX = timedelta(seconds=QUEUES["actions"].expires_s or 0)
 WORKER_SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
-PLANS_KEPT = timedelta(days=90)  # the audit log keeps the entries longer
 
 
 def minutes(age: timedelta) -> int:

@@ -12,6 +12,7 @@ from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
 from console.actions.finish_plan import finish, finish_stopped
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
+from console.audit.models import PLANS_KEPT
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -144,5 +145,5 @@ def end_lost() -> None:
         else:
             reason = Reason("plan_worker_silent")
             finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
-    old = Plan.objects.filter(created_at__lt=now - expiry.PLANS_KEPT)
+    old = Plan.objects.filter(created_at__lt=now - PLANS_KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

@@ -5,13 +5,14 @@ deleted (services.drop_refused_sign_ins). The actor's name is also stored as tex
 account is deleted.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import models
 
 OUTCOMES = ("ok", "failed", "refused", "stopped")
+PLANS_KEPT = timedelta(days=90)  # how long the plan of an entry is kept; the entry stays
 
 
 class AppendOnlyError(TypeError):

@@ -12,10 +12,9 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest, UserRequest
-from console.actions.expiry import PLANS_KEPT
 from console.audit import services
 from console.audit.forms import SIGN_INS, AuditFilter
-from console.audit.models import AuditEntry
+from console.audit.models import PLANS_KEPT, AuditEntry
 from console.audit.texts import key_title
 from console.ui.csv_export import render_list
 from console.ui.queryset_table import Column, QuerySetTable

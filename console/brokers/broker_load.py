@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.ui import numbers
 from monitoring.read_model.row_types import BrokerRow
 
-DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
+DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95  # templates/brokers/disk.html has the 85 too
 # brokerd has one event loop: near one core its requests wait, however many cores the machine has.
 CPU_CORES_MAX = 0.9
 # Compared with the mean of the brokers that are up. Smaller differences are ignored: in small or

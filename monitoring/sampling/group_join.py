@@ -1,8 +1,9 @@
 """Makes the rows of a tick's group table: joins commits with assignments.
 
-A row is one (group, topic, partition) with a commit, an assigned member, or both. Of a group without
-members there is also a row for each partition without a commit, if another partition of its topic
-has one: no assignment names these. A group with neither has one row without topic. The join sorts packed keys:
+A row is one (group, topic, partition) with a commit, an assigned member, or both. Of a group
+without members there is also a row for each partition without a commit, if another partition of
+its topic has one: no assignment names these. A group with neither has one row without topic. The
+join sorts packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
 

@@ -50,6 +50,7 @@ TABLE = {
     "egress": [([], GLOBAL_ADMIN, GLOBAL_ADMIN)],
     "egress-remove": [([1], (LOGIN, *NEVER[1:]), GLOBAL_ADMIN)],
     "audit": [([], GLOBAL_ADMIN, (LOGIN, *NEVER[1:]))],
+    "cluster-audit": [(["local"], ADMIN, (LOGIN, GONE, *NEVER[2:]))],
     "live-status": [(["local"], LOOK, None)],
     "dashboard": [(["local"], LOOK, None)],
     "brokers": [(["local"], LOOK, None)],

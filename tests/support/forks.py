@@ -106,7 +106,7 @@ class Forks:
 
 
 class ConsoleForks(Forks):
-    """Like Forks; from the second process with an environment on, Django is set up before the fork."""
+    """Like Forks, with Django set up before the fork from an environment's second process on."""
 
     def __init__(self, *modules: str) -> None:
         super().__init__(*modules)

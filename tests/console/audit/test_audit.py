@@ -210,6 +210,17 @@ def test_entries_of_a_cluster_are_limited_to_the_scope_on_that_cluster():
 
 
 @pytest.mark.usefixtures("entries")
+def test_admins_of_one_cluster_read_what_their_scope_shows_of_it(client_of, redis_server):
+    user = a_user("local-admin", "admin", "local", topics=["orders.*"])
+    assert client_of(user).get("/audit").status_code == 403
+    answer = client_of(user).get("/c/local/audit")
+    assert {row["entry"].resource for row in answer.context["table"].rows} == {
+        "orders.eu", "orders.*", "its name"
+    }  # fmt: skip
+    assert client_of(user).get("/c/staging/audit").status_code == 404
+
+
+@pytest.mark.usefixtures("entries")
 def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     after = {"topics": ["payments.eu"]}
     for cluster in ("", "local"):

@@ -123,7 +123,7 @@ def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
 def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, client_of):
     entry = audit.record(admin, "topic.create", "local", "orders", {}, {})
     day = entry.at.date().isoformat()
-    link = f'href="/audit?first={day}&amp;last={day}&amp;q=local"'
+    link = f'href="/c/local/audit?first={day}&amp;last={day}"'
     page = client_of(admin).get("/c/local/").content.decode()
     assert page.count(link) == 2  # of the entry, and of today
     assert "/audit" not in client_of(viewer).get("/c/local/").content.decode()

@@ -67,6 +67,11 @@ def test_long_data_is_truncated_and_keeps_its_full_size():
     assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_truncated
 
 
+def test_deep_json_is_truncated_where_it_is_indented():
+    deep = decode(b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500)
+    assert (deep.kind, deep.is_truncated) == ("json", True)
+
+
 @given(st.binary(max_size=200))
 def test_decoding_never_fails(data):
     assert decode(data).size_bytes == len(data)

@@ -74,12 +74,13 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
 @pytest.mark.parametrize(
     ("query", "searched"),
     [
+        ("key=auto", "field=key&operator=equals&text=auto&order=newest"),
         ("key=k%201&since=", "field=key&operator=equals&text=k+1&order=newest"),
         ("since=2026-01-02T03:04:05&limit=50", "since=2026-01-02T03%3A04%3A05&order=oldest"),
         (
             "key=k&since=2026-01-02T03:04&partition=1&value_as=hex",
-            "partition=1&since=2026-01-02T03%3A04&value_as=hex&field=key&operator=equals&text=k"
-            "&order=oldest",
+            "partition=1&since=2026-01-02T03%3A04&field=key&operator=equals&text=k"
+            "&order=oldest&value_as=hex",
         ),
     ],
 )

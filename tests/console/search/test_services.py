@@ -5,7 +5,8 @@ import re
 import pytest
 from django.test import Client
 
-from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample_next
+from console.live import snapshot_cache
+from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, a_user, sample_next
 
 
 @pytest.fixture
@@ -133,7 +134,6 @@ def test_the_page_works_without_scripts(sampled, viewer, text_of):
         ("export orders", "/c/local/topics/orders/messages/search#id_text"),
         ("purge orders", "/c/local/topics/orders/purge"),
         ("delete orders", "/c/local/topics/orders/delete"),
-        ("reassign orders", "/c/local/reassign?topic=orders"),
         ("> partitions for orders", "/c/local/topics/orders/add-partitions"),
         ("alert on billing", "/c/local/alerts/rules/add?group=billing"),
     ],
@@ -142,6 +142,13 @@ def test_an_action_is_found_by_its_usual_words_on_what_is_named(
     sampled, admin, text_of, query, url
 ):
     assert f'href="{url}"' in text_of(admin, query)
+
+
+def test_replicas_are_moved_only_where_the_brokers_can_move_them(sampled, admin, text_of):
+    assert "/reassign" not in text_of(admin, "reassign orders")
+    sample_next("local", brokers=[BROKERS[0] | {"source": "none"}])
+    snapshot_cache.refresh("local", at_once=True)
+    assert 'href="/c/local/reassign?topic=orders"' in text_of(admin, "reassign orders")
 
 
 def test_an_action_alone_is_offered_on_what_is_probably_meant(sampled, admin, text_of):
@@ -172,6 +179,15 @@ def test_actions_on_what_is_named_are_those_that_the_user_may_do(
     for query in ("reset billing", "reset", "export", "purge orders"):
         assert "/group-reset/billing" not in text_of(scoped, query)
         assert "/topics/orders" not in text_of(scoped, query)
+
+
+def test_what_the_console_refuses_on_internal_topics_is_not_offered(sampled, admin, text_of):
+    for name in ("__consumer_offsets", "console.audit"):
+        text = text_of(admin, f"#{name}")
+        assert f"/topics/{name}/messages" in text
+        assert ("/topics/" + name + "/delete" in text) == (name == "console.audit")
+        assert f"/topics/{name}/messages/write" not in text_of(admin, f"write {name}")
+    assert "/delete" not in text_of(admin, "delete __consumer_offsets")
 
 
 def test_a_word_of_a_name_is_no_action(sampled, admin, text_of):

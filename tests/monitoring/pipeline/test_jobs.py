@@ -8,6 +8,8 @@ from monitoring.history.parquet_files import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline import workspace
 from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
+from monitoring.spark import history_tables
+from monitoring.spark.jobs import roll_up_and_merge
 from tests.monitoring.pipeline.do_all import due, run
 from tests.monitoring.pipeline.made_history import (
     START_MS,
@@ -96,6 +98,27 @@ def test_merges_drop_no_row(rolled_root, spark):
     run(spark, RollUpJob(START_MS + HOUR_MS, (MINUTE,)))
     assert rows_of_levels(root) == levels
     assert due(now_ms, merges=False) == []
+
+
+def test_a_table_of_very_many_rows_has_several_files_until_its_day_is_merged(
+    root, spark, monkeypatch
+):
+    write(root, ticks(7, hours=1))
+    expected = raw_rows(root, "partitions")
+    with monkeypatch.context() as patched:
+        patched.setattr(history_tables, "_SMALL_ROWS", 1)
+        patched.setattr(roll_up_and_merge, "ROWS_A_FILE", len(expected) // 3)
+        run(spark, RollUpJob(START_MS, (MINUTE,)))
+    write(root, [gap(START_MS + DAY_MS)])  # of the next day, so that this one is over
+    now_ms = START_MS + DAY_MS + 3 * HOUR_MS
+    while found := due(now_ms, merges=False):
+        run(spark, found[0])
+    rolled = rows_of_levels(root)
+    [job] = [job for job in due_merges(now_ms) if job.span_folder.level == MINUTE]
+    assert files_of_tables(root, job)["partitions"] > 1
+    run(spark, job)
+    assert files_of_tables(root, job)["partitions"] == 1
+    assert rows_of_levels(root) == rolled
 
 
 def test_a_second_worker_that_did_the_same_hour_is_refused(root, spark, monkeypatch):
