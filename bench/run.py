@@ -19,6 +19,7 @@ its size at all levels (bench/bytes_a_day.py). The row `idle` is of the whole st
 
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
     make bench ARGS="--rows pages --beside ../older"                  pages, beside another checkout
+    make bench ARGS="--rows small,fetch --beside ../older"            brokerd, beside another one
 """
 
 import argparse
@@ -28,16 +29,19 @@ import tempfile
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench import browser, bytes_a_day, charts, idle, pages, record_search, roll_up
 from bench.measured import Measured
-from bench.report import Found, Report
-from bench.rows import ROWS, Contender, Row
+from bench.report import BROKERS, Found, Report
+from bench.rounds import checkouts_of
+from bench.rows import ROWS, Contender, Goal, Row
 from bench.servers import (
     BROKERD,
     KAFKA_NAME,
     ROOT,
+    VALIDATING,
     Server,
     free_space_bytes,
     kafka_problem,
@@ -47,6 +51,7 @@ from bench.servers import (
 RESULTS = ROOT / "bench" / "results"
 SPACE_NEEDED_BYTES = 30 << 30
 AGREEMENT = 0.05
+WORSE_MAX = 0.05  # than the brokerd of another checkout
 WINDOWS_MAX = 3
 WINDOW = 2
 FIRST_MINUTE = 12
@@ -103,14 +108,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _brokers(directory: Path, rows: list[Row], options: argparse.Namespace) -> Report:
-    problem = "it was left out (--without-kafka)" if options.without_kafka else kafka_problem()
-    if problem:
+    heading = BROKERS
+    if options.beside is not None:
+        ours, other = checkouts_of(options.beside)
+        heading = replace(BROKERS, title=f"brokerd: {ours} and {other}", name="-brokerd")
+        rows = [_beside(row, other) for row in rows]
+    elif problem := _why_no_kafka(options):
         print(f"bench: Apache Kafka is not measured: {problem}")
         rows = [_without_kafka(row) for row in rows]
     names = dict.fromkeys(each.server for row in rows for each in row.contenders)
-    report = Report(RESULTS, options.rounds, options.seconds)
-    with running(directory, list(names)) as servers:
-        _warm_up(servers, options.seconds, report)
+    report = Report(RESULTS, options.rounds, options.seconds, heading)
+    with running(directory, list(names), options.beside) as servers:
+        if options.beside is None:
+            _warm_up(servers, options.seconds, report)
         for row in rows:
             report.add(row, _measure(row, servers, options))
     return report
@@ -125,7 +135,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--without-kafka", action="store_true")
     parser.add_argument("--topics", type=int, default=10_000, help="of `pages` and `browser`")
     parser.add_argument("--records", type=int, default=10_000_000, help="of `record-search`")
-    parser.add_argument("--beside", type=Path, help="another checkout for them, too")
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        help="another checkout, measured in turn with this one (for brokerd instead of Kafka)",
+    )
     parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
     return parser.parse_args(arguments)
 
@@ -137,6 +151,22 @@ def _wanted(keys: str | None) -> list[str] | None:
         print(f"bench: no row {', '.join(unknown)}; there are {', '.join(KEYS)}")
         return None
     return wanted
+
+
+def _why_no_kafka(options: argparse.Namespace) -> str | None:
+    return "it was left out (--without-kafka)" if options.without_kafka else kafka_problem()
+
+
+def _beside(row: Row, label: str) -> Row:
+    """The same row where the brokerd of another checkout takes the place of Kafka."""
+    goal = Goal(1 + WORSE_MAX if row.less_is_better else 1 - WORSE_MAX, 1 + WORSE_MAX)
+    return row.of(
+        [
+            replace(each, label=each.label.replace(KAFKA_NAME, label), goal=goal)
+            for each in row.contenders
+            if each.server != VALIDATING
+        ]
+    )
 
 
 def _without_kafka(row: Row) -> Row:

@@ -98,8 +98,16 @@ def _cannot() -> tuple[float, float]:
 
 
 @contextmanager
-def running(directory: Path, names: Sequence[str]) -> Iterator[dict[str, Server]]:
-    """The servers of these names, each in a chroot of one ZooKeeper; all are stopped at the end."""
+def running(
+    directory: Path, names: Sequence[str], beside: Path | None = None
+) -> Iterator[dict[str, Server]]:
+    """The servers of these names, each in a chroot of one ZooKeeper; all are stopped at the end.
+
+    `beside`: another checkout, whose brokerd takes the place of Kafka.
+    """
+    starts = dict(_STARTS)
+    if beside is not None:
+        starts[KAFKA_NAME] = partial(_brokerd, name="brokerd beside", root=beside.resolve())
     numbers = count(1)
     with ExitStack() as stack:
         zookeeper = stack.enter_context(ZooKeeper.started(directory / "zookeeper"))
@@ -108,7 +116,7 @@ def running(directory: Path, names: Sequence[str]) -> Iterator[dict[str, Server]
             number = next(numbers)
             place = directory / f"broker-{number}"
             place.mkdir()
-            return _STARTS[name](place, zookeeper.connect(f"/bench-{number}"))
+            return starts[name](place, zookeeper.connect(f"/bench-{number}"))
 
         def start_and_stop(name: str) -> tuple[float, float]:
             with start(name) as server:
@@ -134,7 +142,7 @@ def kafka_problem() -> str | None:
 
 @contextmanager
 def _brokerd(
-    directory: Path, zookeeper: str, name: str = BROKERD, settings: str = ""
+    directory: Path, zookeeper: str, name: str = BROKERD, settings: str = "", root: Path = ROOT
 ) -> Iterator[Server]:
     port, admin_port = free_port(), free_port()
     logs = directory / "logs"
@@ -145,7 +153,7 @@ def _brokerd(
         "group.initial.rebalance.delay.ms=0\n" + "\n".join([*SETTINGS, settings]) + "\n"
     )
     command = [sys.executable, "-m", "brokerd", "start", str(properties)]
-    with _process(name, command, port, logs) as server:
+    with _process(name, command, port, logs, root) as server:
         server.admin_port = admin_port
         yield server
 
@@ -167,12 +175,14 @@ _STARTS: dict[str, Callable[[Path, str], AbstractContextManager[Server]]] = {
 
 
 @contextmanager
-def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[Server]:
+def _process(
+    name: str, command: list[str], port: int, logs: Path, root: Path = ROOT
+) -> Iterator[Server]:
     output = logs.parent / "output.log"
     output.parent.mkdir(exist_ok=True)
     begin = time.monotonic()
     with output.open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT, env=_environment())
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=root, env=_environment())
     try:
         _wait_until_it_answers(name, port, process, output)
         yield Server(name, port, logs, process.pid, time.monotonic() - begin)
