@@ -41,24 +41,27 @@ def columns() -> list[Column]:
 @requires("audit.view")
 def index(request: UserRequest) -> HttpResponse:
     """The audit log of all clusters."""
-    return _page(request, services.visible_to(request.principal))
+    return _page(request, services.visible_to(request.principal), has_sign_ins=True)
 
 
 @require_safe
 @requires("audit.view")
 def of_cluster(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The audit log of a cluster, also for users who are admins of this cluster only."""
-    return _page(request, services.of_cluster(cluster, request.rights.scope))
+    entries = services.of_cluster(cluster, request.rights.scope)
+    return _page(request, entries, has_sign_ins=False)
 
 
-def _page(request: UserRequest, entries: QuerySet[AuditEntry]) -> HttpResponse:
+def _page(
+    request: UserRequest, entries: QuerySet[AuditEntry], *, has_sign_ins: bool
+) -> HttpResponse:
     form = AuditFilter(request.GET, entries)
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
     table.show(form.select(entries), SEARCHED).map_rows(_row)
     context = {
         "table": table,
         "form": form,
-        "tabs": _tabs(form.shows_sign_ins),
+        "tabs": _tabs(form.shows_sign_ins) if has_sign_ins else [],
         "days": _days(table),
     }
     return render_list(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
