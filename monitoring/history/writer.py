@@ -4,6 +4,9 @@
 The position of the last flush is read from the manifests and stored nowhere else. So each tick is
 written exactly once, also if a flush is repeated or crashes. The object that knows the last tick
 stays in memory; after a restart it is restored from the stored rows.
+
+A flush writes a file for each minute and table. Ten of them become one at once: a chart of an hour
+would open sixty for each of its lines. When Spark has rolled up the hour, it merges all of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,12 +22,14 @@ from monitoring.history import manifest, parquet_files
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root_folder import Root, SpanFolder
-from monitoring.history.table_specs import TABLES, TICKS, VARIED_COLUMNS
+from monitoring.history.table_specs import TABLES, TICKS, VARIED_COLUMNS, schema_of
 from monitoring.history.tick_changes import TickChanges
 from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone
 _TICKS_PER_READ, _TICKS_PER_FILE = 20, 120
+_SMALL_FILES_MAX = 10  # of a table, in an hour
+_MERGED_ROWS_MAX = 500_000  # of a file that is made of small ones: it is sorted in memory
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
 # By cluster; used under the lock of services.py.
@@ -76,7 +81,8 @@ def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
                 before = manifest.load(root, span_folder)
                 names = {file.name for file in files}
                 kept = [file for file in before.files if file.name not in names]
-                manifest.replace(root, span_folder, before, kept + files)
+                merged = _merged(root, span_folder, kept + files, f"{before.number + 1}-")
+                manifest.replace(root, span_folder, before, merged)
                 written += count
     except BaseException:
         _changes_by_cluster.pop(slug, None)  # it may know ticks that are not in the manifest
@@ -98,6 +104,46 @@ def _tables(
             parts = {}
     if parts:
         yield joined(parts), count % _TICKS_PER_FILE
+
+
+def _merged(
+    root: Root, span_folder: SpanFolder, files: Iterable[HistoryFile], mark: str
+) -> list[HistoryFile]:
+    """The files, where several small ones of a table, if there are many, are merged.
+
+    The new files have `mark` in their names. Those that they replace stay on the disk for a while
+    (unlisted_files.py).
+    """
+    small: dict[str, list[HistoryFile]] = {}
+    found: list[HistoryFile] = []
+    for file in files:
+        is_small = file.rows < _MERGED_ROWS_MAX // 2
+        (small.setdefault(file.table, []) if is_small else found).append(file)
+    for table, listed in small.items():
+        if len(listed) < _SMALL_FILES_MAX:
+            found += listed
+            continue
+        schema = schema_of(table, is_raw=True)
+        for run in _runs(sorted(listed, key=lambda file: file.min_at_ms)):
+            if len(run) == 1:
+                found += run
+                continue
+            paths = [root.path(*span_folder.folder, file.name) for file in run]
+            rows = [parquet_files.read_file(root, path, schema) for path in paths]
+            found.append(write_file(root, span_folder, table, joined({table: rows})[table], mark))
+    return found
+
+
+def _runs(files: Iterable[HistoryFile]) -> Iterator[list[HistoryFile]]:
+    """Neighbours that become one file."""
+    run: list[HistoryFile] = []
+    for file in files:
+        if run and sum(each.rows for each in run) + file.rows > _MERGED_ROWS_MAX:
+            yield run
+            run = []
+        run.append(file)
+    if run:
+        yield run
 
 
 def joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:

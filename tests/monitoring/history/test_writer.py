@@ -51,6 +51,37 @@ def test_many_ticks_are_written_in_several_files(root, redis_server, monkeypatch
     assert stored_ticks() == list(range(FIRST, FIRST + 5))
 
 
+def test_many_small_files_of_an_hour_become_one(root, redis_server):
+    for number in range(FIRST, FIRST + 25):
+        put_tick(sampled(number, end=number))
+        assert writer.flush(root, "local") == 1
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    files = manifest.load(root, span_folder).of("partitions")
+    assert [file.rows for file in files] == [19, 1, 1, 1, 1, 1, 1]
+    assert ends() == [(number, number) for number in range(FIRST, FIRST + 25)]
+    assert [row["records"] for row in stored("partitions")] == [0] + [1] * 24
+    assert stored_ticks() == list(range(FIRST, FIRST + 25))
+
+
+def test_merged_files_have_a_limited_number_of_rows(root, redis_server, monkeypatch):
+    monkeypatch.setattr(writer, "_MERGED_ROWS_MAX", 4)
+    for number in range(FIRST, FIRST + 13):
+        put_tick(sampled(number, end=number))
+        writer.flush(root, "local")
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    files = manifest.load(root, span_folder).of("partitions")
+    assert [file.rows for file in files] == [4, 4, 2, 1, 1, 1]
+    assert ends() == [(number, number) for number in range(FIRST, FIRST + 13)]
+
+
+def test_a_late_tick_within_the_time_of_a_merged_file_is_kept(root, monkeypatch):
+    ticks = [sampled(number, end=number) for number in range(FIRST, FIRST + 10)]
+    late = ticks.pop(4)
+    for tick in [*ticks, late]:
+        writer.append(root, "local", [tick])
+    assert stored_ticks() == list(range(FIRST, FIRST + 10))
+
+
 def test_a_crash_before_the_manifest_changes_nothing(root, redis_server, monkeypatch):
     put_tick(sampled(FIRST, end=10))
     writer.flush(root, "local")
