@@ -15,14 +15,14 @@ from typing import Any
 from monitoring.schema_registry import avro_logical_encode
 from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compile_schema
 from monitoring.schema_registry.budget import DATA_BYTES_MAX
-from monitoring.schema_registry.does_not_fit import (
+from monitoring.schema_registry.floats import packed
+from monitoring.schema_registry.value_errors import (
     Exhausted,
     ValueBudget,
     ValueDoesNotFit,
     one_of,
     utf8,
 )
-from monitoring.schema_registry.floats import packed
 from monitoring.schema_registry.wire_format import zigzag
 
 

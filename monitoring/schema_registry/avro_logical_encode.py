@@ -13,8 +13,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.iso_time import epoch_seconds
+from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
 _MOMENT = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ]{_TIME}(Z|[+-]\d\d:?\d\d)?", re.ASCII)

@@ -8,9 +8,9 @@ from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.budget import SchemaInvalid
 from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
 from monitoring.schema_registry.compiled import SchemaUnusable
-from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.json_schema_check import JsonSchema
 from monitoring.schema_registry.protobuf_encode import ProtobufEncoder
+from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 
 class NotEncoded(Exception):

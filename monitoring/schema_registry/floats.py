@@ -5,7 +5,7 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
+from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 _DIGITS = (6, 7, 8, 9)  # nine are enough for every 32-bit float
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

@@ -17,8 +17,8 @@ from typing import Any, TypeGuard
 import re2
 
 from monitoring.schema_registry.budget import SchemaInvalid
-from monitoring.schema_registry.does_not_fit import Exhausted, ValueBudget, ValueDoesNotFit
 from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry.value_errors import Exhausted, ValueBudget, ValueDoesNotFit
 
 _SHOWN_CHARS_MAX = 200
 _CHARS_OF_VALUE = 50  # comparing so many counts as one value

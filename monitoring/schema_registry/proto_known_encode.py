@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.iso_time import epoch_seconds
 from monitoring.schema_registry.proto_known import ANY, WRAPPERS
+from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 VALUE = "google.protobuf.Value"
 _TIMESTAMP = re.compile(

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from monitoring.schema_registry import proto_known_encode
-from monitoring.schema_registry.does_not_fit import ValueBudget, ValueDoesNotFit, one_of, utf8
 from monitoring.schema_registry.floats import packed
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf import ProtobufSchema
+from monitoring.schema_registry.value_errors import ValueBudget, ValueDoesNotFit, one_of, utf8
 from monitoring.schema_registry.wire_format import encode_indexes, varint
 
 _FIXED = {

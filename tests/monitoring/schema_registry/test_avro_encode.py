@@ -6,8 +6,8 @@ import pytest
 
 from monitoring.schema_registry.avro import AvroSchema
 from monitoring.schema_registry.avro_encode import AvroEncoder
-from monitoring.schema_registry.does_not_fit import ValueDoesNotFit
 from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry.value_errors import ValueDoesNotFit
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical
 from tests.support.hostile_http import MIB, memory_below
