@@ -115,7 +115,16 @@ def _json(text: str) -> bytes:
     return to_utf8(text)
 
 
-def read_json(text: str, read: Callable[[str], Any] = json.loads) -> Any:
+def _standard_json(text: str) -> Any:
+    """The value of JSON text; Python alone reads NaN and Infinity. Raises ValueError."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def read_json(text: str, read: Callable[[str], Any] = _standard_json) -> Any:
     """The value of JSON text. Raises InvalidData."""
     try:
         return read(text)

@@ -8,6 +8,7 @@ and $ref inside of the document. `pattern`, `not` and conditions are refused, si
 follow them. `like` is a keyword of this module: a text whose digits vary.
 """
 
+import json
 import random
 import uuid
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ _DEPTH_MAX = 24
 # Below it, optional members and items are left out and null is chosen: recursive schemas end.
 _DEPTH_SHORT = 5
 _ITEMS_MAX, _LENGTH_MAX = 1000, 10_000
+_SIZE_MAX, _PART_SIZE = 1 << 20, 8  # characters of a value as JSON, about; of each part, at least
 _REFERENCES_MAX = 50
 _SPAN_MS = 30 * 24 * 3_600_000
 _WORDS = (
@@ -39,22 +41,25 @@ class MockValues:
     def __init__(self, schema: Any, seed: int, now_ms: int) -> None:
         self._schema, self._seed, self._now_ms = schema, seed, now_ms
         self._random = random.Random()
+        self._size_left = 0
 
     def value(self, number: int) -> Any:
         """The value of a number, from 0 on. Raises InvalidSchema."""
         self._random.seed(f"{self._seed}/{number}")
+        self._size_left = _SIZE_MAX
         return self._value(self._schema, "#", 0)
 
     def _value(self, schema: Any, path: str, depth: int) -> Any:
         if depth > _DEPTH_MAX:
             raise _invalid(path, _("the schema requires values of endless depth"))
+        self._spend(_PART_SIZE, path)
         schema = self._resolved(schema, path)
         if "const" in schema:
-            return schema["const"]
+            return self._given(schema["const"], path)
         if "enum" in schema:
-            return self._choice(schema["enum"])
+            return self._given(self._choice(schema["enum"]), path)
         if schema.get("examples"):
-            return self._choice(schema["examples"])
+            return self._given(self._choice(schema["examples"]), path)
         for keyword in ("anyOf", "oneOf"):
             if schema.get(keyword):
                 rest = {name: part for name, part in schema.items() if name != keyword}
@@ -69,6 +74,16 @@ class MockValues:
         if kind not in makers:
             raise _invalid(path, _("there is no type “%(name)s”") % {"name": kind})
         return makers[kind](schema, path, depth)
+
+    def _given(self, value: Any, path: str) -> Any:
+        """A value that the schema has."""
+        self._spend(len(json.dumps(value)), path)
+        return value
+
+    def _spend(self, size: int, path: str) -> None:
+        self._size_left -= size
+        if self._size_left < 0:
+            raise _invalid(path, _("the value becomes larger than 1 MiB"))
 
     def _choose_part(self, parts: Any, depth: int) -> Any:
         """A part of anyOf or oneOf; deep inside, null if it is one of them."""
@@ -137,9 +152,13 @@ class MockValues:
     def _array(self, schema: Mapping[str, Any], path: str, depth: int) -> list[Any]:
         is_short = depth >= _DEPTH_SHORT
         low = _whole_number(schema, "minItems", 0, path)
+        if low > _ITEMS_MAX:
+            raise _invalid(
+                path, _("arrays of more than %(n)d items are not made") % {"n": _ITEMS_MAX}
+            )
         high = _whole_number(schema, "maxItems", low if is_short else low + 3, path)
         low = low if is_short or high == 0 else max(1, low)
-        number = self._random.randint(min(low, _ITEMS_MAX), max(low, min(high, _ITEMS_MAX)))
+        number = self._random.randint(low, max(low, min(high, _ITEMS_MAX)))
         part = schema.get("items", {"type": "string"})
         return [self._value(part, f"{path}/items", depth + 1) for _n in range(number)]
 
@@ -161,16 +180,20 @@ class MockValues:
         low, high = _bounds(schema, path)
         if low > high:
             raise _invalid(path, _("no number is within its limits"))
-        if (step := schema.get("multipleOf")) and _is_number(step) and step > 0:
-            return float(
-                round(self._random.randint(-int(-low // step), int(high // step)) * step, 9)
-            )
+        if (step := schema.get("multipleOf")) is not None:
+            if not _is_number(step) or step <= 0:
+                raise _invalid(path, _("“multipleOf” must be a number above 0"))
+            first, last = -int(-low // step), int(high // step)
+            if first > last:
+                raise _invalid(path, _("no number is within its limits"))
+            return float(round(self._random.randint(first, last) * step, 9))
         value = self._random.uniform(low, high)
         rounded = round(value, 2)
         return rounded if low < rounded < high else value
 
     def _string(self, schema: Mapping[str, Any], path: str, _depth: int) -> str:
-        if "like" in schema:
+        if isinstance(schema.get("like"), str):
+            self._spend(len(schema["like"]), path)
             return "".join(map(self._like, schema["like"]))
         if formatted := self._formatted(schema.get("format")):
             return formatted
@@ -181,6 +204,7 @@ class MockValues:
         text = " ".join(self._random.choices(_WORDS, k=self._random.randint(1, 2)))
         while len(text) < low:
             text += f" {self._random.choice(_WORDS)}"
+        self._spend(len(text), path)
         return text[: min(high, _LENGTH_MAX)]
 
     def _formatted(self, name: Any) -> str:
@@ -214,6 +238,10 @@ def _merged(one: Mapping[str, Any], other: Any, path: str) -> Mapping[str, Any]:
         return one
     if not isinstance(other, Mapping):
         raise _invalid(path, _("a schema is a JSON object"))
+    kinds = {part["type"] for part in (one, other) if isinstance(part.get("type"), str)}
+    if len(kinds) > 1 and kinds != {"integer", "number"}:
+        names = ", ".join(sorted(kinds))
+        raise _invalid(path, _("no value has all of these types: %(names)s") % {"names": names})
     merged = {**other, **one}
     if isinstance(one.get("properties"), Mapping) and isinstance(other.get("properties"), Mapping):
         merged["properties"] = {**other["properties"], **one["properties"]}

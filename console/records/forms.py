@@ -22,6 +22,14 @@ PARTITION_MAX = 2**31 - 1
 FOLLOW = "follow"
 
 
+def _known_partition(partition: int | None, known: list[int]) -> int | None:
+    """The partition of a form. Raises ValidationError for one that the topic does not have."""
+    if partition is not None and known and partition not in known:
+        text = _("This topic has partitions 0 to %(last)d.")
+        raise forms.ValidationError(text, params={"last": known[-1]})
+    return partition
+
+
 class BrowseForm(DisplayForm):
     """What to read: a partition (or all), an offset (or the newest), and the number of records.
 
@@ -59,12 +67,7 @@ class BrowseForm(DisplayForm):
         self._partitions = partitions
 
     def clean_partition(self) -> int | None:
-        partition: int | None = self.cleaned_data["partition"]
-        if partition is not None and self._partitions and partition not in self._partitions:
-            raise forms.ValidationError(
-                _("This topic has partitions 0 to %(last)d."), params={"last": self._partitions[-1]}
-            )
-        return partition
+        return _known_partition(self.cleaned_data["partition"], self._partitions)
 
     def clean(self) -> None:
         data = self.cleaned_data
@@ -160,6 +163,10 @@ class SearchForm(DisplayForm):
         super().__init__(data)
         choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
         self.fields["partition"].widget = forms.Select(choices=choices)
+        self._partitions = partitions
+
+    def clean_partition(self) -> int | None:
+        return _known_partition(self.cleaned_data["partition"], self._partitions)
 
     def clean(self) -> None:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")

@@ -274,7 +274,7 @@ class Search:
         self._progress = replace(
             progress,
             scanned=progress.scanned + scanned.scanned,
-            matched=progress.matched + (len(found) if self._request.follows else len(rows)),
+            matched=progress.matched + len(rows if self._request.is_export else found),
             left_out=progress.left_out + len(found) - len(rows) if self._request.follows else 0,
             size_bytes=progress.size_bytes + size_bytes,
             offsets=progress.offsets + position - window.first,

@@ -24,6 +24,7 @@ async function run() {
     part("left")?.remove();
   });
   const fail = (text) => {
+    part("starting")?.remove();
     part("error").textContent = text;
     part("error").hidden = false;
   };

@@ -28,6 +28,7 @@ def test_a_text_becomes_the_bytes_of_its_format(text, data_format, data):
         ('{"a": }', "json", "line 1, column 7"),
         ("[" * 100_000, "json", "nested"),
         ("1" * 5000, "json", "not valid JSON: NaN, Infinity, or a number that is too large"),
+        ("[NaN]", "json", "not valid JSON: NaN, Infinity"),
         ("A", "base64", "base64"),
         ("0", "hex", "two digits"),
         ("\ud800", "text", "UTF-8"),

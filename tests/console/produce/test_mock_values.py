@@ -112,6 +112,10 @@ def test_values_are_like_their_example():
         ({"type": "integer", "minimum": "5"}, "must be numbers"),
         ({"type": "string", "minLength": 9, "maxLength": 3}, "no text"),
         ({"type": "array", "minItems": -1}, "whole number from 0"),
+        ({"type": "array", "minItems": 100_000_000}, "more than 1000 items"),
+        ({"type": "number", "multipleOf": 0}, "above 0"),
+        ({"type": "number", "minimum": 1, "maximum": 2, "multipleOf": 5}, "no number"),
+        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "integer, string"),
         ({"properties": 3}, "“properties” must be an object"),
         ({"properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "endless depth"),
         ({"type": 5}, "must be a text"),
@@ -120,6 +124,20 @@ def test_values_are_like_their_example():
 def test_a_schema_that_cannot_be_followed_is_refused_with_the_place(schema, why):
     with pytest.raises(InvalidSchema, match=why):
         some(schema, 20)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 1000, "items": {"type": "string", "minLength": 9000}},
+        {"type": "array", "minItems": 900, "items": {"type": "array", "minItems": 900}},
+        {"type": "array", "minItems": 900, "items": {"const": "x" * 5000}},
+        {"type": "array", "minItems": 900, "items": {"type": "string", "like": "1" * 5000}},
+    ],
+)
+def test_a_value_that_becomes_too_large_is_refused(schema):
+    with pytest.raises(InvalidSchema, match="larger than 1 MiB"):
+        MockValues(schema, 1, NOW_MS).value(0)
 
 
 def test_a_recursive_schema_ends():

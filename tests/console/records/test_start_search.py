@@ -141,6 +141,8 @@ def test_an_end_by_an_error_is_said_with_a_sentence():
 
 def test_matches_that_the_table_has_no_rows_for_are_said():
     shown = progress_shown(SearchProgress(matched=111, end="limit"))
+    assert "The first 100 matches are shown; 111 were found before the search stopped." in shown
+    shown = progress_shown(SearchProgress(matched=111, end="complete"))
     assert "The first 100 of 111 matches are shown." in shown
     assert "are shown" not in progress_shown(SearchProgress(matched=100, end="limit"))
 

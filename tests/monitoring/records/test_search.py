@@ -118,9 +118,15 @@ def test_an_expression_finds_what_it_says(address):
 def test_a_search_ends_at_its_limits(address):
     rows, progress = run(address, matches_max=10, spans={2: range(COUNT)})
     assert [row.offset for row in rows[:10]] == list(range(COUNT - 1, COUNT - 11, -1))
-    assert (len(rows), progress.end) == (progress.matched, LIMIT)
+    assert progress.end == LIMIT
     _, progress = run(address, conditions=contains("nowhere"), bytes_max=1)
     assert progress.end == BYTES
+
+
+def test_all_matches_of_what_was_read_are_counted_also_those_that_are_not_sent(address):
+    rows, progress = run(address, matches_max=10, spans={2: range(100), 1: range(50)})
+    assert (progress.matched, progress.offsets, progress.end) == (150, 150, LIMIT)
+    assert len(rows) == 20
 
 
 def test_what_is_masked_is_neither_found_nor_sent(address):
