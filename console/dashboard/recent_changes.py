@@ -14,11 +14,15 @@ from console.audit import services as audit
 from console.audit.models import AuditEntry
 from console.ui.links import group_url
 from monitoring.models import Alert, Cluster
+from monitoring.read_model.broker_changes import BrokerChange
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.topic_names import is_topic_name
 
 CHANGES_MAX = 8
-_AUDITED_ACTIONS = r"^(topics?|group|broker|quota|record|cluster|alert|masking|report)\."
+# Reads of records are in the audit log, too, and change nothing.
+_AUDITED_ACTIONS = (
+    r"^((topics?|group|broker|quota|cluster|alert|masking|report)\.|record\.(write|copy|mock)$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,16 @@ def _rebalances(slug: str, snapshot: Snapshot) -> Iterator[Change]:
 
 
 def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
-    for broker in snapshot.brokers:
+    found = {(each.broker, each.at_ms): each for each in snapshot.columns.broker_changes}
+    for broker in snapshot.brokers:  # also those that left before the first sample that was read
         if not broker.up and broker.down_since_ms is not None:
-            name = _("Broker %(id)s") % {"id": broker.id}
-            url = reverse("broker", args=[slug, broker.id])
-            yield Change(broker.down_since_ms, name, _("left the cluster"), url, "bad")
+            key = (broker.id, broker.down_since_ms)
+            found[key] = BrokerChange(broker.down_since_ms, broker.id, False)
+    for each in found.values():
+        name = _("Broker %(id)s") % {"id": each.broker}
+        url = reverse("broker", args=[slug, each.broker])
+        text = _("is back") if each.is_up else _("left the cluster")
+        yield Change(each.at_ms, name, text, url, "" if each.is_up else "bad")
 
 
 def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:

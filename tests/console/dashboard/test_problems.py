@@ -120,6 +120,16 @@ def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
     assert "warning from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
 
 
+def test_a_broker_that_left_and_came_back_is_in_what_changed(local, admin):
+    first = tick_now() + 1
+    for number, up in enumerate((True, False, True), first):
+        sample("local", number, brokers=[BROKERS[0] | {"up": up}])
+        snapshot_cache.refresh("local", at_once=True)
+    found = context(local, rights_of(admin, local))["changes"]
+    texts = [f"{change.subject} {change.text}" for change in found]
+    assert texts[:2] == ["Broker 1 is back", "Broker 1 left the cluster"]
+
+
 def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, client_of):
     entry = audit.record(admin, "topic.create", "local", "orders", {}, {})
     day = entry.at.date().isoformat()
