@@ -1,5 +1,6 @@
 """The page of the audit log; filters, search and paging run in the database."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +25,10 @@ from monitoring.reasons import loads
 SEARCHED = ("actor_name", "action", "cluster", "resource", "outcome")
 
 
+def _json(values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False) if values else ""
+
+
 def columns() -> list[Column]:
     return [
         Column("at", _("Time"), "id", exported=lambda entry: entry.at),
@@ -32,6 +37,13 @@ def columns() -> list[Column]:
         Column("cluster", _("Cluster"), "cluster"),
         Column("resource", _("Resource"), "resource"),
         Column("change", _("Before → after")),
+        Column(
+            "before", _("Before"), exported=lambda entry: _json(entry.before), is_only_in_csv=True
+        ),
+        Column("after", _("After"), exported=lambda entry: _json(entry.after), is_only_in_csv=True),
+        Column(
+            "detail", _("Detail"), exported=lambda entry: loads(entry.detail), is_only_in_csv=True
+        ),
         Column("outcome", _("Outcome"), "outcome"),
         Column("from", _("Address"), "remote_addr"),
     ]

@@ -15,7 +15,12 @@ from monitoring.models import Cluster
 def columns() -> list[Column]:
     return [
         Column("broker", _("Broker"), lambda row: row.id),
-        Column("state", _("State"), lambda row: row.up),
+        Column(
+            "state",
+            _("State"),
+            lambda row: row.up,
+            exported=lambda row: "up" if row.up else "down",
+        ),
         Column("address", _("Address"), lambda row: row.address),
         Column("leaders", _("Leaders"), lambda row: row.leaders, numeric=True),
         Column("replicas", _("Replicas"), lambda row: row.replicas, numeric=True),

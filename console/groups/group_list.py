@@ -22,6 +22,18 @@ def columns() -> list[Column]:
         Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
+        Column(
+            "not-committed",
+            _("Partitions without a commit"),
+            exported=lambda row: row.not_committed,
+            is_only_in_csv=True,
+        ),
+        Column(
+            "unread",
+            _("Records in them"),
+            exported=lambda row: row.uncommitted_records,
+            is_only_in_csv=True,
+        ),
         Column("trend", _("Change"), lambda row: row.lag_rate, numeric=True),
         Column("produced", _("Produced"), lambda row: row.produced_rate, numeric=True),
         Column("consumed", _("Consumed"), lambda row: row.consumed_rate, numeric=True),

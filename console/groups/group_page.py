@@ -13,6 +13,7 @@ from console.groups.members import members
 from console.live import snapshot_cache
 from console.ui import numbers, times
 from console.ui.table_query import Column, TableQuery
+from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
@@ -88,9 +89,9 @@ class PartitionRow:
 
 
 def time_until_drained(group: GroupRow) -> str:
-    """The time until the lag is 0, as text."""
+    """The time until the lag is 0, as text; unknown for a group that has caught up."""
     seconds = group.drained_s
-    if seconds is None:
+    if seconds is None or group.lag_state is LagState.CAUGHT_UP:
         return numbers.UNKNOWN
     return _("never") if math.isinf(seconds) else times.duration(seconds)
 

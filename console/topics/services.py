@@ -54,6 +54,10 @@ def first_kept_offsets(gateway: Gateway, topic: str, purge: Purge) -> list[tuple
     offset_at_time = (
         {} if purge.before_ms is None else gateway.log_offsets.at_time(keys, purge.before_ms)
     )
+    furthest = max((log.stop for log in logs.values()), default=0)
+    if logs and purge.before_offset is not None and purge.before_offset > furthest:
+        text = _("Offset %(offset)d is beyond the end of every partition; the last end is %(end)d.")
+        raise PlanRefused(text % {"offset": purge.before_offset, "end": furthest})
     found = []
     for key in keys:
         if key not in logs or (purge.before_ms is not None and key not in offset_at_time):

@@ -23,12 +23,12 @@ def partitions(
     columns = [
         Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
         Column("leader", _("Leader"), lambda row: row.leader, numeric=True),
-        Column("replicas", _("Replicas")),
+        Column("replicas", _("Replicas"), exported=lambda row: " ".join(map(str, row.replicas))),
         Column(
             "isr",
             _("In sync"),
             lambda row: len(row.isr) - len(row.replicas),
-            exported=lambda row: len(row.isr),
+            exported=lambda row: " ".join(map(str, row.isr)),
         ),
         Column("start", _("Log start offset"), lambda row: row.log_start_offset, numeric=True),
         Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),

@@ -36,7 +36,7 @@ def render_list(
 
 def to_csv(table: TableQuery) -> str:
     """All rows that match the search, up to ROWS_MAX."""
-    columns = [column for column in table.columns if column.value]
+    columns = table.csv_columns
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([column.key for column in columns])

@@ -31,6 +31,7 @@ class Column:
             Without it the table cannot be sorted by this column.
         exported: the value in CSV files, if it is not `value`.
         is_title_hidden: whether only screen readers say the title.
+        is_only_in_csv: whether the page shows it elsewhere, or not at all.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Column:
     numeric: bool = False
     exported: Callable[[Any], Any] | None = None
     is_title_hidden: bool = False
+    is_only_in_csv: bool = False
 
 
 class TableQuery:
@@ -55,7 +57,8 @@ class TableQuery:
         """`sort`: the default order. Users can choose the page size unless `page_size` is given."""
         requested = params.get("sort", "")
         sortable = {column.key for column in columns if column.value}
-        self.columns = columns
+        self.columns = [column for column in columns if not column.is_only_in_csv]
+        self.csv_columns = [column for column in columns if column.value or column.exported]
         self.sort = requested if requested.removeprefix("-") in sortable else sort
         self.query = params.get("q", "").strip()[:SEARCH_LENGTH_MAX]
         self.params = {key: params[key] for key in params}

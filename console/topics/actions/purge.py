@@ -160,9 +160,10 @@ def _change_and_sizes(
     """The line of a partition, its records, and about how many bytes they take."""
     count = max(0, min(offset, log.stop) - log.start)
     freed = None if size is None else size * count // len(log) if len(log) else 0
-    note = _("deletes %(n)s records, about %(size)s") % {
-        "n": numbers.count(count),
-        "size": numbers.size(freed),
-    }
+    values = {"n": numbers.count(count), "size": numbers.size(freed)}
+    if count == len(log):
+        note = _("deletes all %(n)s records, about %(size)s") % values
+    else:
+        note = _("deletes %(n)s records, about %(size)s") % values
     name = _("Partition %(n)d begins at") % {"n": number}
     return Change(name, numbers.count(log.start), numbers.count(offset), note), count, freed

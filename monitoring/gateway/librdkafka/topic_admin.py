@@ -26,6 +26,7 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
+from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
@@ -179,7 +180,7 @@ def _default(entry: ConfigEntry) -> str | None:
     """Kafka's own default, from the synonyms, which are all values of the setting."""
     for each in (entry, *entry.synonyms.values()):
         if ConfigSource(each.source) is ConfigSource.DEFAULT_CONFIG:
-            return each.value
+            return value_in_unit_of(entry.name, each.name, each.value)
     return None
 
 
@@ -191,7 +192,7 @@ def _inherited(entry: ConfigEntry) -> str | None:
     if ConfigSource(entry.source) != own:
         return entry.value
     below = (each for each in entry.synonyms.values() if ConfigSource(each.source) != own)
-    return next((each.value for each in below), None)
+    return next((value_in_unit_of(entry.name, each.name, each.value) for each in below), None)
 
 
 def wait(future: "Future[T]", timeout_s: int) -> T:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brokerd.protocol import messages
+from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
@@ -80,7 +81,8 @@ def decode_alter(answer: bytes) -> tuple[int, str]:
 def _value(entry: Any) -> ConfigValue:
     source = int(entry.config_source)
     synonyms = [*entry.synonyms]
-    default = next((s.value for s in synonyms if int(s.source) == _DEFAULT), None)
+    defaults = (s for s in synonyms if int(s.source) == _DEFAULT)
+    default = next((value_in_unit_of(entry.name, s.name, s.value) for s in defaults), None)
     return ConfigValue(
         name=entry.name,
         value=None if entry.is_sensitive else entry.value,

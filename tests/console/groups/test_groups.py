@@ -17,6 +17,19 @@ def test_the_detail_names_the_member_that_owns_each_partition(sampled, client_of
     assert "show=group:billing" in page
 
 
+def test_partitions_without_a_commit_are_told_beside_the_lag(sampled, client_of, viewer):
+    never = GROUPS[0] | {"partition": 1, "committed_offset": None}
+    sample_next(groups=[GROUPS[0], never])
+    client = client_of(viewer)
+    for page in ("/c/local/groups", "/c/local/"):
+        text = client.get(page).content.decode()
+        assert "+ 100 not committed" in text, page
+        assert "1 partition was never committed and holds 100 records" in text, page
+    header, row = client.get("/c/local/groups?format=csv&q=billing").content.decode().split()
+    found = dict(zip(header.split(","), row.split(","), strict=True))
+    assert (found["lag"], found["not-committed"], found["unread"]) == ("40", "1", "100")
+
+
 def test_a_group_may_have_a_slash_and_a_space_in_its_name(sampled, client_of, viewer):
     sample_next(groups=[GROUPS[0] | {"group": "team a/billing?"}])
     client = client_of(viewer)

@@ -44,6 +44,9 @@ def test_an_offset_is_the_first_that_is_kept(orders, admin):
     plan = planned(admin, before_offset=6)
     assert plan.params["offsets"] == {"0": 6, "1": 4}, "at most to the end of a partition"
     assert "deletes 6 records" in plan.draft["changes"][0]["note"]
+    assert "deletes all 4 records" in plan.draft["changes"][1]["note"]
+    with pytest.raises(PlanRefused, match="Offset 11 is beyond the end of every partition"):
+        planned(admin, before_offset=11)
 
 
 def test_a_time_is_resolved_to_offsets(orders, admin):
