@@ -139,6 +139,12 @@ class SearchForm(DisplayForm):
     )
     since = forms.DateTimeField(label=_("Since (UTC)"), required=False, widget=DateTimeInput())
     until = forms.DateTimeField(label=_("Before (UTC)"), required=False, widget=DateTimeInput())
+    first_offset = forms.IntegerField(
+        label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
+    end_offset = forms.IntegerField(
+        label=_("Before offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
     partition = forms.IntegerField(
         label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
     )
@@ -172,8 +178,13 @@ class SearchForm(DisplayForm):
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since >= until:
             self.add_error("until", _("This must be later than “Since”."))
-        if self.cleaned_data.get("order") == FOLLOW and (since or until):
-            self.add_error("order", _("New records have no range of time: leave it empty."))
+        first, end = self.cleaned_data.get("first_offset"), self.cleaned_data.get("end_offset")
+        if end is not None and end <= (first or 0):
+            self.add_error("end_offset", _("This must be above “From offset”, and above 0."))
+        has_range = since or until or (first, end) != (None, None)
+        if self.cleaned_data.get("order") == FOLLOW and has_range:
+            text = _("New records have no range of times or offsets: leave it empty.")
+            self.add_error("order", text)
         if self.errors:
             return
         try:
@@ -196,6 +207,8 @@ class SearchForm(DisplayForm):
             data["expression"],
             milliseconds_of(data["since"]),
             milliseconds_of(data["until"]),
+            data["first_offset"],
+            data["end_offset"],
             data["order"] == "newest" or not data["order"],
             data["most"],
             data["order"] == FOLLOW,

@@ -29,7 +29,10 @@ class ExportLimits:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """Which records to find; times in ms since 1970, `until_ms` excluded."""
+    """Which records to find; times in ms since 1970.
+
+    `until_ms` and `end_offset` are excluded; the offsets are those of each partition.
+    """
 
     topic: str
     partition: int | None = None
@@ -37,6 +40,8 @@ class SearchQuery:
     expression: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
+    first_offset: int | None = None
+    end_offset: int | None = None
     newest_first: bool = True
     matches_max: int = 100
     follows: bool = False
@@ -106,6 +111,8 @@ def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     if query.until_ms is not None:
         ends = _offsets_at(gateway, query.topic, spans, query.until_ms)
         spans = {number: range(spans[number].start, ends[number]) for number in ends}
+    if (query.first_offset, query.end_offset) != (None, None):
+        spans = {number: _clipped(span, query) for number, span in spans.items()}
     if query.positions:
         spans = {
             number: range(max(span.start, query.positions.get(number, 0)), span.stop)
@@ -114,6 +121,12 @@ def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     if query.follows:
         spans = {number: range(span.stop, span.stop) for number, span in spans.items()}
     return spans
+
+
+def _clipped(span: range, query: SearchQuery) -> range:
+    """The offsets of a partition that are in the range of offsets, too."""
+    end = span.stop if query.end_offset is None else min(span.stop, query.end_offset)
+    return range(min(max(span.start, query.first_offset or 0), end), end)
 
 
 def _offsets_at(

@@ -99,6 +99,8 @@ def _audit_fields(query: SearchQuery) -> dict[str, str]:
         "expression": query.expression,
         "since_ms": query.since_ms,
         "until_ms": query.until_ms,
+        "first_offset": query.first_offset,
+        "end_offset": query.end_offset,
         "partition": query.partition,
         "continue_at": position_text(query.positions),
     }

@@ -82,6 +82,14 @@ def test_a_range_of_time_and_a_partition_limit_what_is_read(cluster):
     assert numbers == [51, 53, 55, 57, 59]
 
 
+def test_a_range_of_offsets_is_that_of_each_partition(cluster):
+    user, both = principal("viewer"), {"first_offset": 10, "end_offset": 12}
+    numbers, progress = found(user, cluster, **both)
+    assert progress.offsets_total == len(numbers) == 4
+    assert found(user, cluster, **both, partition=1)[0] == [21, 23]
+    assert found(user, cluster, first_offset=10**12)[0] == []
+
+
 def test_what_is_masked_for_a_role_is_not_found_by_it(cluster):
     MaskingRule.objects.create(cluster=cluster, topic_pattern=TOPIC, target="value.card")
     viewer = principal("viewer")
@@ -235,7 +243,9 @@ def test_the_page_says_what_is_wrong_with_the_form(cluster, client_of):
         ({"expression": "record.value."}, "Column 14: “.” is not expected here."),
         ({"text": "(", "operator": "matches"}, "regular expression is not valid"),
         ({"since": "2026-01-02T00:00", "until": "2026-01-01T00:00"}, "must be later"),
-        ({"since": "2026-01-02T00:00", "order": "follow"}, "no range of time"),
+        ({"since": "2026-01-02T00:00", "order": "follow"}, "no range of times or offsets"),
+        ({"first_offset": "3", "order": "follow"}, "no range of times or offsets"),
+        ({"first_offset": "3", "end_offset": "3"}, "above “From offset”"),
         ({"columns": "value.a, name"}, "“name” is not a field"),
         ({"columns": ", ".join(f"value.a{n}" for n in range(9))}, "at most 8 fields"),
         ({"continue_at": "0-12"}, "Enter partition:offset"),

@@ -197,6 +197,12 @@ def test_an_invalid_query_is_reported_at_its_field(sampled, client_of, viewer, a
     assert asked == []
 
 
+def test_a_search_in_an_unknown_partition_is_reported_at_its_field(sampled, client_of, viewer):
+    answer = client_of(viewer).get(f"{BROWSE}/search?text=a&partition=77")
+    assert answer.status_code == 422
+    assert "This topic has partitions 0 to 1." in answer.content.decode()
+
+
 def test_an_offset_outside_of_the_partition_is_reported_at_its_field(
     sampled, client_of, viewer, monkeypatch
 ):
