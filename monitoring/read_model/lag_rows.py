@@ -44,13 +44,14 @@ class LagRows(Sequence[LagRow]):
         table = with_lag(self._columns.groups.table.take(pa.array(rows)))
         stored = [name for name in LagRow.__slots__ if name in table.column_names]
         commits = self._columns.commits
-        uncommitted_records = np.where(
-            commits.is_committed[rows], np.nan, self._columns.records(rows)
-        )
+        records, is_committed = self._columns.records(rows), commits.is_committed[rows]
+        lags = pc.fill_null(table["lag"], 0).to_numpy()
+        deleted = np.where(is_committed, np.maximum(lags - records, 0), np.nan)
         columns = {
             **table.select(stored).to_pydict(),
             "lag_state": [LagState(code) for code in commits.lag_states[rows].tolist()],
-            "uncommitted_records": list(map(integer, uncommitted_records)),
+            "uncommitted_records": list(map(integer, np.where(is_committed, np.nan, records))),
+            "deleted_records": list(map(integer, deleted)),
             "consumed_rate": list(map(number, commits.rates["consumed"][rows])),
             "produced_rate": list(map(number, commits.rates["produced"][rows])),
         }

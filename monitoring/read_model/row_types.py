@@ -301,8 +301,9 @@ class TopicOfGroupRow:
 class LagRow:
     """A partition that a group reads; `lag_note` explains a missing or negative lag.
 
-    `uncommitted_records` = the records in it if it was never committed. `lag_state` and
-    rates as in GroupRow.
+    `uncommitted_records` = the records in it if it was never committed. `deleted_records` = how
+    many of the lag are below the log start: the group can never read them. `lag_state` and rates as
+    in GroupRow.
     """
 
     group: str
@@ -316,6 +317,7 @@ class LagRow:
     client_id: str | None
     member_host: str | None
     uncommitted_records: int | None
+    deleted_records: int | None
     lag_state: LagState
     consumed_rate: float | None
     produced_rate: float | None

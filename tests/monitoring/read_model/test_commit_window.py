@@ -96,6 +96,12 @@ def test_a_partition_without_a_commit_is_counted_with_the_records_that_it_holds(
     assert [each.uncommitted_records for each in lags(snapshot)] == [400, None, 400]
 
 
+def test_what_is_below_the_log_start_is_counted_as_deleted():
+    snapshot = after([row(0, 30, 500), row(1, 200, 500), row(2, None, 500), row(9, 30, 500)])
+    found = [(each.lag, each.deleted_records) for each in lags(snapshot)]
+    assert found == [(470, 70), (300, 0), (None, None), (470, None)]
+
+
 def test_the_records_of_a_partition_that_is_not_in_the_sample_are_unknown():
     found = group(after([row(9, None, 500), row(0, None, 500)]))
     assert (found.not_committed, found.uncommitted_records) == (2, None)
