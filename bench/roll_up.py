@@ -187,7 +187,7 @@ def write_hour(folder: Path, hour: int) -> None:
         }
         parts.append(pa.table(columns, schema=GROUP_PARTITIONS.raw_schema))
         if tick % TICKS_A_FILE == FLUSHED_TICK or tick == TICKS - 1:
-            rows = joined({GROUP_PARTITIONS.name: parts})[GROUP_PARTITIONS.name]
+            rows = joined(GROUP_PARTITIONS.name, parts)
             (folder / f"{tick:04d}.parquet").write_bytes(parquet(rows))
             parts = []
 

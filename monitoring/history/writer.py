@@ -28,8 +28,8 @@ from monitoring.ticks.tick import Tick, decode
 
 ROW_GROUP_ROWS = 16 * 1024  # a chart reads the row groups of its key alone
 _TICKS_PER_READ, _TICKS_PER_FILE = 20, 120
-_SMALL_FILES_MAX = 10  # of a table, in an hour
-_MERGED_ROWS_MAX = 500_000  # of a file that is made of small ones: it is sorted in memory
+_SMALL_FILES_MERGED = 10  # so many of a table, in an hour
+_MERGED_ROWS_MAX = 500_000  # of a merged file: it is sorted in memory
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
 # By cluster; used under the lock of services.py.
@@ -100,18 +100,22 @@ def _tables(
         for name, rows in changes.changed_tables(tick).items():
             parts.setdefault(name, []).append(rows)
         if count % _TICKS_PER_FILE == 0:
-            yield joined(parts), _TICKS_PER_FILE
+            yield _joined_tables(parts), _TICKS_PER_FILE
             parts = {}
     if parts:
-        yield joined(parts), count % _TICKS_PER_FILE
+        yield _joined_tables(parts), count % _TICKS_PER_FILE
+
+
+def _joined_tables(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
+    return {name: joined(name, tables) for name, tables in parts.items()}
 
 
 def _merged(
     root: Root, span_folder: SpanFolder, files: Iterable[HistoryFile], mark: str
 ) -> list[HistoryFile]:
-    """The files, where several small ones of a table, if there are many, are merged.
+    """The files; of a table with many small ones, neighbours are merged.
 
-    The new files have `mark` in their names. Those that they replace stay on the disk for a while
+    The names of the new files have `mark`. The replaced files stay on the disk for a while
     (unlisted_files.py).
     """
     small: dict[str, list[HistoryFile]] = {}
@@ -120,7 +124,7 @@ def _merged(
         is_small = file.rows < _MERGED_ROWS_MAX // 2
         (small.setdefault(file.table, []) if is_small else found).append(file)
     for table, listed in small.items():
-        if len(listed) < _SMALL_FILES_MAX:
+        if len(listed) < _SMALL_FILES_MERGED:
             found += listed
             continue
         schema = schema_of(table, is_raw=True)
@@ -130,12 +134,12 @@ def _merged(
                 continue
             paths = [root.path(*span_folder.folder, file.name) for file in run]
             rows = [parquet_files.read_file(root, path, schema) for path in paths]
-            found.append(write_file(root, span_folder, table, joined({table: rows})[table], mark))
+            found.append(write_file(root, span_folder, table, joined(table, rows), mark))
     return found
 
 
 def _runs(files: Iterable[HistoryFile]) -> Iterator[list[HistoryFile]]:
-    """Neighbours that become one file."""
+    """The files in lists, each of which becomes one file."""
     run: list[HistoryFile] = []
     for file in files:
         if run and sum(each.rows for each in run) + file.rows > _MERGED_ROWS_MAX:
@@ -146,16 +150,14 @@ def _runs(files: Iterable[HistoryFile]) -> Iterator[list[HistoryFile]]:
         yield run
 
 
-def joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
-    """Sorted by key and then by time, so that readers of one key skip the other row groups."""
-    found = {}
-    for name, tables in parts.items():
-        rows = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-        keys = TABLES[name].keys if name in TABLES else ()
-        columns = [_ranks(rows[key].chunk(0)) for key in keys if len(rows)]
-        columns.append(rows["at_ms"].to_numpy())
-        found[name] = rows.take(np.lexsort(columns[::-1]))
-    return found
+def joined(table: str, parts: Iterable[pa.Table]) -> pa.Table:
+    """The rows of a table, of any level, sorted by key and then by time: readers of one key skip
+    the other row groups."""
+    rows = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+    keys = TABLES[table].keys if table in TABLES else ()
+    columns = [_ranks(rows[key].chunk(0)) for key in keys if len(rows)]
+    columns.append(rows["at_ms"].to_numpy())
+    return rows.take(np.lexsort(columns[::-1]))
 
 
 def _ranks(column: pa.Array) -> np.ndarray:

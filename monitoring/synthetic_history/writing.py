@@ -8,7 +8,7 @@ Only time before the first recorded hour is written.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -220,7 +220,7 @@ def _rolled_up(
                 for each in space.spark_files(output, name, mark)
             ]
             if parts:
-                found[level][name] = _sorted(parts, name) if len(parts) > 1 else parts[0]
+                found[level][name] = writer.joined(name, parts)
                 locations[name] = space.output(output)
     return found
 
@@ -273,27 +273,8 @@ def _write_days(
             parts = by_year.setdefault(DAY.span_of(at_ms), {}).setdefault(name, [])
             parts.append(shifted(rows, at_ms - day_ms))
     for span, tables_of_year in by_year.items():
-        tables = {}
-        for name, parts in tables_of_year.items():
-            tables[name] = _sorted(parts, name)
+        tables = {name: writer.joined(name, parts) for name, parts in tables_of_year.items()}
         _append(root, SpanFolder(slug, DAY, span), tables)
-
-
-def _sorted(parts: Sequence[pa.Table], name: str) -> pa.Table:
-    """The rows of several parts of a table, sorted by key."""
-    keys = list(TABLES[name].keys) if name in TABLES else []
-    rows = pa.concat_tables(parts).unify_dictionaries()
-    order = [(key, "ascending") for key in [*keys, "at_ms"]]
-    return rows.take(pc.sort_indices(_sortable_columns(rows, keys), order))
-
-
-def _sortable_columns(rows: pa.Table, keys: Iterable[str]) -> pa.Table:
-    """The key columns as plain texts, which Arrow can sort."""
-    columns = {
-        key: rows[key].cast(pa.string()) if pa.types.is_dictionary(rows[key].type) else rows[key]
-        for key in keys
-    }
-    return pa.table(columns | {"at_ms": rows["at_ms"]})
 
 
 def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table]) -> None:
