@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from monitoring.gateway.records import Headers
+from monitoring.schema_registry.exact_json import standard_json
 
 TEXT, JSON, BASE64, HEX, EMPTY, NULL = "text", "json", "base64", "hex", "empty", "null"
 SCHEMA = "schema"  # JSON that is encoded with a schema (schema_data.py)
@@ -115,16 +116,7 @@ def _json(text: str) -> bytes:
     return to_utf8(text)
 
 
-def _standard_json(text: str) -> Any:
-    """The value of JSON text; Python alone reads NaN and Infinity. Raises ValueError."""
-
-    def refuse(name: str) -> None:
-        raise ValueError(name)
-
-    return json.loads(text, parse_constant=refuse)
-
-
-def read_json(text: str, read: Callable[[str], Any] = _standard_json) -> Any:
+def read_json(text: str, read: Callable[[str], Any] = standard_json) -> Any:
     """The value of JSON text. Raises InvalidData."""
     try:
         return read(text)

@@ -31,7 +31,7 @@ from console.produce.data_formats import (
 )
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.records import Headers
-from monitoring.schema_registry.exact_json import compact_json, exact_json
+from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
 Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
@@ -76,7 +76,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
     """The record of a line; None for the last line of an export, which says where it ended."""
     try:
-        fields = exact_json(line) if encoders else json.loads(line)
+        fields = (exact_json if encoders else standard_json)(line)
     except ValueError as error:
         raise InvalidData(_("It is not valid JSON.")) from error
     except RecursionError as error:

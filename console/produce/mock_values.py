@@ -13,10 +13,11 @@ import random
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 
+N = TypeVar("N", int, float)
 _REFUSED = ("pattern", "patternProperties", "not", "if", "dependentSchemas", "contains")
 _DEPTH_MAX = 24
 # Below it, optional members and items are left out and null is chosen: recursive schemas end.
@@ -171,10 +172,7 @@ class MockValues:
             low += 1
         if isinstance(schema.get("exclusiveMaximum"), int):
             high -= 1
-        first, last = -int(-low // step), int(high // step)
-        if first > last:
-            raise _invalid(path, _("no number is within its limits"))
-        return self._random.randint(first, last) * int(step)
+        return self._multiple(low, high, int(step), path)
 
     def _number(self, schema: Mapping[str, Any], path: str, _depth: int) -> float:
         low, high = _bounds(schema, path)
@@ -183,13 +181,17 @@ class MockValues:
         if (step := schema.get("multipleOf")) is not None:
             if not _is_number(step) or step <= 0:
                 raise _invalid(path, _("“multipleOf” must be a number above 0"))
-            first, last = -int(-low // step), int(high // step)
-            if first > last:
-                raise _invalid(path, _("no number is within its limits"))
-            return float(round(self._random.randint(first, last) * step, 9))
+            return float(round(self._multiple(low, high, step, path), 9))
         value = self._random.uniform(low, high)
         rounded = round(value, 2)
         return rounded if low < rounded < high else value
+
+    def _multiple(self, low: float, high: float, step: N, path: str) -> N:
+        """A multiple of `step` from `low` to `high`."""
+        first, last = -int(-low // step), int(high // step)
+        if first > last:
+            raise _invalid(path, _("no number is within its limits"))
+        return self._random.randint(first, last) * step
 
     def _string(self, schema: Mapping[str, Any], path: str, _depth: int) -> str:
         if isinstance(schema.get("like"), str):

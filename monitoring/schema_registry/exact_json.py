@@ -1,4 +1,5 @@
-"""JSON with all digits of its numbers: int or Decimal. Pure."""
+"""JSON without the NaN and Infinity that Python's parser takes, also with all digits of its numbers
+(int or Decimal). Pure."""
 
 import json
 from decimal import Decimal, InvalidOperation
@@ -8,8 +9,13 @@ _EXPONENT_MAX = 400  # a little more than a double has
 _DIGITS_MAX = 1_000
 
 
+def standard_json(text: str) -> Any:
+    """Raises ValueError (also for NaN and Infinity) and RecursionError."""
+    return json.loads(text, parse_constant=_refused)
+
+
 def exact_json(text: str) -> Any:
-    """Raises ValueError (also for NaN and numbers beyond a double's) and RecursionError."""
+    """The same with exact numbers. Raises ValueError also for those beyond a double's."""
     return json.loads(text, parse_float=_number, parse_constant=_refused)
 
 

@@ -82,6 +82,7 @@ def test_the_last_line_of_an_export_is_no_record():
     ("line", "why"),
     [
         ("secret", "Line 2: It is not valid JSON"),
+        ('{"value": {"x": NaN}}', "Line 2: It is not valid JSON"),
         ("[1]", "Line 2: It is not a JSON object"),
         ('{"key": "secret"}', "“value” is missing"),
         ('{"value": 1, "partition": -1}', "“partition” must be a number"),
