@@ -22,23 +22,35 @@ PARTITION_MAX = 2**31 - 1
 FOLLOW = "follow"
 
 
-def _known_partition(partition: int | None, known: list[int]) -> int | None:
-    """The partition of a form. Raises ValidationError for one that the topic does not have."""
-    if partition is not None and known and partition not in known:
-        text = _("This topic has partitions 0 to %(last)d.")
-        raise forms.ValidationError(text, params={"last": known[-1]})
-    return partition
+class TopicRecordsForm(DisplayForm):
+    """A form that reads records of one partition of a topic, or of all. `partitions`: those of the
+    topic, empty if they are not known."""
+
+    partition = forms.IntegerField(
+        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
+        super().__init__(data)
+        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
+        self.fields["partition"].widget = forms.Select(choices=choices)
+        self._partitions = partitions
+
+    def clean_partition(self) -> int | None:
+        partition: int | None = self.cleaned_data["partition"]
+        if partition is not None and self._partitions and partition not in self._partitions:
+            raise forms.ValidationError(
+                _("This topic has partitions 0 to %(last)d."), params={"last": self._partitions[-1]}
+            )
+        return partition
 
 
-class BrowseForm(DisplayForm):
+class BrowseForm(TopicRecordsForm):
     """What to read: a partition (or all), an offset (or the newest), and the number of records.
 
     `before` has no widget; the link to older records uses it.
     """
 
-    partition = forms.IntegerField(
-        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
-    )
     offset = forms.IntegerField(
         label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
     )
@@ -60,14 +72,8 @@ class BrowseForm(DisplayForm):
     )
 
     def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
-        super().__init__(data)
-        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
-        self.fields["partition"].widget = forms.Select(choices=choices)
+        super().__init__(data, partitions)
         self.fields["offset"].widget.attrs["placeholder"] = _("newest")
-        self._partitions = partitions
-
-    def clean_partition(self) -> int | None:
-        return _known_partition(self.cleaned_data["partition"], self._partitions)
 
     def clean(self) -> None:
         data = self.cleaned_data
@@ -109,7 +115,7 @@ class BrowseForm(DisplayForm):
         )
 
 
-class SearchForm(DisplayForm):
+class SearchForm(TopicRecordsForm):
     """Which records to find: one condition, an expression in CEL, a range of time, the order."""
 
     field = forms.ChoiceField(
@@ -145,9 +151,6 @@ class SearchForm(DisplayForm):
     end_offset = forms.IntegerField(
         label=_("Before offset"), min_value=0, max_value=OFFSET_MAX, required=False
     )
-    partition = forms.IntegerField(
-        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
-    )
     order = forms.ChoiceField(
         label=_("Order"),
         choices=[
@@ -164,15 +167,6 @@ class SearchForm(DisplayForm):
         empty_value=100,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
         required=False,
     )
-
-    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
-        super().__init__(data)
-        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
-        self.fields["partition"].widget = forms.Select(choices=choices)
-        self._partitions = partitions
-
-    def clean_partition(self) -> int | None:
-        return _known_partition(self.cleaned_data["partition"], self._partitions)
 
     def clean(self) -> None:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
