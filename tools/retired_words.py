@@ -20,6 +20,7 @@ RETIRED = {
     "brokerd.server.network.network": "brokerd.server.network.socket_server",
     "brokerd.server.network.listeners": "brokerd.server.network.open_listeners",
     "brokerd.config.listener_changes": "brokerd.config.permitted_listener_changes",
+    "brokerd.cli.topic_description": "brokerd.cli.topic_lines",
     "brokerd.limits": "brokerd.integer_ranges",
     "console.actions.plan_form": "console.actions.redirect_to_plan",
     "monitoring.history.size_cache": "monitoring.history.byte_limited_cache",

@@ -70,14 +70,15 @@ def _no_source(cluster: Cluster, query: ChartQuery) -> str:
     """
     if query.show not in ("bytes", "requests", "cpu", "memory"):
         return ""
+    is_of_broker = query.kind == "broker"
     ports = cluster.admin_urls
-    if str(query.broker) in ports if query.kind == "broker" else ports:
+    if (str(query.broker) in ports) if is_of_broker else ports:
         return ""
     text = _(
         "No source: an admin can set the addresses of brokerd's admin ports under Clusters. "
         "Kafka's protocol does not report this."
     )
-    if query.kind == "broker" and query.show in ("bytes", "requests"):
+    if is_of_broker and query.show in ("bytes", "requests"):
         hint = _(
             "With the address of a metrics exporter, the tab “Requests” shows the current rates."
         )

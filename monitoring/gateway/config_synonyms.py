@@ -3,15 +3,13 @@
 Kafka reports `log.retention.hours=168` as a synonym of `retention.ms`.
 """
 
-_UNITS_MS = {".ms": 1, ".minutes": 60_000, ".hours": 3_600_000}
+_UNITS_MS = {".minutes": 60_000, ".hours": 3_600_000}
 
 
 def value_in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
-    """The value of `synonym` as `name` would have it: in milliseconds, if `name` is in these."""
-    unit_ms = next((ms for suffix, ms in _UNITS_MS.items() if synonym.endswith(suffix)), 1)
-    if value is None or unit_ms == 1 or not name.endswith(".ms"):
-        return value
-    number = value.removeprefix("-")
-    if not number.isdecimal():
-        return value
-    return value if value.startswith("-") else str(int(number) * unit_ms)  # -1 = without limit
+    """The value of `synonym` as `name` would have it: in milliseconds, if `name` is in these. -1
+    (without limit) stays."""
+    for suffix, unit_ms in _UNITS_MS.items():
+        if name.endswith(".ms") and synonym.endswith(suffix) and value and value.isdecimal():
+            return str(int(value) * unit_ms)
+    return value

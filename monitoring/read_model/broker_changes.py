@@ -1,7 +1,7 @@
 """The brokers that left and came back, for the list of what changed. Pure.
 
-They are found by comparing each tick with the previous one. The process that reads the ticks keeps
-them: after its restart, they begin anew.
+They are found by comparing each tick with the previous one. They are in memory alone: after a
+restart the web process knows those of the recent ticks that it reads first.
 """
 
 from collections.abc import Sequence

@@ -48,24 +48,9 @@ class Connection(Sender):
     """A client's connection, on a non-blocking socket in the event loop."""
 
     __slots__ = (
-        "_awaits",
-        "_buffers",
-        "_frame",
-        "_head",
-        "_kept",
-        "_mutes",
-        "_planned",
-        "_reading",
-        "_receive_bytes",
-        "_socket_server",
-        "delayed_operations",
-        "fetch_memo",
-        "has_asked",
-        "listener",
-        "peer_host",
-        "produce_memo",
-        "produces_open",
-        "tasks_open",
+        "_awaits", "_buffers", "_frame", "_head", "_kept", "_mutes", "_planned", "_reading",
+        "_receive_bytes", "_socket_server", "delayed_operations", "fetch_memo", "has_asked",
+        "listener", "peer_host", "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
