@@ -119,6 +119,7 @@ def test_a_search_ends_at_its_limits(address):
     rows, progress = run(address, matches_max=10, spans={2: range(COUNT)})
     assert [row.offset for row in rows[:10]] == list(range(COUNT - 1, COUNT - 11, -1))
     assert progress.end == LIMIT
+    assert len(rows) < progress.matched == progress.offsets
     _, progress = run(address, conditions=contains("nowhere"), bytes_max=1)
     assert progress.end == BYTES
 
