@@ -31,6 +31,7 @@ VERBS = {
     "record.read": VIEWER,
     "record.write": OPERATOR,
     "record.unmask": ADMIN,
+    "record.unmask_for_operators": OPERATOR,  # what rules mask for viewers only
     "masking.edit": ADMIN,
     "report.view": VIEWER,
     "alert.view": VIEWER,

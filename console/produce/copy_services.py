@@ -78,11 +78,10 @@ def _is_same_cluster(cluster: Cluster, other: Cluster) -> bool:
 
 
 def _exposed(principal: Principal, cluster: Cluster, chosen: RangesToCopy) -> list[str]:
-    """The parts that are masked for other users in the source, but not masked in the target."""
+    """The parts that the user sees and that more others would see in the target."""
     _masked, unmasked = masking_rules.mask_targets(principal, cluster, chosen.topic)
-    rules = masking_rules.rules_for(chosen.to_cluster or cluster)
-    of_target = {rule.target for rule in rules if rule.masks(chosen.to)}
-    return sorted(set(unmasked) - of_target)
+    target = (chosen.to_cluster or cluster, chosen.to)
+    return masking_rules.exposed_targets(unmasked, (cluster, chosen.topic), target)
 
 
 def limit_spans(spans: Mapping[int, range], records_max: int) -> dict[int, range]:

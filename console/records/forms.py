@@ -214,8 +214,12 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = MaskingRule
-        fields = ("topic_pattern", "target")
-        labels = {"topic_pattern": _("Topics"), "target": _("Part to mask")}
+        fields = ("topic_pattern", "target", "shown_to")
+        labels = {
+            "topic_pattern": _("Topics"),
+            "target": _("Part to mask"),
+            "shown_to": _("Who sees it unmasked"),
+        }
         help_texts = {
             "topic_pattern": _("A topic name; * matches any characters, ? one character."),
             "target": _("key, value, value.FIELD (of a JSON value) or headers.NAME"),
@@ -229,8 +233,11 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
         super().clean()
         if self.errors:
             return
-        if MaskingRule.objects.filter(cluster=self.instance.cluster, **self.cleaned_data).exists():
-            raise forms.ValidationError(_("This rule already exists."))
+        key = {name: self.cleaned_data[name] for name in ("topic_pattern", "target")}
+        if MaskingRule.objects.filter(cluster=self.instance.cluster, **key).exists():
+            raise forms.ValidationError(
+                _("This part of these topics is already masked. Remove that rule to change it.")
+            )
 
     def clean_topic_pattern(self) -> str:
         pattern: str = self.cleaned_data["topic_pattern"].strip()

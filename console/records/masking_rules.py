@@ -3,6 +3,7 @@
 monitoring/records/masking.py masks them.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -24,7 +25,8 @@ def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[li
     unmasked: set[str] = set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
-            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
+            verb = rule.unmask_verb
+            is_unmasked = verb is not None and principal.may(verb, rule.cluster, topic)
             (unmasked if is_unmasked else masked).add(rule.target)
     return sorted(masked), sorted(unmasked - masked)
 
@@ -32,6 +34,26 @@ def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[li
 def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
     """Whether parts of the topic's records are masked for `principal`."""
     return bool(mask_targets(principal, cluster, topic)[0])
+
+
+def exposed_targets(
+    shown: Iterable[str], source: tuple[Cluster, str], target: tuple[Cluster, str]
+) -> list[str]:
+    """Those of the targets `shown` to a user that more people would see in a copy of the records.
+
+    `source` and `target` are (cluster, topic).
+    """
+    before, after = _strictness(*source), _strictness(*target)
+    return sorted(part for part in shown if after.get(part, -1) < before[part])
+
+
+def _strictness(cluster: Cluster, topic: str) -> dict[str, int]:
+    """Target → strictness of the strictest rule that masks it in this topic."""
+    strictest: dict[str, int] = {}
+    for rule in rules_for(cluster):
+        if rule.masks(topic):
+            strictest[rule.target] = max(rule.strictness, strictest.get(rule.target, -1))
+    return strictest
 
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
@@ -63,7 +85,7 @@ def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
 
 def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
     """The fields of a rule in the audit log."""
-    return {"topics": rule.topic_pattern, "masked": rule.target}
+    return {"topics": rule.topic_pattern, "masked": rule.target, "shown to": rule.shown_to}
 
 
 def rules_in_scope(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
@@ -75,6 +97,12 @@ def copy_masking_rules(cluster: Cluster) -> None:
     """Copy the rules to another entry with the same cluster id, before this entry is removed."""
     for other in kafka_cluster_id.others(cluster)[:1]:
         for rule in MaskingRule.objects.filter(cluster=cluster):
-            MaskingRule.objects.get_or_create(
-                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
+            kept, _ = MaskingRule.objects.get_or_create(
+                cluster=other,
+                topic_pattern=rule.topic_pattern,
+                target=rule.target,
+                defaults={"shown_to": rule.shown_to},
             )
+            if kept.strictness < rule.strictness:
+                kept.shown_to = rule.shown_to
+                kept.save(update_fields=["shown_to"])

@@ -6,8 +6,23 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
+class ShownTo(models.TextChoices):
+    """Who sees unmasked what a rule masks, from the widest circle to the narrowest."""
+
+    OPERATORS = "operator", _("Operators and admins")
+    ADMINS = "admin", _("Admins")
+    NOBODY = "nobody", _("Nobody")
+
+
+# The right to see unmasked what a rule masks; nobody has it for `NOBODY`.
+UNMASK_VERBS = {
+    ShownTo.OPERATORS: "record.unmask_for_operators",
+    ShownTo.ADMINS: "record.unmask",
+}
+
+
 class MaskingRule(models.Model):
-    """A rule: the target to mask in records of matching topics, on one cluster."""
+    """A rule: the target to mask in records of matching topics, on one cluster, and for whom."""
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE)
     topic_pattern = models.CharField(
@@ -17,6 +32,9 @@ class MaskingRule(models.Model):
         _("what to cover"),
         max_length=200,
         help_text=_("key, value, value.member.of.json or headers.NAME"),
+    )
+    shown_to = models.CharField(
+        _("shown to"), max_length=8, choices=ShownTo.choices, default=ShownTo.ADMINS
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -33,3 +51,13 @@ class MaskingRule(models.Model):
 
     def masks(self, topic: str) -> bool:
         return fnmatchcase(topic, self.topic_pattern)
+
+    @property
+    def unmask_verb(self) -> str | None:
+        """The right that lifts the rule; None if nobody has it."""
+        return UNMASK_VERBS.get(ShownTo(self.shown_to))
+
+    @property
+    def strictness(self) -> int:
+        """Higher if fewer users see the data."""
+        return ShownTo.values.index(self.shown_to)

@@ -34,6 +34,7 @@ MAY |= dict.fromkeys(
         "report.run",
         "pipeline.view",
         "record.write",
+        "record.unmask_for_operators",
         "query.share",
         "schema.edit",
     ],
@@ -59,16 +60,19 @@ MAY |= dict.fromkeys(
     ],
     ADMINS,
 )
+RECORDS_FOR_ADMINS = dict.fromkeys(
+    ["record.read", "record.write", "record.unmask_for_operators"], ADMINS
+)
 # Of topics that only some may know of or read: what is not written here is as above.
 OF_TOPICS = {
     "console.audit": {
         "topic.view": ADMINS, "topic.create": ADMINS, "topic.alter": ADMINS,
         "topic.configure": ADMINS, "segment.view": ADMINS, "record.read": ADMINS,
-        "record.write": ADMINS,
+        **RECORDS_FOR_ADMINS,
     },
-    "__consumer_offsets": {"record.read": ADMINS, "record.write": ADMINS},
-    "__anything": {"record.read": ADMINS, "record.write": ADMINS},
-    "brokerd.events": {"record.read": ADMINS, "record.write": ADMINS},
+    "__consumer_offsets": RECORDS_FOR_ADMINS,
+    "__anything": RECORDS_FOR_ADMINS,
+    "brokerd.events": RECORDS_FOR_ADMINS,
     "console.orders": {},
     "orders": {},
     "consoles": {},

@@ -11,7 +11,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce.copy_services import RangesToCopy, clusters_to_copy_to, propose_copy
-from console.records.models import MaskingRule
+from console.records.models import MaskingRule, ShownTo
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.models import Cluster
 from monitoring.reasons import Reason, loads
@@ -117,6 +117,8 @@ def test_masks_of_the_source_hold_and_those_of_the_target_cluster_are_compared(
     other = Cluster.objects.get(slug="remote")
     MaskingRule.objects.create(cluster=other, topic_pattern="target", target="value.card")
     assert "uncovered" not in planned(admin).draft["after"]
+    MaskingRule.objects.filter(cluster=other).update(shown_to=ShownTo.OPERATORS)
+    assert planned(admin).draft["after"]["uncovered"] == "value.card", "more users see the copy"
 
 
 def test_a_source_that_is_another_cluster_now_is_not_copied(remote, orders, operator):

@@ -9,7 +9,7 @@ from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.records.masking_rules import copy_masking_rules
-from console.records.models import MaskingRule
+from console.records.models import MaskingRule, ShownTo
 from console.records.services import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
 from monitoring import kafka_cluster_id
@@ -41,9 +41,13 @@ def topic(live_cluster: LiveCluster) -> str:
     return name
 
 
-def cover(cluster: Cluster, *targets: str, pattern: str = "read-*") -> None:
+def cover(
+    cluster: Cluster, *targets: str, pattern: str = "read-*", shown_to: str = ShownTo.ADMINS
+) -> None:
     for target in targets:
-        MaskingRule.objects.create(cluster=cluster, topic_pattern=pattern, target=target)
+        MaskingRule.objects.create(
+            cluster=cluster, topic_pattern=pattern, target=target, shown_to=shown_to
+        )
 
 
 def test_records_are_read_newest_first_and_decoded(local, topic, viewer):
@@ -126,6 +130,29 @@ def test_sizes_are_rounded_for_users_who_see_masked_records(
     assert not whole[0].value.is_size_rounded
 
 
+@pytest.mark.parametrize(
+    ("shown_to", "role", "is_masked"),
+    [
+        (ShownTo.OPERATORS, "viewer", True),
+        (ShownTo.OPERATORS, "operator", False),
+        (ShownTo.OPERATORS, "admin", False),
+        (ShownTo.ADMINS, "operator", True),
+        (ShownTo.NOBODY, "admin", True),
+    ],
+)
+def test_a_rule_says_who_sees_the_data(local, topic, shown_to, role, is_masked):
+    cover(local, "key", shown_to=shown_to)
+    [shown] = read(by(a_user("reader", role)), local, RecordQuery(topic, 0)).records
+    assert (shown.key == MASKED) == is_masked
+
+
+def test_of_two_rules_for_one_part_the_stricter_one_applies(local, topic, operator):
+    cover(local, "key", shown_to=ShownTo.OPERATORS)
+    cover(local, "key", pattern="read*", shown_to=ShownTo.ADMINS)
+    [shown] = read(by(operator), local, RecordQuery(topic, 0)).records
+    assert shown.key == MASKED
+
+
 def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
     read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1))
     assert not AuditEntry.objects.exists(), "no rule masks anything of it"
@@ -168,7 +195,7 @@ def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
     second.save()
     for entry in (local, second):
         kafka_cluster_id.record(entry, live_cluster.gateway().wire.cluster_id())
-    cover(local, "key")
+    cover(local, "key", shown_to=ShownTo.NOBODY)
     cover(second, "key")
     cover(local, "headers.token")
     copy_masking_rules(local)
@@ -176,6 +203,7 @@ def test_rules_are_copied_when_an_entry_of_the_cluster_is_removed(
     [shown] = read(by(viewer), second, RecordQuery(topic, 0)).records
     assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)
     assert MaskingRule.objects.count() == 2
+    assert MaskingRule.objects.get(target="key").shown_to == ShownTo.NOBODY
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])

@@ -20,7 +20,7 @@ from tests.console.conftest import BROKERS, PARTITIONS, sample_next
 
 BROWSE = "/c/local/topics/orders/messages"
 MASKING = "/c/local/masking"
-RULE = {"topic_pattern": "orders*", "target": "value.card"}
+RULE = {"topic_pattern": "orders*", "target": "value.card", "shown_to": "operator"}
 
 
 @pytest.fixture
@@ -296,7 +296,9 @@ def test_a_cluster_that_does_not_answer_is_reported(sampled, client_of, viewer, 
 def test_a_rule_is_added_listed_and_removed_and_each_is_audited(sampled, client_of, admin):
     client = client_of(admin)
     assert client.post(MASKING, RULE).url == MASKING
-    assert "value.card" in client.get(MASKING).content.decode()
+    page = client.get(MASKING).content.decode()
+    assert "value.card" in page
+    assert "<td>Operators and admins</td>" in page
     rule = MaskingRule.objects.get()
     client.post(reverse("masking-remove", args=["local", rule.pk]))
     assert not MaskingRule.objects.exists()
@@ -306,7 +308,16 @@ def test_a_rule_is_added_listed_and_removed_and_each_is_audited(sampled, client_
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"target": "card"}, {"target": "value. x"}, {"topic_pattern": ""}, RULE]
+    "wrong",
+    [
+        {},
+        {"target": "card"},
+        {"target": "value. x"},
+        {"topic_pattern": ""},
+        RULE,
+        {"shown_to": "owner"},
+        {"shown_to": "nobody"},
+    ],
 )
 def test_invalid_and_duplicate_rules_are_reported_in_the_form(sampled, client_of, admin, wrong):
     MaskingRule.objects.create(cluster=sampled[0], **RULE)
