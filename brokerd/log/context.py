@@ -19,14 +19,6 @@ TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, e
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
 
 
-def is_transient_error(error: BaseException) -> bool:
-    """Whether an error, or its cause, may pass by itself."""
-    first = error.__cause__ or error
-    return isinstance(first, MemoryError) or (
-        isinstance(first, OSError) and first.errno in TRANSIENT_ERRNOS
-    )
-
-
 class DiskJob(Protocol):
     """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
 

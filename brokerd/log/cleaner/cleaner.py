@@ -22,20 +22,14 @@ from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
-from brokerd.log.context import is_transient_error
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
-DAMAGED_NAMED_MAX: Final = 10
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
 
 Report = Callable[[GroupDone], bool]
 StillWanted = Callable[[], bool]
-
-
-class CleaningError(Exception):
-    """A log cannot be cleaned; the message says where and why."""
 
 
 class GivenUpError(Exception):
@@ -47,7 +41,7 @@ def clean(
 ) -> RoundDone:
     """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
     -1, the round was cancelled."""
-    end_offset, failed, is_transient = -1, "", False
+    end_offset, failed = -1, ""
     cleaning = None
     try:
         cleaning = _Cleaning(job, report, seed, still_wanted)
@@ -56,20 +50,16 @@ def clean(
         pass
     except Exception as error:  # whatever it is, one log must not cost the others their worker
         failed = str(error) or type(error).__name__
-        is_transient = is_transient_error(error)
     if cleaning is None:
-        return RoundDone(failed=failed, is_transient=is_transient)
+        return RoundDone(failed=failed)
     return RoundDone(
         end_offset=end_offset,
         failed=failed,
-        is_transient=is_transient,
         read_bytes=cleaning.read_bytes,
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,
         records_after=cleaning.records_after,
         map_used=cleaning.map_used,
-        damaged_batches=len(cleaning.damaged),
-        damaged=list(cleaning.damaged.items())[:DAMAGED_NAMED_MAX],
     )
 
 
@@ -85,7 +75,6 @@ class _Cleaning:
         self._hash = KeyHash(seed)
         self._producers = {each[0]: (each[1], each[2]) for each in job.producers}
         self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
-        self.damaged: dict[int, str] = {}
 
     def run(self) -> int:
         """Cleans; returns the offset up to which the log is clean now."""
@@ -179,9 +168,7 @@ class _Cleaning:
             for each in group:
                 for batches, table in tables(self._batches(each)):
                     kept = self._kept(batches, table, rules, transactions)
-                    # what headers say of damaged batches would be no count
-                    walked = np.bincount(table.batch_of, minlength=len(batches)).tolist()
-                    is_changed |= self._write(output, batches, kept, walked)
+                    is_changed |= self._write(output, batches, kept)
             aborted, transactions.kept = transactions.kept, []
             output.finish(aborted, modified_ns)
             self._check_wanted()
@@ -215,8 +202,6 @@ class _Cleaning:
             [self._is_last_of_producer(batch.header) for batch in batches],
         )
         self.records_before += len(table.offsets)
-        for number, reason in table.damaged.items():
-            self.damaged[batches[number].header.base_offset] = reason
         return filter_batches(batches, table, last_offsets, rules, special)
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
@@ -233,16 +218,14 @@ class _Cleaning:
         output: CleanedSegment,
         batches: list[StoredBatch],
         kept: list[Buffer | None],
-        walked: list[int],
     ) -> bool:
-        """Writes the records that are kept; returns whether they differ from what was read.
-        `walked` is the number of records of each batch."""
+        """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
-        for (header, view), data, count in zip(batches, kept, walked, strict=True):
+        for (header, view), data in zip(batches, kept, strict=True):
             if data is view:
                 rows.append((header, view))
-                self.records_after += count
+                self.records_after += header.count
                 continue
             is_changed = True
             if data is not None:
@@ -251,7 +234,7 @@ class _Cleaning:
                 self.records_after += changed.count
         before = output.size_bytes
         if before + sum(len(data) for _, data in rows) > SEGMENT_BYTES_MAX:
-            raise CleaningError("what stays of a segment does not fit a segment any more")
+            raise ValueError("what stays of a segment does not fit a segment any more")
         output.write(rows)
         self.written_bytes += output.size_bytes - before
         self._throttle.took(output.size_bytes - before)
@@ -293,7 +276,7 @@ class _Cleaning:
                     next_offset = header.last_offset + 1
                     at += size
                 if not at:
-                    raise CleaningError(f"{path}: no whole batch begins at byte {position}")
+                    raise ValueError(f"{path}: no whole batch begins at byte {position}")
                 self.read_bytes += at
                 self._throttle.took(at)
                 position += at

@@ -6,8 +6,6 @@ a key is removed. A batch keeps its offsets, its producer's sequence numbers, it
 its codec; kept records are copied unchanged. The first time a batch with a tombstone (or a marker
 that may be removed) is cleaned, its delete horizon is set: attribute bit 6 means that the base
 timestamp is the horizon, and the timestamps count from it.
-
-A damaged batch is kept unchanged.
 """
 
 from collections.abc import Sequence
@@ -71,9 +69,7 @@ def filter_batches(
     for number, batch in enumerate(batches):
         header = batch.header
         first, end = table.rows[number]
-        if number in table.damaged:
-            out.append(batch.view)
-        elif not counts[number]:
+        if not counts[number]:
             stays = header.producer_id >= 0 and special.last_of_producer[number]
             out.append(_empty(batch) if stays else None)
         else:

@@ -252,7 +252,6 @@ class AdminPages:
                 "rounds": cleaner.metrics.rounds,
                 "read_bytes": cleaner.metrics.read_bytes,
                 "written_bytes": cleaner.metrics.written_bytes,
-                "damaged_batches": cleaner.metrics.damaged_batches,
                 "cleaning": cleaner.busy,
                 "waiting": [self._held(*key, offset) for key, offset in cleaner.held.items()],
                 "uncleanable": [

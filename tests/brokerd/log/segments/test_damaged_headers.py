@@ -296,7 +296,6 @@ def test_compaction_takes_no_record_for_the_sake_of_a_damaged_one(
     damage(data, number * (len(data) // 8))
     path.write_bytes(data)
     done = log.clean()
-    assert done.failed or done.damaged_batches <= 1
     for offset in range(8, 16):
         assert found_at(log.log, offset)[0] == offset
     if done.failed:
