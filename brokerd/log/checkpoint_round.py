@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from brokerd.log.checkpoint_file import Done
 from brokerd.log.context import DiskJob, run_now
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.topic_partition import TopicPartition
@@ -19,20 +20,19 @@ OffsetOf = Callable[[TopicPartition], int | None]
 
 
 class CheckpointRound:
-    """The file `name` of every log directory. `failed` is called with errors, in the thread that
-    uses the logs."""
+    """The file `name` of every log directory; `done` is called for each that was written."""
 
     def __init__(
         self,
         dirs: LogDirs,
         name: str,
         submit: Callable[[DiskJob], None],
-        failed: Callable[[OSError], None],
+        done: Done,
     ) -> None:
         self._dirs = dirs
         self._name = name
         self._submit = submit
-        self._failed = failed
+        self._done = done
         self._keys: Iterator[TopicPartition] | None = None
         self._offset_of: OffsetOf = lambda key: None
         self._found: dict[str, dict[TopicPartition, int]] = {}
@@ -91,7 +91,3 @@ class CheckpointRound:
             file = log_dir.checkpoints[self._name]
             if offsets is not None and offsets != file.latest:
                 self._submit(file.job(offsets, self._done))
-
-    def _done(self, error: OSError | None) -> None:
-        if error is not None:
-            self._failed(error)

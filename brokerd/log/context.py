@@ -3,13 +3,16 @@
 import errno
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.io.files import sync_path
 from brokerd.log.io.open_files import OpenFiles
 
 Detail = dict[str, object]
@@ -19,16 +22,25 @@ TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, e
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
 
 
-class DiskJob(Protocol):
-    """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
+class DiskJob(ABC):
+    """Slow disk work: `run` may be called in any thread, `finish` then where logs are used, also
+    after `run` raised. `error` is an error of the disk, which `finish` reports."""
 
-    An error of the disk is kept by `run` and reported by `finish`, which is called also after `run`
-    raised.
-    """
+    error: OSError | None = None
+    is_done = False
 
     def run(self) -> None:
-        """The slow part."""
+        try:
+            self.work()
+            self.is_done = True
+        except OSError as error:
+            self.error = error
 
+    @abstractmethod
+    def work(self) -> None:
+        """The slow part. Raises OSError."""
+
+    @abstractmethod
     def finish(self) -> None:
         """Handles the result."""
 
@@ -83,35 +95,43 @@ class Trash:
         return due
 
 
-class RemoveJob:
-    """Removes files and directories; a missing one is no error. In the thread that uses the logs,
-    `failed` is called with the first error, and `done` at the end in any case."""
+class SyncJob(DiskJob):
+    """Syncs a file or directory; a missing one is no error. `done` is called in the thread that
+    uses the logs, with the error or None."""
 
-    __slots__ = ("_done", "_error", "_failed", "_paths")
-
-    def __init__(
-        self, paths: list[str], failed: Callable[[OSError], None], done: Callable[[], None]
-    ) -> None:
-        self._paths = paths
-        self._failed = failed
+    def __init__(self, path: str, done: Callable[[OSError | None], object]) -> None:
+        self._path = path
         self._done = done
-        self._error: OSError | None = None
+        self.has_begun = False
 
-    def run(self) -> None:
-        """Removes them all; the first error is kept."""
+    def work(self) -> None:
+        self.has_begun = True
+        with suppress(FileNotFoundError):
+            sync_path(self._path)
+
+    def finish(self) -> None:
+        self._done(self.error)
+
+
+class RemoveJob(DiskJob):
+    """Removes files and directories; a missing one is no error. `done` is called in the thread that
+    uses the logs, with the first error or None."""
+
+    def __init__(self, paths: list[str], done: Callable[[OSError | None], object]) -> None:
+        self._paths = paths
+        self._done = done
+
+    def work(self) -> None:
         for path in self._paths:
             try:
                 _remove(path)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                self._error = self._error or error
+                self.error = self.error or error
 
     def finish(self) -> None:
-        """Reports the error, if there was one, and the end."""
-        if self._error is not None:
-            self._failed(self._error)
-        self._done()
+        self._done(self.error)
 
 
 def _remove(path: str) -> None:

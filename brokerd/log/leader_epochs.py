@@ -139,33 +139,24 @@ class LeaderEpochFileCache:
         self._file.close()
 
 
-class _File:
+class _File(DiskJob):
     """The job that replaces the file by the entries at the time when it runs. `_writing` is held
     meanwhile, so that nothing is written after `close`. Each log has its own lock: if a disk hangs,
     only `close` of that log waits."""
 
-    __slots__ = ("_error", "_failed", "_is_closed", "_path", "_writing", "entries", "is_queued")
-
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path
         self._failed = failed
-        self._error: OSError | None = None
         self.entries: list[str] = []
         self._writing = threading.Lock()
         self._is_closed = False
         self.is_queued = False
 
-    def run(self) -> None:
+    def work(self) -> None:
         self.is_queued = False  # what is saved from here on is written by another run
         with self._writing:
             if not self._is_closed:
-                self._write()
-
-    def _write(self) -> None:
-        try:
-            write_entries(self._path, self.entries, sync=False)
-        except OSError as error:
-            self._error = error
+                write_entries(self._path, self.entries, sync=False)
 
     def close(self) -> None:
         """Nothing is written any more; waits for what is being written."""
@@ -173,7 +164,7 @@ class _File:
             self._is_closed = True
 
     def finish(self) -> None:
-        error, self._error = self._error, None
+        error, self.error = self.error, None
         if error is not None:
             self._failed(error)
 

@@ -131,6 +131,7 @@ class LogManager:
             )
             topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
+        self.dirs.note_stale(log_dir, {**recovery_points, **log_starts})
 
     def _add(
         self,
@@ -288,9 +289,11 @@ class LogManager:
                 refusal = self._dir_failed(log_dir.path, error)
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
-    def disk_failed(self, error: OSError) -> None:
-        """As `_dir_failed`, for the log directory of the file that the error names."""
-        self._dir_failed(error.filename or "", error)
+    def disk_failed(self, error: OSError | None) -> None:
+        """As `_dir_failed`, for the log directory of the file that the error names, if there is
+        one."""
+        if error is not None:
+            self._dir_failed(error.filename or "", error)
 
     def take_failed(self) -> list[FailedDir]:
         """Takes failed log directories offline. Not to be called within other methods."""

@@ -7,7 +7,7 @@ limited number of flushes and removals wait for the disk at once.
 """
 
 import errno
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -16,7 +16,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log import checkpoints, retention
-from brokerd.log.checkpoint_job import Done
+from brokerd.log.checkpoint_file import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.dirs.log_dirs import LogDirs
@@ -50,8 +50,8 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 
 
 class LogTasks:
-    """See the module. `logs` are those of the manager; `failed` is called with errors of the
-    disk."""
+    """See the module. `logs` are those of the manager; `failed` is called after each job, with the
+    error of the disk, if there was one."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LogTasks:
         dirs: LogDirs,
         context: LogContext,
         times: TaskIntervals,
-        failed: Callable[[OSError], None],
+        failed: Done,
     ) -> None:
         self._logs = logs
         self._dirs = dirs
@@ -157,11 +157,12 @@ class LogTasks:
             due = trash.take_due(now_ms, REMOVALS_MAX)
             if due:
                 self._is_removing = True
-                self._context.submit(RemoveJob(due, self._failed, self._removed))
+                self._context.submit(RemoveJob(due, self._removed))
         return trash.is_due(now_ms)
 
-    def _removed(self) -> None:
+    def _removed(self, error: OSError | None) -> None:
         self._is_removing = False
+        self._failed(error)
 
     # -- flushing ----------------------------------------------------------------------------------
 
@@ -265,8 +266,7 @@ class LogTasks:
         }
 
         def finish(error: OSError | None) -> None:
-            if error is not None:
-                self._failed(error)
+            self._failed(error)
             done(error)
 
         round_.forget(directory)

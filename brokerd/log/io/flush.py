@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
+from brokerd.log.context import DiskJob
 from brokerd.log.io.files import sync_path
 
 if TYPE_CHECKING:
-    from brokerd.log.context import DiskJob
     from brokerd.log.io.open_files import FileRange
     from brokerd.log.local_log import LocalLog
 
@@ -27,7 +27,7 @@ class Flushes:
 
     __slots__ = ("_is_out", "_submit", "_waiting", "_wanted")
 
-    def __init__(self, submit: Callable[["DiskJob"], None]) -> None:
+    def __init__(self, submit: Callable[[DiskJob], None]) -> None:
         self._submit = submit
         self._is_out = False
         self._wanted = 0
@@ -71,16 +71,10 @@ class Flushes:
             each()
 
 
-class FlushJob:
-    """Sync the segments that hold offsets below `up_to`, then move the recovery point there.
-
-    Made where the log is used (index entries are written out, descriptors pinned), `run` in any
-    thread, `finish` where the log is used. If syncing fails the recovery point stays and `error`
-    says why; it stays too if the log was cut meanwhile, for what is below `up_to` then may be
-    other, younger batches.
-    """
-
-    __slots__ = ("_done", "_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to", "error")
+class FlushJob(DiskJob):
+    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there,
+    unless the log was cut meanwhile: then there may be other, younger batches below `up_to`. Made
+    where the log is used: index entries are written out, descriptors pinned."""
 
     def __init__(
         self, log: "LocalLog", up_to: int, done: Callable[[], None] = lambda: None
@@ -91,10 +85,8 @@ class FlushJob:
         self._up_to = up_to
         self._done = done
         self._truncations = log.truncations
-        self.error: OSError | None = None
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
-        self._synced = False
         has_new = False
         try:
             for segment in log.segments_between(log.recovery_point, up_to):
@@ -112,21 +104,17 @@ class FlushJob:
         for pinned in self._pinned:
             pinned.release()
 
-    def run(self) -> None:
-        try:
-            for pinned in self._pinned:
-                os.fdatasync(pinned.fd)
-            for path in self._paths:
-                with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
-                    sync_path(path)
-            self._synced = True
-        except OSError as error:
-            self.error = error
+    def work(self) -> None:
+        for pinned in self._pinned:
+            os.fdatasync(pinned.fd)
+        for path in self._paths:
+            with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
+                sync_path(path)
 
     def finish(self) -> None:
         self._release()
         if self.error is not None:
             self._log.flush_failed(self.error)
-        elif self._synced and self._log.truncations == self._truncations:
+        elif self.is_done and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.cleaner.replace_segments import SwapSyncJob
+from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log.context import SyncJob
 from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log
@@ -84,10 +84,10 @@ def test_what_a_compaction_replaced_goes_when_its_names_are_durable(
 ) -> None:
     log, disk = swapped(tmp_path)
     synced.clear()
-    assert [type(job) for job in disk] == [SwapSyncJob, CheckpointJob]
+    assert [type(job) for job in disk] == [SyncJob, CheckpointJob]
     checkpoint = disk.pop()
     log.manager.tasks.tick_delete(NOW_MS + 1)
-    assert [type(job) for job in disk] == [SwapSyncJob]
+    assert [type(job) for job in disk] == [SyncJob]
     disk.work()
     names = synced[log.log.directory]
     assert f"{0:020d}.log" in names

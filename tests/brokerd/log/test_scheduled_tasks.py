@@ -9,8 +9,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoint_job, checkpoint_round, closing, scheduled_tasks
-from brokerd.log.checkpoint_job import CheckpointJob
+from brokerd.log import checkpoint_file, checkpoint_round, closing, scheduled_tasks
+from brokerd.log.checkpoint_file import CheckpointJob
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
@@ -171,7 +171,7 @@ def no_memory(*args: object, **kwargs: object) -> None:
 def test_what_there_was_no_memory_for_is_not_taken_as_done(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(checkpoint_job, "write_entries", no_memory)
+    monkeypatch.setattr(checkpoint_file, "write_entries", no_memory)
     monkeypatch.setattr(os, "fdatasync", no_memory)
     told: list[OSError | None] = []
     log = manager.all()[3]
