@@ -21,7 +21,7 @@ from brokerd.log.checkpoints import (
     write_entries,
     zero_offsets,
 )
-from brokerd.log.context import DiskJob, SyncJob
+from brokerd.log.io.disk_jobs import DiskJob, SyncJob
 from brokerd.topic_partition import TopicPartition
 
 PIECE: Final = 1_000

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Final
 
 from brokerd.log.checkpoint_file import Done
-from brokerd.log.context import DiskJob, run_now
 from brokerd.log.dirs.log_dirs import LogDirs
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.topic_partition import TopicPartition
 
 SLICE: Final = 4_000

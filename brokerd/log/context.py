@@ -1,18 +1,14 @@
 """What all logs of a broker share: open files, slow disk work, files to delete later, events."""
 
 import errno
-import os
-import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.io.files import sync_path
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.io.open_files import OpenFiles
 
 Detail = dict[str, object]
@@ -20,37 +16,6 @@ EventSink = Callable[[str, Detail], None]
 
 TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
-
-
-class DiskJob(ABC):
-    """Slow disk work: `run` may be called in any thread, `finish` then where logs are used, also
-    after `run` raised. `error` is an error of the disk, which `finish` reports."""
-
-    error: OSError | None = None
-    is_done = False
-
-    def run(self) -> None:
-        try:
-            self.work()
-            self.is_done = True
-        except OSError as error:
-            self.error = error
-
-    @abstractmethod
-    def work(self) -> None:
-        """The slow part. Raises OSError."""
-
-    @abstractmethod
-    def finish(self) -> None:
-        """Handles the result."""
-
-
-def run_now(job: DiskJob) -> None:
-    """Runs a job at once: for use without an event loop."""
-    try:
-        job.run()
-    finally:
-        job.finish()
 
 
 def no_event(kind: str, detail: Detail) -> None:
@@ -93,52 +58,6 @@ class Trash:
         while len(due) < most and self.is_due(now_ms):
             due.append(heappop(self._due)[1])
         return due
-
-
-class SyncJob(DiskJob):
-    """Syncs a file or directory; a missing one is no error. `done` is called in the thread that
-    uses the logs, with the error or None."""
-
-    def __init__(self, path: str, done: Callable[[OSError | None], object]) -> None:
-        self._path = path
-        self._done = done
-        self.has_begun = False
-
-    def work(self) -> None:
-        self.has_begun = True
-        with suppress(FileNotFoundError):
-            sync_path(self._path)
-
-    def finish(self) -> None:
-        self._done(self.error)
-
-
-class RemoveJob(DiskJob):
-    """Removes files and directories; a missing one is no error. `done` is called in the thread that
-    uses the logs, with the first error or None."""
-
-    def __init__(self, paths: list[str], done: Callable[[OSError | None], object]) -> None:
-        self._paths = paths
-        self._done = done
-
-    def work(self) -> None:
-        for path in self._paths:
-            try:
-                _remove(path)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                self.error = self.error or error
-
-    def finish(self) -> None:
-        self._done(self.error)
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from brokerd.log.checkpoints import (
     whole_numbers,
     write_entries,
 )
-from brokerd.log.context import DiskJob, no_failure, run_now
+from brokerd.log.context import no_failure
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 
 logger = logging.getLogger(__name__)
 

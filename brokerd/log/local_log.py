@@ -16,10 +16,11 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import Staged
-from brokerd.log.context import LogContext, no_failure, raises_storage_error, run_now
+from brokerd.log.context import LogContext, no_failure, raises_storage_error
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import account
 from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob

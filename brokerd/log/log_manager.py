@@ -2,7 +2,7 @@
 
 Loading: lock every log directory, see whether the last stop was clean, then open each log, with
 recovery after an unclean stop. Periodic tasks are
-in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
+in `scheduled_tasks`. Slow disk work goes through `submit` (see `io.disk_jobs`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
 topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
@@ -19,17 +19,10 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, names
 from brokerd.log.closing import close_all
-from brokerd.log.context import (
-    TRANSIENT_ERRNOS,
-    DiskJob,
-    EventSink,
-    LogContext,
-    no_event,
-    run_now,
-    storage_error,
-)
+from brokerd.log.context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals

@@ -18,8 +18,9 @@ from brokerd.integer_ranges import INT64_MAX
 from brokerd.log import checkpoints, retention
 from brokerd.log.checkpoint_file import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
-from brokerd.log.context import LogContext, RemoveJob
+from brokerd.log.context import LogContext
 from brokerd.log.dirs.log_dirs import LogDirs
+from brokerd.log.io.disk_jobs import RemoveJob
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 

@@ -13,7 +13,8 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
-from brokerd.log.context import SyncJob, raises_storage_error
+from brokerd.log.context import raises_storage_error
+from brokerd.log.io.disk_jobs import SyncJob
 from brokerd.log.segments.segment import Segment
 from brokerd.log.unified_log import UnifiedLog
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
-from brokerd.log.context import DiskJob
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.files import sync_path
 
 if TYPE_CHECKING:

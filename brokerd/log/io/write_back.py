@@ -7,8 +7,8 @@ and not earlier, since it takes an eighth of the CPU time of appending.
 
 from typing import TYPE_CHECKING, Final
 
-from brokerd.log.context import DiskJob
 from brokerd.log.io import linux
+from brokerd.log.io.disk_jobs import DiskJob
 
 if TYPE_CHECKING:
     from brokerd.log.segments.segment import Segment

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import inspection
-from brokerd.log.context import Detail, DiskJob, LogContext
+from brokerd.log.context import Detail, LogContext
 from brokerd.log.inspection import SegmentInfo, describe
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.loading.loader import load
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records

@@ -8,7 +8,7 @@ import pytest
 
 from brokerd.log import checkpoint_round, checkpoints
 from brokerd.log.checkpoint_file import CheckpointFile, CheckpointJob
-from brokerd.log.context import SyncJob
+from brokerd.log.io.disk_jobs import SyncJob
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
 from tests.brokerd.log.managers import CONFIG, crash, fill, start

@@ -11,7 +11,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_file, checkpoint_round, closing, scheduled_tasks
 from brokerd.log.checkpoint_file import CheckpointJob
-from brokerd.log.context import RemoveJob, run_now
+from brokerd.log.io.disk_jobs import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS

@@ -8,7 +8,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone
-from brokerd.log.context import DiskJob, run_now
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (

@@ -9,8 +9,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import DiskJob
 from brokerd.log.dirs.log_dir import LogDirError
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.segments import timestamp_search
