@@ -48,7 +48,6 @@ RESOURCES = {
 
 
 def configs(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     about = "Show and change settings of topics, brokers and loggers, quotas and credentials."
     parser = OptionParser("configs", about)
     parser.bootstrap()

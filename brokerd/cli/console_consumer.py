@@ -51,7 +51,6 @@ _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 
 
 def console_consumer(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("console-consumer", "Print the records of a topic.")
     parser.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
     parser.option("topic", "The topic.", "TOPIC")

@@ -41,7 +41,6 @@ _MERGED = (
 
 
 def console_producer(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("console-producer", "Send lines of standard input as records.")
     parser.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
     parser.option("broker-list", "The older name of --bootstrap-server.", "HOST:PORT,…")

@@ -22,7 +22,6 @@ def to_json(document: Any) -> str:
 
 
 def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
-    """The fields of an offset value of that version."""
     fields: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
         fields["leaderEpoch"] = value.leader_epoch
@@ -70,7 +69,6 @@ def _member(member: MemberValue, version: int, is_consumer: bool) -> dict[str, A
 
 
 def transaction_fields(value: TransactionValue) -> dict[str, Any]:
-    """The fields of a transaction's value."""
     partitions = None
     if value.partitions is not None:
         partitions = [

@@ -30,7 +30,6 @@ logger = logging.getLogger("brokerd")
 
 
 def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
-    """The configuration of a properties file and `key=value` overrides; ConfigError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -48,7 +47,6 @@ def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
 
 
 def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
-    """Runs the command; the exit code of the process."""
     try:
         config = load_config(path, overrides)
         problems = problems_of(config.tls.values())

@@ -104,7 +104,6 @@ class ClusterMembership:
 
     @property
     def is_controller(self) -> bool:
-        """Whether this broker is the elected controller."""
         return self._service is not None
 
     def require_controller(self) -> None:
@@ -383,6 +382,5 @@ class ClusterMembership:
         self._election_due.set()
 
     async def next_producer_id_block(self) -> tuple[int, int]:
-        """Claims a block of producer ids: (first, last), both inclusive."""
         block = await claim_block(self._zookeeper, self._settings.broker_id)
         return block.first, block.last

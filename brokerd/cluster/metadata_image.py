@@ -56,8 +56,6 @@ class ImageDelta:
 
 
 class MetadataImage:
-    """The last known state of the cluster; the module says who changes it."""
-
     __slots__ = (
         "broker_configs",
         "brokers",
@@ -90,7 +88,6 @@ class MetadataImage:
                 yield info.name, index
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
-        """The state of one partition, or None where topic or partition is unknown."""
         info = self.topics.get(topic)
         return info.partitions.get(index) if info else None
 
@@ -106,13 +103,11 @@ class MetadataImage:
         return broker.endpoints.get(listener) if broker else None
 
     def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
-        """Replaces the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers
         return ImageDelta(brokers_changed=changed)
 
     def replace_offline(self, offline: Mapping[int, frozenset[TopicPartition]]) -> ImageDelta:
-        """Replaces the replicas that brokers cannot serve."""
         changed = offline != self.offline
         self.offline = offline
         return ImageDelta(brokers_changed=changed)

@@ -42,7 +42,6 @@ class ConnectionLimits(NamedTuple):
 
 
 def is_listener_limit(name: str) -> bool:
-    """Whether this is a limit of one listener."""
     return _LIMIT.fullmatch(name) is not None
 
 

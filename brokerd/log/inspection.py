@@ -42,8 +42,6 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """One batch on disk, and whether its CRC matches."""
-
     position_bytes: int
     header: BatchHeader
     crc_ok: bool
@@ -197,7 +195,6 @@ def batches(data: FileRange, limit: int) -> list[BatchInfo]:
 
 
 def _no_batch_at(position: int) -> KafkaError:
-    """What to raise."""
     return KafkaError(
         ErrorCode.INVALID_REQUEST, f"no batch starts at byte {position} of the segment"
     )

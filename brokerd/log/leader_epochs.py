@@ -126,7 +126,6 @@ class LeaderEpochFileCache:
             self.save()
 
     def save(self) -> None:
-        """Submits the job that replaces the file."""
         if self._damage:
             logger.warning("%s; the leader epochs were read from the batches", self._damage)
             self._damage = ""

@@ -168,7 +168,6 @@ class LogManager:
         return list(self._logs.values())
 
     def directory_of(self, topic: str, partition: int) -> str | None:
-        """The log directory of a log."""
         log_dir = self.dirs.of.get((topic, partition))
         return log_dir.path if log_dir else None
 
@@ -226,7 +225,6 @@ class LogManager:
         raise refusal
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
-        """Gives a log other settings."""
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
@@ -310,7 +308,6 @@ class LogManager:
             self._context.submit(job)
 
     def compacted(self) -> list[UnifiedLog]:
-        """The logs that are compacted."""
         return [self._logs[key] for key in self._compacted]
 
     # -- shutdown --------------------------------------------------------------------------------

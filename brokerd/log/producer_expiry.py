@@ -13,8 +13,6 @@ SLICE: Final = 500
 
 
 class ExpiringLog(Protocol):
-    """What is needed of a log."""
-
     def expire_producers(self, until_ms: int) -> None: ...
 
 

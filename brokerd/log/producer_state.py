@@ -42,8 +42,6 @@ NO_SEQUENCE: Final = -1
 
 
 class ProducerBatch(NamedTuple):
-    """One batch remembered."""
-
     first_sequence: int
     last_sequence: int
     base_offset: int

@@ -97,7 +97,6 @@ def _torn(view: memoryview) -> bool:
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:
-    """The error for bytes that are not exactly one whole batch."""
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"

@@ -165,7 +165,6 @@ class ResponseTemplate:
         aborted: Sequence[tuple[int, int]] | None,
         records: Any,
     ) -> list[Any]:
-        """As `encode_fetch_response` has them."""
         version = self._version
         size = records.size_bytes
         out = bytearray(self._prefix)

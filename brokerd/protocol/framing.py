@@ -43,7 +43,6 @@ def why_size_refused(size: int, size_max: int) -> str:
 
 
 def malformed(what: str) -> KafkaError:
-    """The error for bytes that do not parse."""
     return KafkaError(ErrorCode.INVALID_REQUEST, f"malformed request: {what}")
 
 

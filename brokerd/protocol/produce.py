@@ -179,7 +179,6 @@ class ResponseTemplate:
     def frame(
         self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int
     ) -> bytes:
-        """The whole frame."""
         return self._pack(
             self._size, correlation_id, self._head,
             base_offset, log_append_time_ms, log_start_offset, self._tail,

@@ -91,7 +91,6 @@ class Walker:
 
 @cache
 def walker(entity_type: type) -> Walker:
-    """The walker of a message or of a struct in it."""
     flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
     parts = [_field(shape, flexible) for shape in shapes(entity_type) if shape.tag is None]
     if flexible:

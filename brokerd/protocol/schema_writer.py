@@ -34,7 +34,6 @@ _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
-    """Append an unsigned LEB128 integer."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7

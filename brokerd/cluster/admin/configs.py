@@ -45,7 +45,6 @@ def sanitized(name: str) -> str:
 
 
 def unsanitized(part: str) -> str:
-    """The reverse of `sanitized`."""
     return unquote(part)
 
 

@@ -26,8 +26,6 @@ PARTITIONS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
-    """A topic as it is to be written."""
-
     name: str
     node: TopicNode
     config: dict[str, str]

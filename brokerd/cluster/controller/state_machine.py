@@ -163,14 +163,12 @@ class Controller:
         )
 
     def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
-        """The brokers that can serve a partition."""
         if not self.offline:
             return self.brokers
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
-        """These states are in ZooKeeper now."""
         for state in states:
             self.states[state.topic, state.partition] = state
 
@@ -185,11 +183,9 @@ class Controller:
         return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
-        """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
     def written_partitions(self, topic: str) -> list[int]:
-        """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
     def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
@@ -241,7 +237,6 @@ class Controller:
         )
 
     def removed(self, name: str) -> None:
-        """The topic's nodes are gone."""
         self.deletions.pop(name)
         node = self.topics.pop(name)
         for index in node.replicas:

@@ -63,7 +63,6 @@ class Feed:
 
     @property
     def config_number(self) -> int:
-        """The newest config change that this broker has taken over."""
         return self._config_number
 
     async def load(self) -> None:
@@ -138,7 +137,6 @@ class Feed:
         )
 
     async def read_brokers(self) -> None:
-        """Reads the live brokers anew."""
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
@@ -196,7 +194,6 @@ class Feed:
         await self.load()
 
     async def read_configs(self) -> None:
-        """Reads the configs that changed."""
         entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
@@ -216,7 +213,6 @@ class Feed:
         self._config_number = max(new, default=self._config_number)
 
     async def read_broker_configs(self) -> None:
-        """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
         await self._notify(self._image.replace_broker_configs(configs))

@@ -35,7 +35,6 @@ class ClusterError(Exception):
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 
@@ -118,7 +117,6 @@ class Registration:
             self._on_due("registration")
 
     async def make(self, now_ms: int) -> None:
-        """As `register`."""
         settings = self._settings
         await register(self._zookeeper, settings, now_ms)
         self._advertised = settings.endpoints

@@ -51,7 +51,6 @@ class StartupEpochWait:
         self._read = set()
 
     def await_state(self, partition: TopicPartition) -> None:
-        """A state was read that the controller will write."""
         self._read.add(partition)
 
     def all_read(self) -> None:

@@ -46,7 +46,6 @@ PERSISTENT = (
 
 
 def broker(broker_id: int) -> str:
-    """The registration of a live broker (ephemeral)."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
@@ -71,7 +70,6 @@ def partition_state(topic_name: str, index: int) -> str:
 
 
 def topic_config(name: str) -> str:
-    """A topic's dynamic config."""
     return f"/config/topics/{name}"
 
 
@@ -81,7 +79,6 @@ def config(entity: str) -> str:
 
 
 def keeps_empty_config(path: str) -> bool:
-    """Whether the node of a config stays when it is empty."""
     return path.startswith(("/config/topics/", "/config/brokers/"))
 
 
@@ -101,7 +98,6 @@ def change(number: int) -> str:
 
 
 def applied(broker_id: int) -> str:
-    """The number of the last entry that a broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 

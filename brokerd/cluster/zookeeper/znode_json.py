@@ -194,7 +194,6 @@ def encode_controller(broker_id: int, timestamp_ms: int) -> bytes:
 
 
 def decode_controller(data: bytes) -> int:
-    """The controller's broker id."""
     return _parse("/controller", data, lambda value: int(value["brokerid"]))
 
 

@@ -23,8 +23,6 @@ Done = Callable[["EventContext", ErrorCode], None]
 
 
 class PartitionGroups:
-    """The groups of one partition, with their deadlines and writes."""
-
     __slots__ = (
         "config", "deadlines", "groups", "inflight", "member_memory", "pending_offsets", "store",
         "sweep", "writes_made",
@@ -80,13 +78,11 @@ class EventContext:
     # Answers that end a member's wait
 
     def answer_join(self, member: Member, reply: JoinReply) -> None:
-        """Answer the member's delayed join, if it has one."""
         if member.join_ticket is not None:
             self.reply(member.join_ticket, reply)
             member.join_ticket = None
 
     def answer_sync(self, member: Member, reply: SyncReply) -> None:
-        """Answer the member's delayed sync, if it has one."""
         if member.sync_ticket is not None:
             self.reply(member.sync_ticket, reply)
             member.sync_ticket = None

@@ -39,7 +39,6 @@ class Member:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
         brought = size_of(self.protocols, self.client_id, self.instance_id)
         return MEMBER_BYTES + brought + len(self.assignment)
 
@@ -113,7 +112,6 @@ class Group:
         self._take_in(member)
 
     def forget_name(self) -> None:
-        """The group is dropped."""
         if self.is_name_held:
             self.member_memory.size_bytes -= len(self.group_id)
             self.is_name_held = False
@@ -158,12 +156,10 @@ class Group:
         self.member_memory.size_bytes += member.size_bytes
 
     def assign(self, member: Member, assignment: bytes) -> None:
-        """Sets the member's assignment."""
         with self.changing(member):
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
-        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -197,12 +193,10 @@ class Group:
 
     @property
     def all_joined(self) -> bool:
-        """Whether every member has a waiting join, and no member id given out is unused."""
         return not self.pending and all(m.join_ticket is not None for m in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:

@@ -9,7 +9,6 @@ from brokerd.errors import ErrorCode
 
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
-    """Keep the session of a member alive. Returns REBALANCE_IN_PROGRESS during a rebalance."""
     group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID

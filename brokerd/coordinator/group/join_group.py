@@ -222,7 +222,6 @@ def _replaced(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record of a replacement was appended, or failed."""
     if member.join_ticket != ticket or group.state is not GroupState.STABLE:
         return  # answered or overtaken: a rebalance has begun, or the member was replaced again
     if error is ErrorCode.NONE:

@@ -126,7 +126,6 @@ def _answer_offsets(
 
 
 def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
-    """Remove an empty group with its offsets."""
     group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
@@ -234,7 +233,6 @@ def _offsets_removed(
 
 
 def forget_topics(context: EventContext, topics: Set[str]) -> None:
-    """Remove every offset of topics that were deleted."""
     state = context.state
     records: list[GroupsRecord] = []
     for group in list(state.groups.values()):

@@ -66,7 +66,6 @@ def _assigned(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record with the assignments was appended, or failed."""
     overtaken = group.state is not GroupState.COMPLETING_REBALANCE or group.generation != generation
     if overtaken:
         return

@@ -64,8 +64,6 @@ def clean(
 
 
 class _Cleaning:
-    """The state of one round."""
-
     def __init__(self, job: Job, report: Report, seed: bytes, still_wanted: StillWanted) -> None:
         self._job = job
         self._report = report

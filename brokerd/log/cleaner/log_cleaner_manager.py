@@ -46,8 +46,6 @@ class CleanerMetrics:
 
 
 class Listener(Protocol):
-    """Is called with the results of a job."""
-
     def group_done(self, group: GroupDone) -> bool: ...
 
     def round_done(self, done: RoundDone) -> None: ...
@@ -106,7 +104,6 @@ class LogCleanerManager:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()
@@ -145,7 +142,6 @@ class LogCleanerManager:
 
     @property
     def busy(self) -> int:
-        """How many logs are being cleaned."""
         return sum(known.is_busy for known in self._known.values())
 
     # -- choosing ----------------------------------------------------------------------------------
@@ -283,7 +279,6 @@ class LogCleanerManager:
         )
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
-        """Notes the result of a round."""
         log = known.log
         self.metrics.round_ms = self.now_ms() - began_ms
         self.metrics.round_kept = done.written_bytes / done.read_bytes if done.read_bytes else 0.0
@@ -303,7 +298,6 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
@@ -324,8 +318,6 @@ class LogCleanerManager:
 
 
 class _Round:
-    """One job under way."""
-
     def __init__(self, cleaner: LogCleanerManager, known: _Known, job: Job) -> None:
         self._cleaner = cleaner
         self._known = known

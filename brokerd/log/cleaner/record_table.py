@@ -25,8 +25,6 @@ Bools = npt.NDArray[np.bool_]
 
 
 class StoredBatch(NamedTuple):
-    """One whole batch as it lies on disk."""
-
     header: BatchHeader
     view: memoryview
 

@@ -79,7 +79,6 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
 
 
 def discard(directory: str, base_offset: int, job: str) -> None:
-    """Removes the files of a job that was cancelled."""
     for suffix in _FILES:
         try:
             os.unlink(names.cleaned_file(directory, base_offset, suffix, job))

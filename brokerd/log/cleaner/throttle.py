@@ -24,7 +24,6 @@ class Throttle:
         self._free_at_s = 0.0
 
     def took(self, size_bytes: int) -> None:
-        """Account for bytes read or written."""
         now_s = self._now_s()
         self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self._rate
         pause_s = self._free_at_s - now_s

@@ -132,11 +132,9 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        """Removes the mark of a clean stop. Raises OSError."""
         _remove_mark(Path(self.path, CLEAN_SHUTDOWN))
 
     def entries(self) -> list[str]:
-        """The names of its subdirectories."""
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
@@ -148,7 +146,6 @@ class LogDir:
             return {}
 
     def mark_clean(self, broker_epoch: int) -> None:
-        """Writes the mark of a clean stop. Raises OSError."""
         text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 

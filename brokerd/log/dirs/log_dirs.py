@@ -108,16 +108,13 @@ class LogDirs:
         return None
 
     def by_load(self) -> list[LogDir]:
-        """The online directories, those with the fewest logs first."""
         return sorted(self.live, key=lambda log_dir: log_dir.partitions)
 
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
-        """A log is in the directory now."""
         self.of[key] = log_dir
         log_dir.partitions += 1
 
     def remove(self, key: TopicPartition) -> None:
-        """A log was deleted."""
         self.of.pop(key).partitions -= 1
         self._note_gone(key)
 
@@ -187,6 +184,5 @@ class LogDirs:
         return [log_dir.checkpoints[name].job(found, done) for log_dir, found in there.items()]
 
     def unlock(self) -> None:
-        """Unlocks the directories."""
         for log_dir in self.live:
             log_dir.unlock()

@@ -162,7 +162,6 @@ class TimeIndex:
         os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
-        """Write what is pending. Raises OSError."""
         if self._timestamps:
             write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
             self._written += len(self._timestamps)

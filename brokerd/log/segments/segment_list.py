@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 
 
 class SegmentList:
-    """See the module."""
-
     __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
         self.reset(segments)
 
     def reset(self, segments: list[Segment]) -> None:
-        """Have these segments instead of those before."""
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
         self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
@@ -47,7 +44,6 @@ class SegmentList:
         return self._segments[number] if self._bases[number] == base_offset else None
 
     def end_of(self, number: int, log_end_offset: int) -> int:
-        """The offset at which segment `number` ends."""
         following = number + 1
         return self._bases[following] if following < len(self._bases) else log_end_offset
 
@@ -200,7 +196,6 @@ class SegmentList:
         return number
 
     def forget_skips(self) -> None:
-        """Segments are others than they were, or their aborted transactions are."""
         self._skips.clear()
 
     def add(self, segment: Segment) -> None:

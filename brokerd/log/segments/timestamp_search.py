@@ -123,7 +123,6 @@ class PendingWalk:
         self._found: list[Found | None] = []
 
     def load(self) -> None:
-        """Walk the batch. Raises OSError."""
         self._found = [_walk(self._pinned.fd, self._pinned.position_bytes, self._search)]
 
     def release(self) -> None:
