@@ -328,7 +328,7 @@ RETIRED = {
     "server/coordinator/": "server/coordinator_runtime/",
     "brokerd.coordinator.group.deadlines": "brokerd.coordinator.group.deadline_heap",
     "brokerd.cluster.zookeeper.codecs": "brokerd.cluster.zookeeper.znode_json",
-    "brokerd.cluster.zookeeper.broker_info": "brokerd.cluster.zookeeper.registered_broker",
+    "brokerd.cluster.zookeeper.broker_info": "brokerd.cluster.zookeeper.znode_json",
     "brokerd.server.produce.checks": "brokerd.server.produce.batch_admission",
     "brokerd.server.network.lookups": "brokerd.server.network.host_lookups",
     "brokerd.cli.group_offsets": "brokerd.cli.reset_arguments",

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -171,16 +170,6 @@ class Controller:
     def written(self, states: Iterable[PartitionState]) -> None:
         for state in states:
             self.states[state.topic, state.partition] = state
-
-    def reread(self, key: TopicPartition, loaded: LoadedState | None) -> PartitionState | None:
-        """Takes the state of a partition that another wrote (None: there is none in ZooKeeper);
-        returns the state to write next, or None."""
-        if loaded is None:
-            self.states.pop(key, None)
-            return self._decide(*key, set())
-        self.states[key] = loaded.state
-        bounced = {loaded.state.leader} if self._is_leader_bounced(loaded) else set()
-        return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
         return any((topic, index) in self.states for index in self.topics[topic].replicas)

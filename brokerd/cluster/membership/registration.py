@@ -16,8 +16,8 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.cluster.zookeeper.znode_json import (
+    Endpoint,
     decode_broker,
     decode_cluster_id,
     encode_broker,

@@ -14,7 +14,7 @@ has seen that it was away. Most likely it is the controller itself now, and keep
 import asyncio
 from collections.abc import Iterable
 
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.znode_json import LoadedState
 from brokerd.replication.state import NO_LEADER
 from brokerd.topic_partition import TopicPartition
 

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
 from brokerd.cluster.zookeeper.operations import Delete, Operation
-from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.cluster.zookeeper.znode_json import (
+    LoadedState,
     NodeFormatError,
+    RegisteredBroker,
     TopicNode,
     decode_broker,
     decode_config,
@@ -118,11 +118,11 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
     ]
     loaded: list[LoadedState] = []
     for start in range(0, len(wanted), STATES_PER_RUN):
-        loaded += await states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
+        loaded += await _states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
     return loaded
 
 
-async def states_of(
+async def _states_of(
     zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
     found = await zookeeper.get_many(
@@ -133,13 +133,11 @@ async def states_of(
         if node is None:
             continue
         data, stat = node
-        assert topic.topic_id is not None
         try:
-            leader_and_isr = decode_partition_state(name, index, data)
+            state = decode_partition_state(name, index, topic, data, stat.version)
         except NodeFormatError as error:
             logger.error("%s-%d is passed over: %s", name, index, error)
             continue
-        state = to_state(name, index, topic, topic.topic_id, leader_and_isr, stat.version)
         loaded.append(LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid))
     return loaded
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.cluster_membership import ClusterMembership
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
+from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
