@@ -20,6 +20,8 @@ from struct import Struct
 from types import NoneType
 from typing import Any, get_args, get_origin
 
+from brokerd.integer_ranges import INT16_MAX
+
 Writer = Callable[[bytearray, Any], None]
 
 _INTEGERS = {
@@ -27,6 +29,8 @@ _INTEGERS = {
     "int32": Struct(">i"), "int64": Struct(">q"), "float64": Struct(">d"),
     "error_code": Struct(">h"),
 }  # fmt: skip
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
 _TIMES = {"timedelta_i32": Struct(">i"), "timedelta_i64": Struct(">q"),
           "datetime_i64": Struct(">q")}  # fmt: skip
 _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records": b"",
@@ -38,6 +42,27 @@ def write_uvarint(out: bytearray, value: int) -> None:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
+
+
+def write_count(out: bytearray, number: int, flexible: bool) -> None:
+    """Append the number of an array's items; -1 is null."""
+    if flexible:
+        write_uvarint(out, number + 1)
+    else:
+        out += _INT32.pack(number)
+
+
+def write_text(out: bytearray, text: str | None, flexible: bool) -> None:
+    """Append a nullable string, cut off at its greatest length."""
+    if text is None:
+        out += b"\x00" if flexible else _INT16.pack(-1)
+        return
+    data = text.encode()[:INT16_MAX]
+    if flexible:
+        write_uvarint(out, len(data) + 1)
+    else:
+        out += _INT16.pack(len(data))
+    out += data
 
 
 def _fixed(packer: Struct) -> Writer:
@@ -101,10 +126,7 @@ def _primitive(kafka_type: str, flexible: bool, nullable: bool) -> Writer:
 
 def _array(item: Writer, flexible: bool) -> Writer:
     def write(out: bytearray, value: Any) -> None:
-        if flexible:
-            write_uvarint(out, 0 if value is None else len(value) + 1)
-        else:
-            out += (-1 if value is None else len(value)).to_bytes(4, "big", signed=True)
+        write_count(out, -1 if value is None else len(value), flexible)
         for each in value or ():
             item(out, each)
 
