@@ -92,8 +92,7 @@ def _run(options: Options) -> None:
 
 
 def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
-    """With --zookeeper, shows or changes the settings of a broker that does not run. False if the
-    brokers are to do it."""
+    """Serves --zookeeper of a broker that does not run; returns whether it was that."""
     name = entities.name
     if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
         return False

@@ -177,8 +177,7 @@ class _Sender:
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Waits for every answer, at most message.timeout.ms. It waits in short steps, so that a
-        signal is handled meanwhile."""
+        """Waits for every answer, in short steps, so that a signal is handled meanwhile."""
         while self._producer.flush(_POLL_S):
             pass
 

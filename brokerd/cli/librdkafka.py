@@ -35,8 +35,7 @@ def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
 def merged(
     settings: Mapping[str, str], options: Options, table: Iterable[Merged]
 ) -> dict[str, str]:
-    """The option's value, else the property's, else the option's default, as in Kafka's
-    CommandLineUtils.maybeMergeOptions."""
+    """The option's value, else the property's, else the default (maybeMergeOptions)."""
     found = dict(settings)
     for setting, option, default in table:
         value = getattr(options, option.replace("-", "_"))

@@ -34,8 +34,7 @@ def entity(entities: Entities) -> list[dict[str, str | None]]:
 
 
 def are_credentials(entities: Entities, names: Collection[str]) -> bool:
-    """Whether these settings are SCRAM credentials. Raises CliError if only some of them are, or if
-    the entity is not one user."""
+    """Whether these are SCRAM credentials. CliError for a mixture, or not of one user."""
     kinds = {name in MECHANISMS for name in names}
     if len(kinds) > 1:
         raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")

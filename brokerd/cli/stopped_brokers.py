@@ -84,8 +84,7 @@ class StoppedBroker:
 
 @contextmanager
 def stopped_broker(connect: str, name: str) -> Iterator[StoppedBroker | None]:
-    """The broker with this id, or '' for the default of all brokers. None if it (for '': any)
-    runs."""
+    """The broker with this id ('': the default of all); None if it (for '': any) runs."""
     from brokerd.cluster.zookeeper.paths import BROKER_IDS
 
     with zookeeper_session.session(connect, "does not say which brokers run") as client:

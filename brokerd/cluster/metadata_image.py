@@ -185,8 +185,7 @@ class MetadataImage:
         return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
-        """Replaces a topic's config; that of an unknown topic is skipped (it comes with its
-        states)."""
+        """Replaces a topic's config; that of an unknown topic comes with its states."""
         info = self.topics.get(topic)
         if info is None or info.config == config:
             return ImageDelta()

@@ -67,8 +67,7 @@ def is_tls_key(name: str) -> bool:
 
 
 def tls_key_of_listener(name: str) -> tuple[str, str]:
-    """The listener's name and the setting that `listener.name.NAME.ssl.…` says; ('', '') where it
-    is nothing of this kind."""
+    """Listener and setting of `listener.name.NAME.ssl.…`; ('', '') for any other name."""
     listener, _, key = name.removeprefix(PREFIX).partition(".")
     if not (name.startswith(PREFIX) and listener and key in KEYS):
         return "", ""
@@ -78,8 +77,7 @@ def tls_key_of_listener(name: str) -> tuple[str, str]:
 def tls_settings(
     texts: Mapping[str, str], listener: str, problems: list[str], *, needs_key: bool = True
 ) -> TlsSettings:
-    """The settings of one listener, or (without `needs_key`) of a client; what is wrong with them
-    is added to `problems`."""
+    """The settings of a listener, or (without `needs_key`) of a client; adds to `problems`."""
     reading = _Reading(texts, listener, problems)
     return TlsSettings(
         keystore=reading.keystore(needs_key),

@@ -68,8 +68,7 @@ def stage(
     producers: ProducerState,
     append_time_ms: int,
 ) -> Staged:
-    """Gives a producer's batches offsets from `next_offset` on, and new timestamps (and CRCs)
-    unless `append_time_ms` is -1."""
+    """Gives batches offsets from `next_offset` on, and new timestamps unless the time is -1."""
     staged = Staged(next_offset)
     rows, results = staged.rows, staged.results
     answered: set[int] = set()

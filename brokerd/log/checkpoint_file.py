@@ -49,8 +49,7 @@ class CheckpointFile:
         return read_offsets(self.path)
 
     def job(self, offsets: Offsets, done: Done) -> "CheckpointJob":
-        """The job that writes these offsets, which must not change any more; to be submitted at
-        once."""
+        """The job that writes these offsets, which must not change; to be submitted at once."""
 
         def finish(error: OSError | None) -> None:
             self._jobs.remove(job)
@@ -64,8 +63,7 @@ class CheckpointFile:
         return job
 
     def forget(self, gone: Set[TopicPartition]) -> None:
-        """Clears the entries of these logs at once; durable when `sync_job` has run. Raises
-        OSError."""
+        """Clears entries at once; durable when `sync_job` has run. Raises OSError."""
         with self._lock:
             for job in self._jobs:
                 job.gone |= gone
@@ -105,8 +103,7 @@ class CheckpointJob(DiskJob):
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:
-        """Makes the entries in pieces, so that the thread that appends gets the interpreter in
-        between."""
+        """In pieces, so that the thread that appends gets the interpreter in between."""
         entries: list[str] = []
         items = iter(self._offsets.items())
         while piece := dict(islice(items, PIECE)):

@@ -48,8 +48,7 @@ class CheckpointRound:
         self._found = {log_dir.path: {} for log_dir in self._dirs.live}
 
     def step(self) -> bool:
-        """Collects the offsets of some logs; returns whether there are more. After the last one the
-        files are written."""
+        """Collects some offsets; returns whether there are more, else writes the files."""
         if self._keys is None:
             return False
         asked = 0

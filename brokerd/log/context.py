@@ -95,8 +95,7 @@ R = TypeVar("R")
 
 
 def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Decorator of a log's methods and functions: turns OSError into
-    KafkaError(KAFKA_STORAGE_ERROR)."""
+    """Decorator of a log's methods: turns OSError into KAFKA_STORAGE_ERROR."""
 
     @wraps(method)
     def wrapped(log: L, /, *args: P.args, **kwargs: P.kwargs) -> R:

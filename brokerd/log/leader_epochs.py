@@ -16,10 +16,9 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.log import names
 from brokerd.log.checkpoints import (
-    FIRST_ENTRY_LINE,
+    EPOCH,
     malformed,
     read_entries,
-    whole_numbers,
     write_entries,
 )
 from brokerd.log.context import no_failure
@@ -90,8 +89,7 @@ class LeaderEpochFileCache:
         return True
 
     def found(self, epoch: int, base_offset: int) -> None:
-        """A batch was read from the log again: an epoch later than the latest is new, in memory
-        only (LogSegment.recover)."""
+        """A batch was read: an epoch above the latest is new, in memory (LogSegment.recover)."""
         if epoch > self.latest:
             self.note(epoch, base_offset)
 
@@ -172,10 +170,7 @@ class _File(DiskJob):
 def _read(path: str) -> list[tuple[int, int]]:
     """(epoch, start offset) of each entry, both rising. Raises KafkaError."""
     entries: list[tuple[int, int]] = []
-    for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
-        if len(words) != 2:
-            raise malformed(path, line, "it is not an epoch and an offset")
-        epoch, start = whole_numbers(path, line, words)
+    for line, (_, epoch, start) in enumerate(read_entries(path, EPOCH), 3):
         if entries and not (epoch > entries[-1][0] and start > entries[-1][1]):
             raise malformed(path, line, "epochs and offsets must rise from line to line")
         entries.append((epoch, start))

@@ -34,8 +34,7 @@ MARK_BYTES: Final = 8 << 20
 
 
 class LocalLog:
-    """See the module. `name` stays the same whenever the log is loaded; `on_synced` is called when
-    more is durable."""
+    """`name` is the same whenever it is loaded; `on_synced` is called when more is durable."""
 
     __slots__ = (
         "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
@@ -91,8 +90,7 @@ class LocalLog:
             self._pass_mark(staged.next_offset)
 
     def _pass_mark(self, log_end_offset: int) -> None:
-        """After MARK_BYTES of appends: starts to write them to the disk. Earlier ones may have left
-        the page cache."""
+        """Begins to write MARK_BYTES to the disk; earlier ones may have left the page cache."""
         self.cached_from_offset, self._mark_offset = self._mark_offset, log_end_offset
         self._since_mark_bytes = 0
         active = self.segments.active
@@ -116,8 +114,7 @@ class LocalLog:
     # -- cutting -----------------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cuts off the batch with `offset` and all after it; returns the new log end. Raises
-        OSError."""
+        """Cuts off the batch with `offset` and all after it; returns the new log end."""
         remove_segments(self.segments.drop_after(offset))
         return self.segments.active.truncate_to(offset)
 
@@ -140,8 +137,7 @@ class LocalLog:
             self.context.on_cut()
 
     def delete(self, segments: list[Segment], now_ms: int) -> None:
-        """Renames the files of segments that were taken out, and has them removed later. Raises
-        OSError."""
+        """Has the files of segments that were taken out removed later. Raises OSError."""
         for segment in segments:
             self.remove_later(mark_deleted(segment), now_ms)
 
@@ -171,7 +167,6 @@ class LocalLog:
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
         recovery.mend_aborted(list(self.segments), log_start_offset)
-        self.segments.forget_skips()
 
     # -- durability --------------------------------------------------------------------------------
 
@@ -180,8 +175,7 @@ class LocalLog:
 
     @raises_storage_error
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
-        """Starts to make all records below `up_to` durable; `done` is called at the end. Raises
-        KafkaError."""
+        """Makes all records below `up_to` durable; then calls `done`. Raises KafkaError."""
         self._flushes.begin(self, up_to, done)
 
     def flush(self, up_to: int) -> None:

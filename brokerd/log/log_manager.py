@@ -70,16 +70,14 @@ class LogManager:
         submit: Callable[[DiskJob], None] = run_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> "LogManager":
-        """Locks, checks and loads the log directories. Raises LogDirError, whose message says what
-        to do."""
+        """Locks, checks and loads the log directories. Raises LogDirError."""
         dirs = LogDirs(log_dirs, broker_id, cluster_id)
         manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
         manager.load(now_ms)
         return manager
 
     def load(self, now_ms: int) -> None:
-        """Loads all logs, with the defaults for settings of topics. Raises LogDirError; then the
-        directories are unlocked."""
+        """Loads all logs. Raises LogDirError; then the directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
@@ -231,8 +229,7 @@ class LogManager:
             self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Renames the directory of a log; its files are removed after file.delete.delay.ms. Raises
-        KafkaError."""
+        """Renames the directory of a log, to be removed later. Raises KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
             return
@@ -281,8 +278,7 @@ class LogManager:
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
     def disk_failed(self, error: OSError | None) -> None:
-        """As `_dir_failed`, for the log directory of the file that the error names, if there is
-        one."""
+        """As `_dir_failed`, for the log directory of the file that an error names."""
         if error is not None:
             self._dir_failed(error.filename or "", error)
 
@@ -302,8 +298,7 @@ class LogManager:
         return taken
 
     def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Writes a checkpoint of these logs' offsets in their log directories; other logs are left
-        out."""
+        """Writes a checkpoint of these logs' offsets; other logs are left out."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 

@@ -215,8 +215,7 @@ class LogTasks:
         return log.recovery_point if log is not None else None
 
     def _log_start(self, key: TopicPartition) -> int | None:
-        """None if it is the base offset of the first segment: then no entry is needed, as in
-        Kafka."""
+        """None if it is the first segment's base offset: as in Kafka, that needs no entry."""
         log = self._logs.get(key)
         if log is None or log.log_start_offset <= log.local.segments[0].base_offset:
             return None
@@ -249,8 +248,7 @@ class LogTasks:
     def _save(
         self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
     ) -> None:
-        """Not for a log directory that is offline: its logs are not known any more and would be
-        missing in the file."""
+        """Not for a directory that is offline: its logs would be missing in the file."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))

@@ -313,8 +313,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def roll(self, now_ms: int, first_offset: int = 0) -> None:
-        """Closes the active segment and begins one at the log end, or at `first_offset` if that is
-        higher. Raises KafkaError."""
+        """Begins a segment at the log end, or `first_offset` if that is higher. KafkaError."""
         active = self._segments.active
         base_offset = max(self.log_end_offset, first_offset)
         if active.size_bytes == 0 and active.base_offset == base_offset:
@@ -378,8 +377,7 @@ class UnifiedLog:
         self.local.flush(self.log_end_offset)
 
     def finish_writing(self) -> bool:
-        """Writes index entries that are only in memory; returns whether anything is to be synced
-        then. Raises OSError."""
+        """Writes pending index entries; returns whether anything is to be synced. OSError."""
         if not self._first_use.is_end_checked:
             return False
         self._segments.active.close_indexes()

@@ -100,8 +100,7 @@ class ConfigAdmin:
     async def _write(
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
-        """An empty config of a quota entity is removed; those of topics and brokers stay, as in
-        Kafka."""
+        """An empty config of a quota entity is removed; others stay, as in Kafka."""
         data = encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."

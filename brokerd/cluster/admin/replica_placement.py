@@ -97,8 +97,7 @@ def _other(first: int, shift: int, replica: int, brokers: int) -> int:
 
 
 def alternate_racks(racks: Mapping[int, str]) -> list[int]:
-    """Broker ids so ordered that neighbours are on different racks as far as may be:
-    {0: a, 1: a, 2: b, 3: b} → [0, 2, 1, 3]."""
+    """Neighbours are on different racks: {0: a, 1: a, 2: b, 3: b} → [0, 2, 1, 3]."""
     by_rack: dict[str, list[int]] = {}
     for broker in sorted(racks):
         by_rack.setdefault(racks[broker], []).append(broker)
@@ -110,8 +109,7 @@ def alternate_racks(racks: Mapping[int, str]) -> list[int]:
 def check_assignment(
     assignment: Mapping[int, Sequence[int]], brokers: Mapping[int, object]
 ) -> None:
-    """Checks replicas that a caller chose. Raises INVALID_REPLICATION_ASSIGNMENT with the
-    reason."""
+    """Raises INVALID_REPLICATION_ASSIGNMENT for replicas that a caller chose."""
     factors = {len(replicas) for replicas in assignment.values()}
     reason = None
     if sorted(assignment) != list(range(len(assignment))):

@@ -45,8 +45,7 @@ class Controllership(NamedTuple):
 async def find_or_stand(
     zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
 ) -> Controllership:
-    """The controller, after standing for election where there is none. `watch` is called when it
-    ends or changes."""
+    """The controller, after standing for election where there is none."""
     while True:
         epoch, version = await _epoch(zookeeper)
         node = await zookeeper.get(paths.CONTROLLER, watch)

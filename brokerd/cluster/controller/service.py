@@ -107,8 +107,7 @@ class ControllerService:
         self._flag("grown")
 
     def ask_epochs(self, partitions: Iterable[TopicPartition]) -> None:
-        """These partitions get a new leader epoch, once however often they are asked for until
-        then."""
+        """These partitions get a new leader epoch, once however often they are asked for."""
         self._epochs_asked.update(dict.fromkeys(partitions))
         self._flag("epochs")
 

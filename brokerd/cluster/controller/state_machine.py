@@ -133,8 +133,7 @@ class Controller:
         return self._decide_each(_partitions_of(topics), set())
 
     def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
-        """These partitions are to go on as they are, under a new leader epoch; one without a leader
-        stays as it is."""
+        """These partitions get a new leader epoch, unless they have no leader."""
         for key in partitions:
             state = self.states.get(key)
             is_led = state is not None and state.leader in self.brokers

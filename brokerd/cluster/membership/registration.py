@@ -40,8 +40,7 @@ async def prepare_paths(zookeeper: ZooKeeper) -> None:
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
-    """The id of the cluster; the first broker draws it. Raises ClusterError if it is not the
-    `known` one ('': none is known)."""
+    """The id of the cluster; the first broker draws it. ClusterError unless as `known`."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()

@@ -38,8 +38,7 @@ def awaits_new_epoch(
 
 
 class StartupEpochWait:
-    """The partitions of this broker whose states were read and will be written by the
-    controller."""
+    """The partitions of this broker whose states the controller will write."""
 
     def __init__(self) -> None:
         self._waiting: set[TopicPartition] = set()
@@ -68,8 +67,7 @@ class StartupEpochWait:
                 self._moved.set()
 
     async def wait(self, timeout_s: float) -> int:
-        """Wait until all states were written; returns the number of partitions that were given
-        up."""
+        """Waits until all were written; returns how many partitions were given up."""
         while self._waiting:
             self._moved.clear()
             try:

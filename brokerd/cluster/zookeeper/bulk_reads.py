@@ -43,8 +43,7 @@ class ReadTopic(NamedTuple):
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
 ) -> dict[int, RegisteredBroker]:
-    """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
-    changed its listeners."""
+    """The registered brokers; `changed` is called when one changes its listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
@@ -158,8 +157,7 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
 async def broker_configs(
     zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """The dynamic config of a broker and the default of all, by name; of one that cannot be read,
-    that in `known`."""
+    """The config of a broker and the default; of one that cannot be read, that in `known`."""
     configs = {}
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)

@@ -107,7 +107,6 @@ def offline(broker_id: int, number: int) -> str:
 
 
 def sequence_number(node_name: str) -> int | None:
-    """The number at the end of a sequential node's name (`config_change_0000000007` → 7); None for
-    a name without one."""
+    """The number at the end of a name (`config_change_0000000007` → 7); None without one."""
     digits = node_name.rpartition("_")[2]
     return int(digits) if len(digits) == 10 and digits.isdigit() else None

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Set
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group import (
-    heartbeat,
     join_group,
     leave_group,
     offsets,
@@ -75,8 +74,7 @@ class GroupCoordinator:
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records were replayed: makes the groups of them, and starts every member's session
-        anew."""
+        """All records were replayed: makes the groups of them, starts every session anew."""
         state, context = self._state, EventContext(self._state, now_ms)
         for group_id in state.store.group_ids():
             group = Group.from_stored(
@@ -105,7 +103,7 @@ class GroupCoordinator:
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
         """Answered at once and without effects."""
-        return heartbeat.heartbeat(EventContext(self._state, now_ms), request)
+        return sessions.heartbeat(EventContext(self._state, now_ms), request)
 
     def leave(
         self, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...], now_ms: int
@@ -218,8 +216,7 @@ class GroupCoordinator:
     # Loss of leadership
 
     def resign(self, now_ms: int) -> Effects:
-        """This broker no longer leads the partition: every waiting request is answered
-        NOT_COORDINATOR."""
+        """This broker leads no more: waiting requests are answered NOT_COORDINATOR."""
         context = EventContext(self._state, now_ms)
         error = ErrorCode.NOT_COORDINATOR
         for group in self._state.groups.values():
@@ -239,8 +236,7 @@ class GroupCoordinator:
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """Committed offsets that the high watermark has passed; of all partitions if `wanted` is
-        None."""
+        """Committed offsets that the high watermark has passed; all if `wanted` is None."""
         known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)

@@ -14,6 +14,7 @@ from brokerd.coordinator.group.member_memory import MEMBER_BYTES, MemberMemory, 
 from brokerd.coordinator.group.messages import JoinedMember, Ticket
 from brokerd.coordinator.group.records import GroupValue, MemberValue
 from brokerd.coordinator.group.transitions import Event, GroupState, next_state
+from brokerd.errors import ErrorCode
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,6 +212,27 @@ class Group:
         self.leader = first.member_id
         return True
 
+    # Checks of a member's request
+
+    def check_member(self, member_id: str, instance_id: str | None) -> ErrorCode:
+        """NONE for a member; FENCED_INSTANCE_ID if another member has its instance id now."""
+        if instance_id is not None:
+            owner = self.statics.get(instance_id)
+            if owner is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if owner != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def check_generation(
+        self, member_id: str, instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        """As `check_member`; and ILLEGAL_GENERATION if the member names another generation."""
+        error = self.check_member(member_id, instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        return ErrorCode.NONE if generation == self.generation else ErrorCode.ILLEGAL_GENERATION
+
     # Protocols
 
     def supports(self, protocol_type: str, protocols: tuple[tuple[str, bytes], ...]) -> bool:
@@ -227,8 +249,7 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def select_protocol(self) -> str:
-        """The protocol that all support and most members prefer; on a tie the choice of the member
-        that joined first."""
+        """What all support and most prefer; on a tie what the member prefers that joined first."""
         common = self._common_protocols()
         votes: Counter[str] = Counter()
         for member in self.members.values():

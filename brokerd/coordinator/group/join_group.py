@@ -7,7 +7,6 @@ from brokerd.coordinator.group import rebalance, sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
-from brokerd.coordinator.group.member_checks import check_member
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord
@@ -98,7 +97,7 @@ def _join_known(
         deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.member_id)
         context.state.deadlines.cancel(deadline)
         return _add(context, ticket, group, request, request.member_id)
-    error = check_member(group, request.member_id, request.instance_id)
+    error = group.check_member(request.member_id, request.instance_id)
     if error is not ErrorCode.NONE:
         return error
     answer = ANSWERS[Request.JOIN_AGAIN][group.state]

@@ -8,6 +8,9 @@ own that waited is answered. The coordinator's `tick` finds the sessions that ar
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.messages import HeartbeatRequest
+from brokerd.coordinator.group.transitions import ANSWERS, Request
+from brokerd.errors import ErrorCode
 
 
 def renew(context: EventContext, group: Group, member: Member) -> None:
@@ -19,6 +22,19 @@ def renew(context: EventContext, group: Group, member: Member) -> None:
 def end(context: EventContext, group: Group, member_id: str) -> None:
     """The member is removed or has a new id: nothing falls due for this one."""
     context.state.deadlines.cancel(Deadline(Timer.SESSION, group.group_id, member_id))
+
+
+def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
+    """Renews the session of a member. Returns REBALANCE_IN_PROGRESS during a rebalance."""
+    group = context.state.groups.get(request.group_id)
+    if group is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    error = group.check_generation(request.member_id, request.instance_id, request.generation)
+    if error is not ErrorCode.NONE:
+        return error
+    answer = ANSWERS[Request.HEARTBEAT][group.state]
+    renew(context, group, group.members[request.member_id])
+    return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE
 
 
 def expired_member(group: Group, member_id: str) -> Member | None:

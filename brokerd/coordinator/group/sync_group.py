@@ -6,7 +6,6 @@ from brokerd.coordinator.group import rebalance, sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
-from brokerd.coordinator.group.member_checks import check_generation
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
@@ -24,7 +23,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
     group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    error = check_generation(group, request.member_id, request.instance_id, request.generation)
+    error = group.check_generation(request.member_id, request.instance_id, request.generation)
     if error is not ErrorCode.NONE:
         return error
     if request.protocol_type not in (None, group.protocol_type):

@@ -16,8 +16,7 @@ def end_of(log: UnifiedLog, segment: Segment) -> int:
 
 
 def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
-    """The aborted transactions that began before a segment's end and ended after it. Raises
-    OSError, KafkaError."""
+    """Aborted transactions that begin before an offset and end after it."""
     log.local.mend_aborted(log.log_start_offset)  # the cleaner reads the files of all segments
     return log.local.segments.aborted_across(offset)
 

@@ -134,8 +134,7 @@ class _Cleaning:
         return latest
 
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
-        """Puts the keys of a table; returns the last offset put if there was not enough room, else
-        -1."""
+        """Puts the keys of a table; returns the last offset put if there was no more room."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
         rows = np.flatnonzero(chosen & (table.offsets >= self._start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])

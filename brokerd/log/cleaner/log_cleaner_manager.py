@@ -112,8 +112,7 @@ class LogCleanerManager:
 
     @property
     def held(self) -> dict[TopicPartition, int]:
-        """The logs that an open transaction keeps from being cleaned further, with its first
-        offset."""
+        """The logs that an open transaction keeps from being cleaned, with its first offset."""
         return {
             key: known.held_at
             for key, known in self._known.items()
@@ -147,8 +146,7 @@ class LogCleanerManager:
     # -- choosing ----------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> bool:
-        """Checks some logs; after the last one, has the dirtiest cleaned. Returns whether there are
-        more to check now."""
+        """Checks some logs, or has the dirtiest cleaned. Returns whether there are more."""
         if self._look is None:
             if now_ms < self._due_ms or not self.workers.free:
                 return False

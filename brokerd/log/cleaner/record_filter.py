@@ -39,8 +39,7 @@ class Rules(NamedTuple):
 
 
 class BatchRules(NamedTuple):
-    """Of each batch: whether its transaction allows its removal; whether it is its producer's
-    last."""
+    """Whether a batch's transaction allows its removal; whether it is its producer's last."""
 
     may_discard: Sequence[bool]
     last_of_producer: Sequence[bool]

@@ -56,8 +56,7 @@ class RecordTable(NamedTuple):
 
 
 def tables(batches: Iterable[StoredBatch]) -> Iterator[tuple[list[StoredBatch], RecordTable]]:
-    """Batches with the table of their records, so many at a time as memory allows. Raises
-    KafkaError for a damaged one."""
+    """Batches with the table of their records, in pieces. KafkaError for a damaged one."""
     some: list[StoredBatch] = []
     payloads: list[memoryview] = []
     size = 0

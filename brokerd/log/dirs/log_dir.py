@@ -50,8 +50,7 @@ class LogDirFailedError(LogDirError):
 
 
 class LogDir:
-    """A locked log directory; `partitions` is the number of its logs, `checkpoints` has its files
-    by name."""
+    """A locked log directory with the number of its logs, and its checkpoints by name."""
 
     __slots__ = ("_lock_fd", "checkpoints", "partitions", "path", "was_clean")
 
@@ -100,8 +99,7 @@ class LogDir:
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
-        """Writes the cluster id into the directory. Raises LogDirError if it has another one,
-        OSError if it cannot be written."""
+        """Writes the cluster id. Raises LogDirError if there is another one, OSError."""
         path = Path(self.path, META_PROPERTIES)
         known = self.cluster_id
         if known and known != cluster_id:

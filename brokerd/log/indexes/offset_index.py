@@ -48,10 +48,7 @@ class OffsetIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int, size_bytes: int) -> "OffsetIndex":
-        """Read a file of a segment with `size_bytes` of data.
-
-        Raises CorruptIndexError, also where the file is missing.
-        """
+        """Reads the file of a segment. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         entries = array("i")
         try:
@@ -140,8 +137,7 @@ class OffsetIndex:
         return entries.tobytes()
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, whatever it held, and soon those that follow.
-        Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded(0))
         self._written = len(self._offsets)

@@ -10,6 +10,7 @@ Only entries that the file does not have yet are in memory, and the last one: th
 up in the file, which few ever ask for, so that to open one costs the same whatever its size.
 """
 
+import errno
 import os
 import struct
 from array import array
@@ -57,8 +58,7 @@ class TimeIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int) -> "TimeIndex":
-        """Open a file, of which the ends are read. Raises CorruptIndexError, also where it is
-        missing."""
+        """Opens a file and reads its ends. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         try:
             index._written, odd_bytes = divmod(os.stat(path).st_size, ENTRY_BYTES)
@@ -90,7 +90,7 @@ class TimeIndex:
     def _entry(self, fd: int, number: int) -> Entry:
         data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
         if len(data) < ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
+            raise OSError(errno.EIO, "it has become shorter", self._path)
         timestamp_ms, offset = _ENTRY.unpack(data)
         return timestamp_ms, offset
 
@@ -102,7 +102,7 @@ class TimeIndex:
         finally:
             os.close(fd)
         if len(data) < (end - start) * ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
+            raise OSError(errno.EIO, "it has become shorter", self._path)
         return list(_ENTRY.iter_unpack(data))
 
     @property
@@ -111,8 +111,7 @@ class TimeIndex:
         return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Add a largest timestamp; one that has not risen is passed over. Many at a time reach the
-        file."""
+        """Adds a largest timestamp, if it has risen. Many at a time reach the file."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
@@ -173,8 +172,7 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, of which it has none yet, and soon those that
-        follow. Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)

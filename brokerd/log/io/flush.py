@@ -79,8 +79,7 @@ class FlushJob(DiskJob):
     def __init__(
         self, log: "LocalLog", up_to: int, done: Callable[[], None] = lambda: None
     ) -> None:
-        """`done` is called where the log is used, however it ended. Raises OSError; then nothing
-        is held."""
+        """`done` is called however it ended. Raises OSError; then nothing is held."""
         self._log = log
         self._up_to = up_to
         self._done = done

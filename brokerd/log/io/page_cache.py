@@ -6,8 +6,7 @@ all clients would wait. A call with `may_block=False` raises NotInPageCache inst
 
 The system says whether bytes are in memory (preadv with RWF_NOWAIT). This call also starts reading
 the page, so the next call finds it: of a small range all pages are asked for, of a larger one a
-byte in every 64 KiB, since read-ahead arrives piece by piece and in any order. On systems without
-RWF_NOWAIT all bytes count as not in memory.
+byte in every 64 KiB, since read-ahead arrives piece by piece and in any order.
 """
 
 import os
@@ -33,7 +32,7 @@ _ADVICE_BYTES: Final = 256 << 10
 """The system starts a read-ahead without yielding the processor: for 2 MiB of pages it takes 0.4
 ms, for which another thread would wait."""
 _SOON: Final = os.POSIX_FADV_WILLNEED
-_NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
+_NOWAIT: Final = os.RWF_NOWAIT
 _one_byte = [bytearray(1)]
 _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
@@ -54,8 +53,7 @@ class PendingRead(Protocol):
 
 
 class NotInPageCache(Exception):
-    """The call would wait for the disk, or read much of it. The caller must release
-    `pending_read`."""
+    """The call would wait for the disk. The caller must release `pending_read`."""
 
     def __init__(self, pending_read: PendingRead) -> None:
         super().__init__("bytes that are not in memory")
@@ -87,8 +85,7 @@ class PendingRangeRead:
 
 
 class PendingFilesRead:
-    """The files that the first use of a log reads: those of one segment (of the data only the tail)
-    and those of the whole log."""
+    """What the first use of a log reads: files of one segment and of the whole log."""
 
     __slots__ = ("_base_offset", "_directory")
     subject: object | None = None
@@ -128,8 +125,6 @@ def require_cached(segment: "Segment", position: int) -> None:
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
     """Whether a range can probably be read without waiting for the disk."""
-    if not _NOWAIT:
-        return False
     try:
         if size_bytes <= _SMALL_BYTES:
             read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)

@@ -18,8 +18,7 @@ DIRTY_SHARE: Final = 0.05
 
 
 class WriteBackJob(DiskJob):
-    """Begins to write what was appended to a segment, if it is time. Nothing waits for it, and
-    errors do not matter."""
+    """Begins to write what was appended, if it is time; errors do not matter."""
 
     def __init__(self, segment: "Segment") -> None:
         start = segment.write_back_from

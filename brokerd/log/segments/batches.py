@@ -38,8 +38,7 @@ def up_to_damage(
 
 
 def refuse_blank(segment: "Segment", position: int) -> None:
-    """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
-    batch; and OSError."""
+    """CORRUPT_MESSAGE, as in Kafka, where there is not even the claim of a batch."""
     header = header_at(segment.file.fd(), position)
     if header is None or header.size_bytes < HEADER_BYTES:
         raise KafkaError(

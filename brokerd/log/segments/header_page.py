@@ -44,9 +44,7 @@ NO_PAGE: Final = HeaderPage(0, 0, [], [])
 
 
 def read_page(segment: "Segment", position: int) -> HeaderPage:
-    """The page that begins at a position; it has no batches where none begins there. Raises
-    OSError.
-    """
+    """The page that begins at a position, without batches if none does. Raises OSError."""
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
     lasts: list[int] = []

@@ -22,8 +22,7 @@ ROWS_MAX: Final = 1_000
 
 
 def build_indexes(segment: "Segment", batches: Iterable[tuple[int, BatchHeader]]) -> NewlyIndexed:
-    """The indexes of the batches from the segment's beginning on. Raises what the reading of them
-    raises."""
+    """The indexes of the batches from the segment's beginning on."""
     base_offset = segment.base_offset
     index = OffsetIndex(segment.path(names.INDEX), base_offset, IN_MEMORY)
     time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset, IN_MEMORY)

@@ -94,10 +94,7 @@ class Segment:
     # -- writing ---------------------------------------------------------------------------------
 
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
-        """Put buffers of `size_bytes` in all at the end, or nothing at all.
-
-        Raises OSError; the file is then as long as before.
-        """
+        """Puts buffers at the end, or nothing. Raises OSError; the file is then as before."""
         fd = self.file.fd()
         try:
             written = os.pwritev(fd, buffers, self.size_bytes)
@@ -183,10 +180,7 @@ class Segment:
     # -- cutting ---------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cut off the batch that holds `offset` and all behind it; returns where it now ends.
-
-        Raises OSError.
-        """
+        """Cuts off the batch with `offset` and all behind it; returns the end. Raises OSError."""
         position, offset = self._end_below(offset)
         if position < self.size_bytes:
             self.file.cut(position)
@@ -257,10 +251,7 @@ class Segment:
 
     @property
     def aborted(self) -> list[AbortedTxn]:
-        """The aborted transactions whose marker is in this segment.
-
-        Raises CorruptIndexError, OSError.
-        """
+        """Those whose marker is in this segment. Raises CorruptIndexError, OSError."""
         if self._aborted is None:
             self._aborted = txn_index.read(self.path(names.TXN_INDEX))
         return self._aborted
@@ -302,22 +293,13 @@ class Segment:
         return next_offset if end == self.size_bytes else -1
 
     def largest_timestamp(self) -> tuple[int, int]:
-        """(timestamp, offset) of the largest timestamp; from the time index if not loaded. Raises
-        OSError."""
+        """(timestamp, offset); from the time index if not loaded. Raises OSError."""
         if not self._timestamps_known:
             loaded = self._time_index
             self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
             self._time_index = loaded  # retention asks every log, and nobody else this one
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
-
-    def time_floor(self, timestamp_ms: int) -> int:
-        """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
-        try:
-            return self.time_index.floor(timestamp_ms)[1]
-        except (CorruptIndexError, FileNotFoundError) as error:  # its file was cut or has gone
-            self.rebuild_indexes(str(error))
-            return self.time_index.floor(timestamp_ms)[1]
 
     def first_timestamp(self) -> int:
         if self.first_timestamp_ms is None:

@@ -56,7 +56,7 @@ def first_at_or_after(
     for segment in segments:
         if segment.largest_timestamp()[0] < timestamp_ms:
             continue
-        floor = segment.time_floor(timestamp_ms)
+        floor = segment.time_index.floor(timestamp_ms)[1]
         start = segment.locate(max(floor, log_start_offset), may_block=may_block)
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
