@@ -25,9 +25,8 @@ from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.loading import recovery
-from brokerd.log.segments.removal import mark_deleted, remove_segments
 from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
 
 MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""

@@ -26,6 +26,7 @@ from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
 from brokerd.cluster.zookeeper.znode_json import LoadedState, NodeFormatError, decode_config_change
 from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -74,13 +75,13 @@ class Feed:
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set((await bulk_reads.deletions(self._zookeeper))[1])
         found: set[str] = set()
-        self.startup_wait.begin()
+        awaited: set[TopicPartition] = set()
         wanted = [name for name in sorted(names) if name not in marked]
         async for run in bulk_reads.topics(self._zookeeper, wanted):
-            infos = await self._read_infos(run)
+            infos = await self._read_infos(run, awaited)
             await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
-        self.startup_wait.all_read()
+        self.startup_wait.replace(awaited)
         await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
         await self._stop_marked_for_deletion(marked)
         self._number = max(entries, default=NOTHING)
@@ -105,7 +106,9 @@ class Feed:
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
 
-    async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
+    async def _read_infos(
+        self, run: Sequence[ReadTopic], awaited: set[TopicPartition]
+    ) -> list[TopicInfo]:
         configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in run])
         infos = {
             topic.name: TopicInfo(
@@ -122,7 +125,7 @@ class Feed:
             state = replace(loaded.state, is_new=False)
             infos[state.topic].partitions[state.partition] = state
             if self._awaits_new_epoch(loaded):
-                self.startup_wait.await_state((state.topic, state.partition))
+                awaited.add((state.topic, state.partition))
         return list(infos.values())
 
     def _awaits_new_epoch(self, loaded: LoadedState) -> bool:

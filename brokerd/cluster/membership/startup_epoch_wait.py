@@ -42,20 +42,12 @@ class StartupEpochWait:
 
     def __init__(self) -> None:
         self._waiting: set[TopicPartition] = set()
-        self._read: set[TopicPartition] = set()
         self._moved = asyncio.Event()
 
-    def begin(self) -> None:
-        """All states are read again; until `all_read` the former partitions are waited for."""
-        self._read = set()
-
-    def await_state(self, partition: TopicPartition) -> None:
-        self._read.add(partition)
-
-    def all_read(self) -> None:
-        """All states were read since `begin`."""
-        if self._read != self._waiting:
-            self._waiting = self._read
+    def replace(self, read: set[TopicPartition]) -> None:
+        """All states were read: these are awaited instead of the former ones."""
+        if read != self._waiting:
+            self._waiting = read
             self._moved.set()
 
     def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group.deadline_heap import DeadlineHeap
+from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
@@ -74,6 +74,13 @@ class EventContext:
                 pending = state.pending_offsets.setdefault(record.group_id, Counter())
                 pending[record.topic, record.partition] += 1
         self.effects.writes.append(write)
+
+    def set_deadline(self, timer: Timer, group: Group, after_ms: int, member_id: str = "") -> None:
+        key = Deadline(timer, group.group_id, member_id)
+        self.state.deadlines.set(key, self.now_ms + after_ms)
+
+    def cancel_deadline(self, timer: Timer, group: Group, member_id: str = "") -> None:
+        self.state.deadlines.cancel(Deadline(timer, group.group_id, member_id))
 
     # Answers that end a member's wait
 

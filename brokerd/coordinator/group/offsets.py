@@ -150,8 +150,7 @@ def _drop_group(
     del context.state.groups[group.group_id]
     group.forget_name()
     for member_id in tuple(group.pending):
-        key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
-        context.state.deadlines.cancel(key)
+        context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
         group.expect_no_more(member_id)
     records = _tombstones(group.group_id, offsets)
     if group.generation > 0:  # without one the group never had a record of its own

@@ -5,7 +5,7 @@ own that waited is answered. The coordinator's `tick` finds the sessions that ar
 `rebalance.remove_member` removes the member.
 """
 
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import HeartbeatRequest
@@ -15,13 +15,12 @@ from brokerd.errors import ErrorCode
 
 def renew(context: EventContext, group: Group, member: Member) -> None:
     """The member was heard of: its session lasts its whole timeout from now on."""
-    key = Deadline(Timer.SESSION, group.group_id, member.member_id)
-    context.state.deadlines.set(key, context.now_ms + member.session_timeout_ms)
+    context.set_deadline(Timer.SESSION, group, member.session_timeout_ms, member.member_id)
 
 
 def end(context: EventContext, group: Group, member_id: str) -> None:
     """The member is removed or has a new id: nothing falls due for this one."""
-    context.state.deadlines.cancel(Deadline(Timer.SESSION, group.group_id, member_id))
+    context.cancel_deadline(Timer.SESSION, group, member_id)
 
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from brokerd.coordinator.group import rebalance, sessions
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
@@ -55,7 +55,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
 def _synced(context: EventContext, group: Group, member: Member) -> None:
     group.unsynced.discard(member.member_id)
     if not group.unsynced:
-        context.state.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+        context.cancel_deadline(Timer.SYNC, group)
 
 
 def _assigned(

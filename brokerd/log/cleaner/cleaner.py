@@ -7,8 +7,8 @@ swaps the files in, or says false, and the round ends.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from typing import Final
 
 import numpy as np
@@ -20,13 +20,13 @@ from brokerd.log.cleaner.cleaned_transactions import Transactions
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
-from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
+PAUSE_MIN_S: Final = 0.05
 
 Report = Callable[[GroupDone], bool]
 StillWanted = Callable[[], bool]
@@ -247,11 +247,16 @@ class _Cleaning:
         """All batches of a segment, which must be whole, in order and nothing else."""
         path = self._path(segment.base_offset, names.LOG)
         next_offset = segment.base_offset
-        with closing(_OpenFile(path)) as file:
+        end = segment.size_bytes
+        with open(path, "rb", buffering=0) as file:
+
+            def read(position: int, size: int) -> memoryview:
+                return memoryview(os.pread(file.fileno(), min(size, end - position), position))
+
             position = 0
             while position < segment.size_bytes:
                 self._check_wanted()
-                chunk = file.read(position, self._job.limits.io_buffer_bytes, segment.size_bytes)
+                chunk = read(position, self._job.limits.io_buffer_bytes)
                 at = 0
                 while at + HEADER_BYTES <= len(chunk):
                     header = read_header(chunk, at)
@@ -266,7 +271,7 @@ class _Cleaning:
                     if at + size > len(chunk):
                         if at:
                             break
-                        chunk = file.read(position, size, segment.size_bytes)
+                        chunk = read(position, size)
                         if len(chunk) < size:
                             break
                     yield StoredBatch(header, chunk[at : at + size])
@@ -279,17 +284,29 @@ class _Cleaning:
                 position += at
 
 
-class _OpenFile:
-    """A data file that is read in pieces; each stays in memory as long as it is referred to."""
+class Throttle:
+    """Sleeps when reads and writes are ahead of log.cleaner.io.max.bytes.per.second, in pauses that
+    are not too short."""
 
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    __slots__ = ("_free_at_s", "_now_s", "_rate", "_sleep")
 
-    def read(self, position: int, size: int, end: int) -> memoryview:
-        return memoryview(os.pread(self._fd, min(size, end - position), position))
+    def __init__(
+        self,
+        bytes_per_second: float,
+        now_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._rate = bytes_per_second
+        self._now_s = now_s
+        self._sleep = sleep
+        self._free_at_s = 0.0
 
-    def close(self) -> None:
-        os.close(self._fd)
+    def took(self, size_bytes: int) -> None:
+        now_s = self._now_s()
+        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self._rate
+        pause_s = self._free_at_s - now_s
+        if pause_s >= PAUSE_MIN_S:
+            self._sleep(pause_s)
 
 
 def _size_of(path: str) -> int:

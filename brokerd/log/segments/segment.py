@@ -30,8 +30,8 @@ from brokerd.log.io.open_files import LogFile, OpenFiles
 from brokerd.log.io.page_cache import require_cached, require_cached_index
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.segments import batches
+from brokerd.log.segments.batches import build_indexes
 from brokerd.log.segments.header_page import NO_PAGE, read_page
-from brokerd.log.segments.index_build import build_indexes
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)

@@ -1,12 +1,15 @@
-"""The segments of one log in order of base offset, the last of them active, and reading from them.
+"""The segments of one log in order of base offset, the last of them active, reading from them, and
+taking their files away: renamed at once, removed when nobody can want them any more.
 
 Invariant: at least one segment; `bases` are their base offsets, strictly rising.
 """
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from brokerd.log import names
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
@@ -214,3 +217,27 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
     if size <= max_bytes:
         return position + max_bytes
     return position + size if min_one_batch else position
+
+
+def mark_deleted(segment: Segment) -> list[str]:
+    """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
+    segment.abandon()
+    renamed = []
+    for suffix in names.SEGMENT_SUFFIXES:
+        path = segment.path(suffix)
+        try:
+            os.rename(path, path + names.DELETED)
+        except FileNotFoundError:
+            continue
+        renamed.append(path + names.DELETED)
+    return renamed
+
+
+def remove_segments(segments: list[Segment]) -> int:
+    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
+    size_bytes = sum(segment.size_bytes for segment in segments)
+    for segment in segments:
+        segment.file.cut(0)
+        for path in mark_deleted(segment):
+            os.unlink(path)
+    return size_bytes

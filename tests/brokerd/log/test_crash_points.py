@@ -25,8 +25,8 @@ PRODUCER = 7
 MODULES = (
     "checkpoints", "cleaner.cleaned_segment", "cleaner.replace_segments",
     "dirs.log_dir", "indexes.offset_index", "indexes.txn_index", "io.files", "io.flush",
-    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot", "segments.removal",
-    "segments.segment",
+    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot",
+    "segments.segment_list", "segments.segment",
 )  # fmt: skip
 """Of the log, those that change files."""
 DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
-from brokerd.log.cleaner.throttle import Throttle
+from brokerd.log.cleaner.cleaner import Throttle
 from brokerd.log.cleaner.worker_messages import (
     GroupDone,
     Job,

@@ -37,24 +37,6 @@ def rolled(log: UnifiedLog, count: int) -> None:
         log.roll(NOW_MS)
 
 
-def test_segments_without_aborted_transactions_are_asked_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = open_log(tmp_path)
-    rolled(log, SEGMENTS)
-    asked = looked_at(monkeypatch)
-    assert aborted(log, 0) == []
-    assert len(asked) > SEGMENTS
-    asked.clear()
-    for offset in range(SEGMENTS):
-        assert aborted(log, offset) == []
-    assert set(asked) == {SEGMENTS}  # the active one
-    rolled(log, 1)
-    asked.clear()
-    assert aborted(log, 3) == aborted(log, 3) == []
-    assert len(asked) == 3
-
-
 def test_a_marker_in_the_segment_written_to_or_just_closed_is_found(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     first = data(log, 5)
