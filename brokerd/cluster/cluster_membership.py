@@ -47,12 +47,10 @@ def _now_ms() -> int:
 
 
 class ClusterMembership:
-    """One broker's membership of the cluster. All methods run on the event loop.
-
-    `on_change` is awaited with each change of the image, one after another, after the image took it
-    and before it is acknowledged to the controller. `on_fatal` is called once when the membership
-    cannot go on (another live broker owns our id): the process must end.
-    """
+    """One broker's membership of the cluster. All methods run on the event loop. `on_change` is
+    awaited with each change of the image, one after another, after the image took it and before it
+    is acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
+    (another live broker owns our id): the process must end."""
 
     connects = disconnects = expires = 0
     """Of the ZooKeeper session, since the start."""

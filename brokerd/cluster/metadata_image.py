@@ -126,13 +126,10 @@ class MetadataImage:
         zxid: int,
         number: int = SETTLED,
     ) -> ImageDelta:
-        """Apply the states of a change entry with this zxid and number.
-
-        A state counts if its topic id is known and its version is higher. A state with an unknown
-        topic id counts only if it is of a new partition and created after the known topic of that
-        name: that topic was deleted and created again. `configs` holds the config of each topic
-        that may be new.
-        """
+        """Apply the states of a change entry with this zxid and number. A state counts if its topic
+        id is known and its version is higher. A state with an unknown topic id counts only if it is
+        of a new partition and created after the known topic of that name: that topic was deleted
+        and created again. `configs` holds the config of each topic that may be new."""
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
         touched: set[str] = set()

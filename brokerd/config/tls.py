@@ -35,11 +35,9 @@ _PEM_NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given.
-
-    The name of the location's setting is kept for what is said of it, and makes no other store; so
-    are, for a file that was named while the broker ran, the directories that it must not lie in.
-    """
+    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. The
+    name of the location's setting is kept for what is said of it, and makes no other store; so are,
+    for a file that was named while the broker ran, the directories that it must not lie in."""
 
     location: str = ""
     certificates: str = ""

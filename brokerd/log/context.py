@@ -61,13 +61,9 @@ class Trash:
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """What a log needs from its broker.
-
-    `submit` runs DiskJobs one at a time, in the order given.
-
+    """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
     `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
-    of a log decreased. They may be called at any time, so they must not change a log.
-    """
+    of a log decreased. They may be called at any time, so they must not change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)

@@ -94,11 +94,9 @@ class LeaderEpochFileCache:
             self.note(epoch, base_offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown.
-
-        Kafka's answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself
-        with the start of the first.
-        """
+        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. Kafka's
+        answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself with the
+        start of the first."""
         if epoch < 0 or epoch > self.latest:
             return NO_EPOCH, NO_OFFSET
         if epoch == self.latest:

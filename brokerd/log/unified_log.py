@@ -263,12 +263,10 @@ class UnifiedLog:
         min_one_batch: bool,
         may_block: bool = True,
     ) -> FileRange | None:
-        """The batches from the one that holds `offset` on, all below the offset `up_to`.
-
-        At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
-        The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
-        KAFKA_STORAGE_ERROR; and NotInPageCache if not may_block and it would wait for the disk.
-        """
+        """The batches from the one that holds `offset` on, all below the offset `up_to`. At most
+        `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet. The range
+        is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
+        NotInPageCache if not may_block and it would wait for the disk."""
         try:
             if not self._first_use.is_end_checked:
                 if not may_block:

@@ -60,10 +60,9 @@ class FetchPartition(NamedTuple):
 @dataclass(slots=True)
 class FetchRequest:
     """A whole Fetch. A session epoch of -1 or 0 is a full request, any other an incremental one.
-
     `forgotten` are keys of partitions that leave the session. `offset_at` is where the last
-    partition's offset stands in the frame: a Fetch of one partition is repeated with another one.
-    """
+    partition's offset stands in the frame: a Fetch of one partition is repeated with another
+    one."""
 
     replica_id: int
     max_wait_ms: int

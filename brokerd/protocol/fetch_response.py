@@ -25,11 +25,9 @@ _INDEX = Struct(">i")
 
 class FetchReply(NamedTuple):
     """One partition's answer. `records` is anything with `size_bytes`, or None for no records.
-
     `aborted` are (producer id, first offset) of aborted transactions, None where they were not
     asked for; `diverging` is (epoch, end offset) where the asker's log left the leader's, and
-    `leader` (broker id, epoch) of the one to ask instead.
-    """
+    `leader` (broker id, epoch) of the one to ask instead."""
 
     topic: str
     partition: int

@@ -81,11 +81,9 @@ def skip_tags(view: bytes | memoryview, position: int) -> int:
 
 
 class Reader:
-    """A cursor over one request body that knows whether lengths are compact.
-
-    Every length is checked against what is left, so an array cannot claim more items than bytes;
-    all arrays and runs of tagged fields together have no more than ITEMS_MAX items.
-    """
+    """A cursor over one request body that knows whether lengths are compact. Every length is
+    checked against what is left, so an array cannot claim more items than bytes; all arrays and
+    runs of tagged fields together have no more than ITEMS_MAX items."""
 
     __slots__ = ("flexible", "items", "position", "view")
 

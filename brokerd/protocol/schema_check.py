@@ -53,9 +53,7 @@ _INT32 = Struct(">i")
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
     """The request's body, without what its class cannot read (see above).
-
-    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes.
-    """
+    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes."""
     progress = Progress(ITEMS_MAX)
     try:
         if _has_tagged_arrays(entity_type):

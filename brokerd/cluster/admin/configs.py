@@ -59,11 +59,9 @@ class ConfigAdmin:
         self._followed = followed
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
-        """Changes the config at `/config/<entity>` and returns when this broker knows it.
-
-        Raises what `update` raises, and KafkaError where ZooKeeper cannot be reached or the
-        node holds something else.
-        """
+        """Changes the config at `/config/<entity>` and returns when this broker knows it. Raises
+        what `update` raises, and KafkaError where ZooKeeper cannot be reached or the node holds
+        something else."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 number = await self._attempt(entity, update, validate_only)

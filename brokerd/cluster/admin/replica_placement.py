@@ -24,11 +24,9 @@ def place(
     shift: int,
     first_partition: int = 0,
 ) -> Assignment:
-    """Replicas for `partitions` partitions from `first_partition` on.
-
-    `brokers` maps broker id to rack. Rack-aware if every broker has a rack; brokers without any are
-    placed rack-unaware; a mixture is refused as Kafka refuses it. Raises KafkaError.
-    """
+    """Replicas for `partitions` partitions from `first_partition` on. `brokers` maps broker id to
+    rack. Rack-aware if every broker has a rack; brokers without any are placed rack-unaware; a
+    mixture is refused as Kafka refuses it. Raises KafkaError."""
     _check(brokers, partitions, replication_factor)
     racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
     ordered = alternate_racks(racks) if racks else sorted(brokers)

@@ -60,11 +60,9 @@ class DeposedError(Exception):
 
 
 class ControllerService:
-    """Runs from a broker's election until it is cancelled or deposed.
-
-    `on_progress` is called whenever a deletion was completed or a broker applied an entry.
-    `delete_topics` is delete.topic.enable; `cleanly_stopped` as for Controller.
-    """
+    """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
+    whenever a deletion was completed or a broker applied an entry. `delete_topics` is
+    delete.topic.enable; `cleanly_stopped` as for Controller."""
 
     def __init__(
         self,

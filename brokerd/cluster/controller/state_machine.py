@@ -61,15 +61,11 @@ class Controller:
         last_entry_zxid: int,
     ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
-        decides what is wrong with it.
-
-        A leader that has restarted since leads again, under a new leader epoch. One that was
-        stopped cleanly keeps its epoch, as with a new controller of Kafka: it has lost nothing, and
-        no other broker led in between.
-
-        It also returns (with the version that it has) each state that is younger than the last
-        entry of the feed: the one before us wrote it and may not have come to announce it.
-        """
+        decides what is wrong with it. A leader that has restarted since leads again, under a new
+        leader epoch. One that was stopped cleanly keeps its epoch, as with a new controller of
+        Kafka: it has lost nothing, and no other broker led in between. It also returns (with the
+        version that it has) each state that is younger than the last entry of the feed: the one
+        before us wrote it and may not have come to announce it."""
         self.topics = dict(topics)
         self.deletions_asked(marked)
         return self._take_over(states, last_entry_zxid)

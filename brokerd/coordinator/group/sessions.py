@@ -37,11 +37,9 @@ def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
 
 
 def expired_member(group: Group, member_id: str) -> Member | None:
-    """The member to remove when the deadline of a session has come; None if it is gone or alive.
-
-    A member is alive while a request of its own waits for the group; but a client may have given
-    up its first join without a word.
-    """
+    """The member to remove when the deadline of a session has come; None if it is gone or alive. A
+    member is alive while a request of its own waits for the group; but a client may have given up
+    its first join without a word."""
     member = group.members.get(member_id)
     if member is None or (member.waits and not member.is_new):
         return None

@@ -30,11 +30,9 @@ _Key = tuple[str, str, int]
 
 
 class GroupStore:
-    """Offsets by group, and each group's last record.
-
-    An offset that was sent within a transaction counts from the transaction's commit on, unless a
-    later one was committed meanwhile (GroupMetadataManager.doLoadGroupsAndOffsets).
-    """
+    """Offsets by group, and each group's last record. An offset that was sent within a transaction
+    counts from the transaction's commit on, unless a later one was committed meanwhile
+    (GroupMetadataManager.doLoadGroupsAndOffsets)."""
 
     __slots__ = ("_sent", "_sent_count", "groups", "offsets")
 

@@ -30,12 +30,10 @@ class StoredBatch(NamedTuple):
 
 
 class RecordTable(NamedTuple):
-    """Columns over all records, in order.
-
-    `rows[n]` is (first, end) of the rows of batch n; `starts` and `ends` say where a record lies in
-    `data`, its length varint included, `bodies` where it begins behind that varint and `rests` what
-    follows its timestamp. A key length of -1 is a null key.
-    """
+    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n;
+    `starts` and `ends` say where a record lies in `data`, its length varint included, `bodies`
+    where it begins behind that varint and `rests` what follows its timestamp. A key length of -1 is
+    a null key."""
 
     data: bytearray
     rows: list[tuple[int, int]]
@@ -104,11 +102,9 @@ def _damaged(batch: StoredBatch, reason: str) -> KafkaError:
 
 
 def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
-    """Find where records begin in [position, end); whether they are `count` and fill it.
-
-    Where two neighbours are of one length, so are often many more: records whose lengths are the
-    same bytes at the same distance are taken in one step.
-    """
+    """Find where records begin in [position, end); whether they are `count` and fill it. Where two
+    neighbours are of one length, so are often many more: records whose lengths are the same bytes
+    at the same distance are taken in one step."""
     append = starts.append
     expected = len(starts) + count
     before = 0

@@ -48,11 +48,9 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
 
 
 def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
-    """Rename in what a job made of `old`; returns the `.deleted` paths.
-
-    Raises OSError, and KafkaError, before anything is touched, where the cleaned data are not there
-    with the size that they should have. Segments in memory are the caller's to replace.
-    """
+    """Rename in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
+    KafkaError, before anything is touched, where the cleaned data are not there with the size that
+    they should have. Segments in memory are the caller's to replace."""
     first = old[0]
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:

@@ -144,10 +144,8 @@ class OffsetIndex:
 
 
 def overwrite(path: str, data: bytes) -> None:
-    """Have a file hold just `data`, by as few changes as it takes. Raises OSError.
-
-    Making a file empty that is not costs milliseconds, and recovery does this for every index.
-    """
+    """Have a file hold just `data`, by as few changes as it takes. Raises OSError. Making a file
+    empty that is not costs milliseconds, and recovery does this for every index."""
     try:
         held = read_whole(path)
     except FileNotFoundError:

@@ -35,10 +35,8 @@ Entry = tuple[int, int]
 
 
 class TimeIndex:
-    """Timestamps and relative offsets, backed by a file.
-
-    What reads the file raises CorruptIndexError where that is not as long as it was, and OSError.
-    """
+    """Timestamps and relative offsets, backed by a file. What reads the file raises
+    CorruptIndexError where that is not as long as it was, and OSError."""
 
     __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
                  "_timestamps", "_written")  # fmt: skip

@@ -26,10 +26,7 @@ def make_empty(path: str) -> None:
 
 def sync_path(path: str) -> None:
     """Make durable what is in a file, or which names there are in a directory: to sync a file says
-    nothing of its own.
-
-    It waits for the disk. Raises OSError.
-    """
+    nothing of its own. It waits for the disk. Raises OSError."""
     fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

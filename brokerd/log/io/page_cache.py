@@ -39,10 +39,8 @@ _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 class PendingRead(Protocol):
     """A read of bytes that are not in memory. `load` may be called in any thread, then `release` in
-    the thread that uses the log.
-
-    A read that also computes something has a `subject`: requests with the same subject share it.
-    """
+    the thread that uses the log. A read that also computes something has a `subject`: requests with
+    the same subject share it."""
 
     @property
     def subject(self) -> object | None: ...
@@ -152,11 +150,8 @@ def is_file_cached(path: str) -> bool:
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
-    """Read a range into memory. Raises OSError.
-
-    sendfile to /dev/null waits for the pages and copies nothing: it takes 20 µs of the processor
-    per MiB, a read takes 140 µs.
-    """
+    """Read a range into memory. Raises OSError. sendfile to /dev/null waits for the pages and
+    copies nothing: it takes 20 µs of the processor per MiB, a read takes 140 µs."""
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     try:
         while position_bytes < end_bytes:

@@ -40,9 +40,7 @@ REPLAY_MAX: Final = 1_000
 @dataclass(slots=True)
 class LoadedLog:
     """Segments by base offset, at least one, and where the log starts, ends and is durable to.
-
-    `truncated_bytes` is what recovery cut off; None when the log was taken as it is.
-    """
+    `truncated_bytes` is what recovery cut off; None when the log was taken as it is."""
 
     segments: list[Segment]
     log_start_offset: int

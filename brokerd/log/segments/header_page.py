@@ -23,8 +23,7 @@ _unpack_prefix = _PREFIX.unpack_from
 
 class HeaderPage(NamedTuple):
     """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
-    both rising; `end` is the position at which the last batch of the chunk ends.
-    """
+    both rising; `end` is the position at which the last batch of the chunk ends."""
 
     base: int
     end: int

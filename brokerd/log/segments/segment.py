@@ -122,10 +122,8 @@ class Segment:
 
     def locate(self, offset: int, *, may_block: bool = True, refuse: bool = False) -> int:
         """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
-
-        Raises NotInPageCache if not may_block and it would wait for the disk, and, to
-        `refuse`, KafkaError(CORRUPT_MESSAGE) where the data have been lost there.
-        """
+        Raises NotInPageCache if not may_block and it would wait for the disk, and, to `refuse`,
+        KafkaError(CORRUPT_MESSAGE) where the data have been lost there."""
         position = self._memo.get(offset)
         if position is not None:
             return position
@@ -316,11 +314,9 @@ class Segment:
     # -- closing -----------------------------------------------------------------------------------
 
     def close_indexes(self) -> None:
-        """Add the closing time entry and write the indexes out. Raises OSError.
-
-        Also where the indexes were dropped for room meanwhile: without that entry the segment
-        would count as older than it is at the next start.
-        """
+        """Add the closing time entry and write the indexes out. Raises OSError. Also where the
+        indexes were dropped for room meanwhile: without that entry the segment would count as older
+        than it is at the next start."""
         if not self.size_bytes or not self._timestamps_known:
             return
         self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)

@@ -98,12 +98,10 @@ class SegmentList:
         min_one_batch: bool,
         may_block: bool,
     ) -> FileRange | None:
-        """The batches of one segment from the one that holds `offset` on, all below `up_to`.
-
-        Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
+        """The batches of one segment from the one that holds `offset` on, all below `up_to`. Cut at
+        a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
         NotInPageCache if not may_block and it would wait for the disk; of a range that does no more
-        than READ_AHEAD_BYTES are asked for.
-        """
+        than READ_AHEAD_BYTES are asked for."""
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
@@ -148,10 +146,8 @@ class SegmentList:
         return max(end - position, 0)
 
     def aborted_in(self, offset: int, found: FileRange, log_end_offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that touch a range found for `offset`.
-
-        Those of a little more may be among them. Raises OSError.
-        """
+        """The aborted transactions that touch a range found for `offset`. Those of a little more
+        may be among them. Raises OSError."""
         upper = log_end_offset
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
@@ -163,8 +159,7 @@ class SegmentList:
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
         """The aborted transactions that began before `offset`, with their markers in segments from
-        the one on that holds it. Raises OSError.
-        """
+        the one on that holds it. Raises OSError."""
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:

@@ -7,28 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log import retention
-from brokerd.log.indexes.txn_index import AbortedTxn
-from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, open_log
 from tests.brokerd.log.test_transactions import ABORT, aborted, data, end, plain
 
 SEGMENTS = 30
-
-
-def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The base offsets of the segments that are asked from now on."""
-    asked: list[int] = []
-    real = Segment.aborted.fget
-    assert real is not None
-
-    def told(segment: Segment) -> list[AbortedTxn]:
-        asked.append(segment.base_offset)
-        return real(segment)
-
-    monkeypatch.setattr(Segment, "aborted", property(told))
-    return asked
 
 
 def rolled(log: UnifiedLog, count: int) -> None:
