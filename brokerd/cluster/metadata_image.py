@@ -56,19 +56,6 @@ class ImageDelta:
 
 
 class MetadataImage:
-    __slots__ = (
-        "broker_configs",
-        "brokers",
-        "cluster_id",
-        "controller_epoch",
-        "controller_id",
-        "names_by_id",
-        "offline",
-        "taken",
-        "topic_ids",
-        "topics",
-    )
-
     def __init__(self) -> None:
         self.brokers: dict[int, RegisteredBroker] = {}
         self.topics: dict[str, TopicInfo] = {}

@@ -35,8 +35,6 @@ class CheckpointFile:
     """See the module. `latest` are the entries of the file once all submitted jobs are done; None
     if they are not known."""
 
-    __slots__ = ("_jobs", "_lock", "_sync", "latest", "path")
-
     def __init__(self, path: str) -> None:
         self.path = path
         self.latest: Offsets | None = None

@@ -36,8 +36,6 @@ def storage_error(error: OSError) -> KafkaError:
 class Trash:
     """Files and directories that were renamed and wait to be removed."""
 
-    __slots__ = ("_due",)
-
     def __init__(self) -> None:
         self._due: list[tuple[int, str]] = []  # a heap
 

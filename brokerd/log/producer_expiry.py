@@ -19,8 +19,6 @@ class ExpiringLog(Protocol):
 class ProducerExpiry:
     """A periodic task: `tick` is called about once a second and does a bounded slice."""
 
-    __slots__ = ("_due_ms", "_interval_ms", "_logs", "_round", "expiration_ms")
-
     def __init__(
         self,
         logs: Callable[[], Sequence[ExpiringLog]],

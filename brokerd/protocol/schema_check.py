@@ -26,8 +26,6 @@ class Progress:
     """Of one walk: how many items the request's arrays may still have, and what cannot be read as
     it is: (start, end, what takes its place)."""
 
-    __slots__ = ("items_left", "runs")
-
     def __init__(self, items_left: int) -> None:
         self.items_left = items_left
         self.runs: list[tuple[int, int, bytes]] = []
@@ -78,8 +76,6 @@ def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview
 class Walker:
     """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
-
-    __slots__ = ("fixed_bytes", "least_bytes", "walk")
 
     def __init__(self, walk: Walk, fixed_bytes: int, least_bytes: int) -> None:
         self.walk = walk

@@ -158,8 +158,6 @@ def _nullable_struct(inner: Writer) -> Writer:
 class FieldShape:
     """What a kio dataclass field says about itself: array, entity class, nullability, default."""
 
-    __slots__ = ("default", "entity", "is_array", "kafka_type", "name", "nullable", "tag")
-
     def __init__(self, field: Field[Any]) -> None:
         self.name = field.name
         self.tag: int | None = field.metadata.get("tag")

@@ -56,8 +56,6 @@ DUE_MAX = 200
 class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
-    __slots__ = ("_state",)
-
     def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
         """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
         self._state = PartitionGroups(config, MemberMemory(held_by_all))

@@ -28,8 +28,6 @@ class Deadline(NamedTuple):
 class DeadlineHeap:
     """See the module. All times are passed, in milliseconds."""
 
-    __slots__ = ("_at_ms", "_heap", "_queued", "_serial")
-
     def __init__(self) -> None:
         self._at_ms: dict[Deadline, int] = {}
         self._queued: dict[Deadline, int] = {}

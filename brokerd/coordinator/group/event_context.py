@@ -23,11 +23,6 @@ Done = Callable[["EventContext", ErrorCode], None]
 
 
 class PartitionGroups:
-    __slots__ = (
-        "config", "deadlines", "groups", "inflight", "member_memory", "pending_offsets", "store",
-        "sweep", "writes_made",
-    )  # fmt: skip
-
     def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:
         self.config = config
         self.member_memory = member_memory

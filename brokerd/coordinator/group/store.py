@@ -34,8 +34,6 @@ class GroupStore:
     counts from the transaction's commit on, unless a later one was committed meanwhile
     (GroupMetadataManager.doLoadGroupsAndOffsets)."""
 
-    __slots__ = ("_sent", "_sent_count", "groups", "offsets")
-
     def __init__(self) -> None:
         self.groups: dict[str, GroupValue] = {}
         self.offsets: dict[str, dict[TopicPartition, OffsetValue]] = {}

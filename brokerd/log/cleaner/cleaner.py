@@ -288,8 +288,6 @@ class Throttle:
     """Sleeps when reads and writes are ahead of log.cleaner.io.max.bytes.per.second, in pauses that
     are not too short."""
 
-    __slots__ = ("_free_at_s", "_now_s", "_rate", "_sleep")
-
     def __init__(
         self,
         bytes_per_second: float,

@@ -52,8 +52,6 @@ class LogDirFailedError(LogDirError):
 class LogDir:
     """A locked log directory with the number of its logs, and its checkpoints by name."""
 
-    __slots__ = ("_lock_fd", "checkpoints", "partitions", "path", "was_clean")
-
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
         LogDirError if the broker must not start."""

@@ -134,8 +134,6 @@ class FileRange:
 class OpenFiles:
     """The files open now, at most about `limit` (pinned ones are never closed)."""
 
-    __slots__ = ("_held_max_bytes", "_limit", "_open", "held_bytes")
-
     def __init__(self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX) -> None:
         self._limit = limit
         self._held_max_bytes = held_max_bytes
