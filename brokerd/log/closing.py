@@ -40,7 +40,7 @@ def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
 
 def _sync(path: str, logs: list[UnifiedLog]) -> None:
     unsynced = sum(
-        len(log.local.segments_between(log.recovery_point, log.log_end_offset)) for log in logs
+        len(log.local.segments.between(log.recovery_point, log.log_end_offset)) for log in logs
     )
     if unsynced > SYNCED_SINGLY_MAX:
         sync_filesystem(path)

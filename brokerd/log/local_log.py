@@ -169,9 +169,6 @@ class LocalLog:
 
     # -- durability --------------------------------------------------------------------------------
 
-    def segments_between(self, start_offset: int, end_offset: int) -> list[Segment]:
-        return self.segments.between(start_offset, end_offset)
-
     @raises_storage_error
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
         """Makes all records below `up_to` durable; then calls `done`. Raises KafkaError."""
@@ -183,9 +180,6 @@ class LocalLog:
             run_now(job)
             if job.error is not None:
                 raise job.error
-
-    def flush_failed(self, error: OSError) -> None:
-        self.context.failed(error)
 
     def flushed_to(self, offset: int) -> None:
         self.recovery_point = max(self.recovery_point, offset)

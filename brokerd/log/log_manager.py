@@ -209,7 +209,7 @@ class LogManager:
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
         refusal = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
-        for log_dir in self.dirs.by_load():
+        for log_dir in sorted(self.dirs.live, key=lambda each: each.partitions):
             try:
                 loaded = log_dir.create(self._context, *key, topic_id, now_ms)
             except FileExistsError as error:

@@ -7,13 +7,11 @@ a log here, by the time of the last check, which comes soon after the start.
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
+
+from brokerd.log.unified_log import UnifiedLog
 
 SLICE: Final = 500
-
-
-class ExpiringLog(Protocol):
-    def expire_producers(self, until_ms: int) -> None: ...
 
 
 class ProducerExpiry:
@@ -21,7 +19,7 @@ class ProducerExpiry:
 
     def __init__(
         self,
-        logs: Callable[[], Sequence[ExpiringLog]],
+        logs: Callable[[], Sequence[UnifiedLog]],
         expiration_ms: int,
         interval_ms: int,
     ) -> None:
@@ -29,7 +27,7 @@ class ProducerExpiry:
         self.expiration_ms = expiration_ms
         self._interval_ms = interval_ms
         self._due_ms = 0
-        self._round: Iterator[ExpiringLog] | None = None
+        self._round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
         """Look at some logs, if a round is due or under way: one is ended before the next."""

@@ -103,7 +103,7 @@ class ConfigAdmin:
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        if wanted or paths.keeps_empty_config(path):
+        if wanted or path.startswith(("/config/topics/", "/config/brokers/")):
             if node is not None:
                 return (SetData(path, data, node[1].version),)
             await self._zookeeper.ensure(path.rpartition("/")[0])

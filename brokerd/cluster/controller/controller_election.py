@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kazoo.exceptions import BadVersionError, NodeExistsError
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.operations import Check, Create, SetData
+from brokerd.cluster.zookeeper.operations import Create, SetData
 from brokerd.cluster.zookeeper.znode_json import (
     decode_controller,
     decode_controller_epoch,
@@ -27,11 +27,6 @@ class Mandate(NamedTuple):
 
     epoch: int
     version: int
-
-    @property
-    def fence(self) -> Check:
-        """The first operation of every multi of this controller's."""
-        return Check(paths.CONTROLLER_EPOCH, self.version)
 
 
 class Controllership(NamedTuple):

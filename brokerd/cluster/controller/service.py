@@ -30,6 +30,7 @@ from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replic
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
 from brokerd.cluster.zookeeper.operations import (
+    Check,
     Create,
     Delete,
     Operation,
@@ -93,8 +94,9 @@ class ControllerService:
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
         """A multi under this controller's fence. Raises DeposedError, MultiError."""
+        fence = Check(paths.CONTROLLER_EPOCH, self._mandate.version)
         try:
-            await self._zookeeper.multi([self._mandate.fence, *operations])
+            await self._zookeeper.multi([fence, *operations])
         except MultiError as error:
             if error.index == 0:
                 raise DeposedError from None

@@ -55,15 +55,11 @@ class Feed:
         self.startup_wait = StartupEpochWait()
         self._on_change = on_change
         self._number = NOTHING
-        self._config_number = NOTHING
+        self.config_number = NOTHING
         self._brokers_watch = partial(on_due, "brokers")
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
         self._offline_watch = partial(on_due, "offline-replicas")
-
-    @property
-    def config_number(self) -> int:
-        return self._config_number
 
     async def load(self) -> None:
         """Reads topics, states and configs, whatever was known; then acknowledges."""
@@ -85,7 +81,7 @@ class Feed:
         await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
         await self._stop_marked_for_deletion(marked)
         self._number = max(entries, default=NOTHING)
-        self._config_number = max(config_entries, default=NOTHING)
+        self.config_number = max(config_entries, default=NOTHING)
         await self._acknowledge()
 
     async def _deleted_topics(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
@@ -199,7 +195,7 @@ class Feed:
         entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
-        new = {number: path for number, path in entries.items() if number > self._config_number}
+        new = {number: path for number, path in entries.items() if number > self.config_number}
         nodes = await self._zookeeper.get_many(list(new.values()))
         if None in nodes:
             await self._reload("a config change was purged before it was read")
@@ -212,7 +208,7 @@ class Feed:
                 await self._notify(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
                 await self.read_broker_configs()
-        self._config_number = max(new, default=self._config_number)
+        self.config_number = max(new, default=self.config_number)
 
     async def read_broker_configs(self) -> None:
         known = self._image.broker_configs

@@ -78,10 +78,6 @@ def config(entity: str) -> str:
     return f"/config/{entity}"
 
 
-def keeps_empty_config(path: str) -> bool:
-    return path.startswith(("/config/topics/", "/config/brokers/"))
-
-
 def broker_config(name: str) -> str:
     """`name` is a broker id or `<default>`."""
     return f"{BROKER_CONFIGS}/{name}"

@@ -15,6 +15,7 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
+from typing import Concatenate, ParamSpec
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group import (
@@ -49,6 +50,7 @@ from brokerd.coordinator.group.transitions import Event, GroupState
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
+P = ParamSpec("P")
 DUE_MAX = 200
 """Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""
 
@@ -89,15 +91,19 @@ class GroupCoordinator:
 
     # Requests
 
-    def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
+    def _handle(
+        self, now_ms: int, handler: Callable[Concatenate[EventContext, P], None], *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effects:  # fmt: skip
         context = EventContext(self._state, now_ms)
-        join_group.join(context, ticket, request)
+        handler(context, *args, **kwargs)
         return context.effects
 
+    def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
+        return self._handle(now_ms, join_group.join, ticket, request)
+
     def sync(self, ticket: Ticket, request: SyncRequest, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        sync_group.sync(context, ticket, request)
-        return context.effects
+        return self._handle(now_ms, sync_group.sync, ticket, request)
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
         """Answered at once and without effects."""
@@ -106,32 +112,22 @@ class GroupCoordinator:
     def leave(
         self, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._state, now_ms)
-        leave_group.leave(context, ticket, group_id, leaving)
-        return context.effects
+        return self._handle(now_ms, leave_group.leave, ticket, group_id, leaving)
 
     def commit(self, ticket: Ticket, request: CommitRequest, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.commit(context, ticket, request)
-        return context.effects
+        return self._handle(now_ms, offsets.commit, ticket, request)
 
     def delete_group(self, ticket: Ticket, group_id: str, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.delete_group(context, ticket, group_id)
-        return context.effects
+        return self._handle(now_ms, offsets.delete_group, ticket, group_id)
 
     def delete_offsets(
         self, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.delete_offsets(context, ticket, group_id, partitions)
-        return context.effects
+        return self._handle(now_ms, offsets.delete_offsets, ticket, group_id, partitions)
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
         """The topics were deleted: removes their offsets, in one pass over all groups."""
-        context = EventContext(self._state, now_ms)
-        offsets.forget_topics(context, topics)
-        return context.effects
+        return self._handle(now_ms, offsets.forget_topics, topics)
 
     # What became of writes
 

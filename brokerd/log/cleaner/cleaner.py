@@ -59,7 +59,7 @@ def clean(
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,
         records_after=cleaning.records_after,
-        map_used=cleaning.map_used,
+        map_used=cleaning.map.used,
     )
 
 
@@ -69,7 +69,7 @@ class _Cleaning:
         self._report = report
         self._still_wanted = still_wanted
         self._throttle = Throttle(job.limits.bytes_per_second)
-        self._map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
+        self.map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
         self._hash = KeyHash(seed)
         self._producers = {each[0]: (each[1], each[2]) for each in job.producers}
         self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
@@ -78,7 +78,9 @@ class _Cleaning:
         """Cleans; returns the offset up to which the log is clean now."""
         files = [self._files_of(*segment) for segment in self._job.segments]
         aborted = self._aborted(files)
-        latest = self._fill_map([each for each in files if each.next_offset > self._start], aborted)
+        latest = self._fill_map(
+            [each for each in files if each.next_offset > self._job.dirty_start], aborted
+        )
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
         transactions = Transactions(aborted)
         for group in plan.groups(
@@ -88,15 +90,6 @@ class _Cleaning:
         ):
             self._clean_group(group, rules, transactions)
         return latest + 1
-
-    @property
-    def map_used(self) -> float:
-        """How full the offset map is, 0 to 1."""
-        return self._map.used
-
-    @property
-    def _start(self) -> int:
-        return self._job.dirty_start
 
     def _path(self, base_offset: int, suffix: str) -> str:
         return names.segment_file(self._job.directory, base_offset, suffix)
@@ -119,7 +112,7 @@ class _Cleaning:
     def _fill_map(self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]) -> int:
         """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)
-        latest = self._start - 1
+        latest = self._job.dirty_start - 1
         for each in files:
             for batches, table in tables(self._batches(each)):
                 wanted = [
@@ -136,16 +129,16 @@ class _Cleaning:
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
         """Puts the keys of a table; returns the last offset put if there was no more room."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
-        rows = np.flatnonzero(chosen & (table.offsets >= self._start))
+        rows = np.flatnonzero(chosen & (table.offsets >= self._job.dirty_start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         offsets = table.offsets[rows]
         at = 0
         while at < len(rows):
-            room = self._map.room
+            room = self.map.room
             if room == 0:
                 return int(offsets[at]) - 1
             until = at + room
-            self._map.put(first[at:until], second[at:until], offsets[at:until])
+            self.map.put(first[at:until], second[at:until], offsets[at:until])
             at = until
         return -1
 
@@ -191,7 +184,7 @@ class _Cleaning:
         rows: Ints = np.flatnonzero(
             (table.key_lengths >= 0) & (table.offsets <= rules.latest_offset)
         )
-        last_offsets[rows] = self._map.get(
+        last_offsets[rows] = self.map.get(
             *self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         )
         special = BatchRules(

@@ -128,7 +128,13 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        _remove_mark(Path(self.path, CLEAN_SHUTDOWN))
+        """Removes the mark of a clean stop, durably: after a power failure it must not be back.
+        Raises OSError."""
+        try:
+            os.unlink(f"{self.path}/{CLEAN_SHUTDOWN}")
+        except FileNotFoundError:
+            return
+        sync_path(self.path)
 
     def entries(self) -> list[str]:
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
@@ -172,15 +178,6 @@ def _lock(path: str) -> int:
             "stop that one or give this broker another log.dirs"
         ) from None
     return fd
-
-
-def _remove_mark(marker: Path) -> None:
-    """Removes the mark of a clean stop, durably: after a power failure it must not be back."""
-    try:
-        marker.unlink()
-    except FileNotFoundError:
-        return
-    sync_path(str(marker.parent))
 
 
 def _is_clean(marker: Path) -> bool:

@@ -107,9 +107,6 @@ class LogDirs:
                 return log_dir
         return None
 
-    def by_load(self) -> list[LogDir]:
-        return sorted(self.live, key=lambda log_dir: log_dir.partitions)
-
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
         self.of[key] = log_dir
         log_dir.partitions += 1

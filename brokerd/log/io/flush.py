@@ -46,7 +46,7 @@ class Flushes:
         self._waiting += done
 
     def _send(self, log: "LocalLog", up_to: int, done: list[Done]) -> None:
-        segments = log.segments_between(log.recovery_point, up_to)
+        segments = log.segments.between(log.recovery_point, up_to)
         part = segments[SEGMENTS_MAX].base_offset if len(segments) > SEGMENTS_MAX else up_to
         ended = partial(self._ended, log, part, [] if part < up_to else done)
         job = FlushJob(log, part, ended)
@@ -66,7 +66,7 @@ class Flushes:
                 self._send(log, wanted, waiting)
                 waiting = []
             except OSError as error:
-                log.flush_failed(error)
+                log.context.failed(error)
         for each in (*done, *waiting):
             each()
 
@@ -88,7 +88,7 @@ class FlushJob(DiskJob):
         self._paths: list[str] = []
         has_new = False
         try:
-            for segment in log.segments_between(log.recovery_point, up_to):
+            for segment in log.segments.between(log.recovery_point, up_to):
                 segment.flush_indexes()
                 self._pinned.append(segment.file.pin(0, 0))
                 self._paths += map(segment.path, names.INDEX_SUFFIXES)
@@ -113,7 +113,7 @@ class FlushJob(DiskJob):
     def finish(self) -> None:
         self._release()
         if self.error is not None:
-            self._log.flush_failed(self.error)
+            self._log.context.failed(self.error)
         elif self.is_done and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()

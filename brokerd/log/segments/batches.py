@@ -18,7 +18,7 @@ from brokerd.log import names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
 from brokerd.log.indexes.sparse_indexing import NewlyIndexed, Row, account
 from brokerd.log.indexes.time_index import TimeIndex
-from brokerd.log.io.scan import header_at, walk_headers
+from brokerd.log.io.scan import header_at
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ ROWS_MAX: Final = 1_000
 """So many batches are accounted for at a time."""
 PositionedBatch = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
-
-
-def batches_from(segment: "Segment", position: int) -> Iterator[PositionedBatch]:
-    """The batches from a position on at which one begins. Raises OSError."""
-    return up_to_damage(segment, walk_headers(segment.file.fd(), position, segment.size_bytes))
 
 
 def up_to_damage(

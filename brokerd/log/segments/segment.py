@@ -160,10 +160,6 @@ class Segment:
                 return above
         return self.index.floor(offset)
 
-    def last_offset_behind(self, position: int) -> int | None:
-        """The last offset of some batch at or behind a position; None when none is known."""
-        return self.index.offset_behind(position)
-
     def end_within(self, position: int, limit: int) -> int:
         """The last known batch boundary in (position, limit]; 0 when none is known."""
         boundary = max(
@@ -309,7 +305,8 @@ class Segment:
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of the batches from there on, up to damage. Raises OSError."""
-        return batches.batches_from(self, position)
+        headers = walk_headers(self.file.fd(), position, self.size_bytes)
+        return batches.up_to_damage(self, headers)
 
     # -- closing -----------------------------------------------------------------------------------
 

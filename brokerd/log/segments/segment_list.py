@@ -152,7 +152,7 @@ class SegmentList:
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
             if found.is_of(segment.file):
-                last = segment.last_offset_behind(found.position_bytes + found.size_bytes)
+                last = segment.index.offset_behind(found.position_bytes + found.size_bytes)
                 upper = self.end_of(number, log_end_offset) if last is None else last + 1
                 break
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]

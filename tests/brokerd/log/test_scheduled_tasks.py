@@ -190,7 +190,7 @@ def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager, disk: 
     disk.work_off()
     log.local.recovery_point = 0  # as if the sync of the roll had been cut short
     log.append([batch()], 0, NOW_MS)
-    first, second = (segment.file for segment in log.local.segments_between(0, 2))
+    first, second = (segment.file for segment in log.local.segments.between(0, 2))
     pinned = first.pins
     second.close()
     second.path = "/there/is/none"
