@@ -5,7 +5,8 @@ in a request of forty bytes would end the process, without an exception. So ever
 walked first, by functions compiled from kio's message classes once: no string may be longer, and
 no array have more items, than the bytes that are left can hold. Nor may an array be null where the
 message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
-items. Nothing is decoded here, and what is of fixed size is jumped over in one step.
+items. (No request that is served has arrays in tagged fields.) Nothing is decoded here, and what is
+of fixed size is jumped over in one step.
 
 kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
 and Kafka skips, and times of more than 292,000 years. The walk finds both, and a request
@@ -15,7 +16,6 @@ that has some is copied without those fields, with the longest time there can be
 from collections.abc import Callable
 from functools import cache
 from struct import Struct
-from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
@@ -54,8 +54,6 @@ def checked_request(entity_type: type, view: memoryview) -> memoryview:
     KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes."""
     progress = Progress(ITEMS_MAX)
     try:
-        if _has_tagged_arrays(entity_type):
-            raise ValueError("its tagged fields are not known here")
         walker(entity_type).walk(view, 0, progress)
     except (IndexError, ValueError, KafkaError) as error:
         raise KafkaError(
@@ -231,16 +229,3 @@ def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
     if number < -1:
         raise ValueError(f"a length of {number}")
     return number, end
-
-
-@cache
-def _has_tagged_arrays(entity_type: Any, is_tagged: bool = False) -> bool:
-    """Whether a message has arrays in tagged fields. No request that is served has."""
-    return any(
-        (shape.is_array and (is_tagged or shape.tag is not None))
-        or (
-            shape.entity is not None
-            and _has_tagged_arrays(shape.entity, is_tagged or shape.tag is not None)
-        )
-        for shape in shapes(entity_type)
-    )

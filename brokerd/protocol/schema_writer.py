@@ -3,8 +3,7 @@
 kio describes every message version as a dataclass; here each class becomes one function
 `write(out, fields)` that appends the encoded message to a bytearray. Handlers therefore build plain
 dicts and lists: a field the version lacks is dropped, a missing one gets its default, durations and
-dates are integers in milliseconds, errors are int codes. A name that no version of the class knows
-is a mistake of ours and raises.
+dates are integers in milliseconds, errors are int codes.
 
 An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
 known before, is encoded elsewhere (`messages.encode_item`).

@@ -73,6 +73,7 @@ class TopicAdmin:
         self._progress = progress
         self._service = service
         self._creating: dict[str, asyncio.Task[None]] = {}
+        self._planned: dict[str, str] = {}  # those being created, as `MetadataImage.taken`
 
     def _controller(self) -> ControllerService:
         service = self._service()
@@ -223,12 +224,16 @@ class TopicAdmin:
         if name in self._image.topics:
             return
         key = collision_key(name)
-        existing = {key: taken} if (taken := self._image.taken.get(key)) else {}
+        taken = self._image.taken.get(key) or self._planned.get(key)
+        existing = {key: taken} if taken else {}
         plan = self._plan(automatic_topic(name, self._settings), existing)
+        self._planned[key] = name
         try:
             await self._write_unless_there(plan)
         except DISCONNECTED as error:
             raise unreachable(error) from error
+        finally:
+            del self._planned[key]
         if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
             message = f"Topic '{name}' has no leaders yet."
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
