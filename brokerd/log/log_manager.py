@@ -45,7 +45,7 @@ class LogManager:
         submit: Callable[[DiskJob], None] = run_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
-        """For log directories that are locked; `load` must follow. `open` does all in one."""
+        """For log directories that are locked; `load` must follow."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
@@ -56,25 +56,6 @@ class LogManager:
         self.tasks = LogTasks(self._logs, dirs, self._context, times, self.disk_failed)
         self._compacted: dict[TopicPartition, None] = {}
         self._topic_ids = TopicIds()
-
-    @classmethod
-    def open(
-        cls,
-        log_dirs: list[str],
-        broker_id: int,
-        *,
-        now_ms: int,
-        cluster_id: str | None = None,
-        defaults: LogConfig | None = None,
-        on_event: EventSink = no_event,
-        submit: Callable[[DiskJob], None] = run_now,
-        times: TaskIntervals = DEFAULT_INTERVALS,
-    ) -> "LogManager":
-        """Locks, checks and loads the log directories. Raises LogDirError."""
-        dirs = LogDirs(log_dirs, broker_id, cluster_id)
-        manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
-        manager.load(now_ms)
-        return manager
 
     def load(self, now_ms: int) -> None:
         """Loads all logs. Raises LogDirError; then the directories are unlocked."""
@@ -122,7 +103,7 @@ class LogManager:
             )
             topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
-        self.dirs.note_stale(log_dir, {**recovery_points, **log_starts})
+        self.dirs.note_stale({**recovery_points, **log_starts})
 
     def _add(
         self,

@@ -108,6 +108,7 @@ class LogDirs:
         return None
 
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
+        self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
@@ -149,14 +150,14 @@ class LogDirs:
         found = {}
         for log_dir in self.live:
             offsets = log_dir.read_checkpoint(name)
-            self.note_stale(log_dir, offsets)
+            self.note_stale(offsets)
             found.update({k: offset for k, offset in offsets.items() if self.of.get(k) is log_dir})
         return found
 
-    def note_stale(self, log_dir: LogDir, entries: Iterable[TopicPartition]) -> None:
-        """A checkpoint has these entries: those of logs that are not in its directory are stale."""
+    def note_stale(self, entries: Iterable[TopicPartition]) -> None:
+        """A checkpoint has these entries: those of logs that are nowhere are stale."""
         for key in entries:
-            if self.of.get(key) is not log_dir:
+            if key not in self.of:
                 self._note_gone(key)
 
     def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:

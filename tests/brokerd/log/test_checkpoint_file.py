@@ -208,3 +208,18 @@ def test_a_sync_that_fails_is_told(tmp_path: Path) -> None:
     job.run()
     job.finish()
     assert [error and error.filename for error in told] == [str(tmp_path / "no directory" / "file")]
+
+
+def test_what_another_directory_says_of_a_log_costs_it_nothing(tmp_path: Path) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    fill(manager)
+    fill(manager, "u")
+    manager.write_offsets(checkpoints.HIGH_WATERMARK, {KEY: 5, KEPT: 7})
+    at = {key: Path(log_dir.path) for key, log_dir in manager.dirs.of.items()}
+    (at[KEPT] / checkpoints.LOG_START).write_text("0\n1\nt 0 19\n")
+    manager.delete("u", 0, NOW_MS)
+    crash(manager)
+    manager = start(tmp_path / "a", tmp_path / "b")
+    manager.create("u", 0, UUID(int=9), CONFIG, NOW_MS)
+    assert manager.dirs.read(checkpoints.HIGH_WATERMARK)[KEY] == 5
+    crash(manager)

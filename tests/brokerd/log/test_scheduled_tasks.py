@@ -15,7 +15,7 @@ from brokerd.log.io.disk_jobs import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_manager
 
 COUNT = 10
 CHECKPOINT_MS = NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms
@@ -29,7 +29,7 @@ def disk() -> Disk:
 @pytest.fixture
 def manager(tmp_path: Path, disk: Disk) -> Iterator[LogManager]:
     """Ten logs of one batch each."""
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS, submit=disk.append)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS, submit=disk.append)
     for partition in range(COUNT):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
@@ -242,7 +242,7 @@ def test_many_logs_are_made_durable_by_one_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[str] = []
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     for partition in range(closing.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
@@ -254,7 +254,7 @@ def test_many_logs_are_made_durable_by_one_call(
     monkeypatch.setattr(closing, "sync_filesystem", sync)
     manager.shutdown()
     assert synced == [str(tmp_path)]
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     assert {log.log_end_offset for log in manager.all()} == {1}
     assert {log.recovery_point for log in manager.all()} == {1}
     manager.shutdown()
@@ -266,7 +266,7 @@ def test_a_directory_whose_file_system_cannot_be_synced_is_recovered_next_time(
     def fail(path: str) -> bool:
         raise OSError(5, "Input/output error", path)
 
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     for partition in range(closing.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)

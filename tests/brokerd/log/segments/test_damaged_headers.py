@@ -14,7 +14,7 @@ from brokerd.log.segments import timestamp_search
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import iter_batches
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager
 
 BATCHES = 36
 SEGMENT = 12
@@ -75,7 +75,7 @@ SEEN = {name: each for name, each in DAMAGES.items() if not name.startswith("bas
 
 
 def open_in(directory: Path) -> LogManager:
-    return LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    return open_manager([str(directory)], 1, now_ms=NOW_MS)
 
 
 def the_log(manager: LogManager, config: LogConfig = CONFIG) -> UnifiedLog:
