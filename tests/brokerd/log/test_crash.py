@@ -12,8 +12,7 @@ from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager, rec
 WRITER = """
 import sys
 from brokerd.config.log_config import LogConfig
-from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager
 
 manager = open_manager([sys.argv[1]], 1, now_ms=NOW_MS)
 log = manager.create("t", 0, TOPIC_ID, LogConfig(segment_bytes=50_000), NOW_MS)
