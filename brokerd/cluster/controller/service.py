@@ -4,8 +4,9 @@ writes.
 States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
 ANNOUNCE_MAX states. Whatever goes wrong in between is mended the same way: after a lost
 connection the task reads everything anew and `Controller.load` finds both what is wrong and what
-was not announced. A multi that fails is tried state by state; what then fails, since another has
-written it, is read anew. When the fence fails, another is controller and the task ends.
+was not announced. A multi that fails is tried state by state; where another has written the state
+of a partition, that one alone is read again and decided upon. When the fence fails, another is
+controller and the task ends.
 
 Entries are numbered by the controller itself, not by ZooKeeper's sequence: it alone writes them,
 and a number of its own makes a repeated write collide with the first instead of doubling it. The
@@ -347,14 +348,14 @@ class ControllerService:
             logger.warning("writing %d states failed, one by one now: %s", len(missing), error)
         else:
             return list(states)
+        present = [state for state in states if self._is_written(state)]
         for state in missing:
             try:
                 await self._write_single(state)
-            except MultiError as error:
-                logger.error("%s-%d is not written: %s", state.topic, state.partition, error)
-                await asyncio.sleep(RETRY_S)
-                self._flag("reload")
-        return [state for state in states if self._is_written(state)]
+                present.append(state)
+            except MultiError:
+                present += await self._written_by_another(state)
+        return present
 
     def _is_written(self, state: PartitionState) -> bool:
         known = self._state_machine.states.get((state.topic, state.partition))
@@ -368,6 +369,27 @@ class ControllerService:
             operations = operations[-1:]
         await self.fenced(operations)
         self._state_machine.written([state])
+
+    async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
+        """Reads a partition whose state another wrote, and writes what is decided then; returns
+        its state, if it has one. If that cannot be written either, everything is read again."""
+        key = (lost.topic, lost.partition)
+        node = self._state_machine.topics[lost.topic]
+        read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])
+        found = [loaded.state for loaded in read]
+        what = f"was written by another: {found[0]}" if found else "has no state that can be read"
+        logger.warning("%s-%d %s", *key, what)
+        wanted = self._state_machine.reread(key, read[0] if read else None)
+        if wanted is None:
+            return found
+        try:
+            await self._write_single(wanted)
+        except MultiError as error:
+            logger.error("%s-%d is not written: %s", *key, error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+            return found
+        return [wanted]
 
     async def _write_once(self, states: Sequence[PartitionState]) -> None:
         if not states:

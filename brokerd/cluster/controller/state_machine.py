@@ -166,6 +166,16 @@ class Controller:
         for state in states:
             self.states[state.topic, state.partition] = state
 
+    def reread(self, key: TopicPartition, loaded: LoadedState | None) -> PartitionState | None:
+        """Takes the state of a partition that another wrote (None: there is none in ZooKeeper);
+        returns the state to write next, or None."""
+        if loaded is None:
+            self.states.pop(key, None)
+            return self._decide(*key, set())
+        self.states[key] = loaded.state
+        bounced = {loaded.state.leader} if self._is_leader_bounced(loaded) else set()
+        return self._decide(*key, bounced)
+
     def has_partitions_node(self, topic: str) -> bool:
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 

@@ -117,11 +117,11 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
     ]
     loaded: list[LoadedState] = []
     for start in range(0, len(wanted), STATES_PER_RUN):
-        loaded += await _states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
+        loaded += await states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
     return loaded
 
 
-async def _states_of(
+async def states_of(
     zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
     found = await zookeeper.get_many(

@@ -124,6 +124,24 @@ def test_what_was_not_written_is_decided_again() -> None:
     assert _wanted(core.brokers_changed({1: 10})) == first
 
 
+def test_a_state_that_another_wrote_is_decided_upon_as_it_was_found() -> None:
+    core = _running(1, 2)
+    assert core.reread(("t", 0), _loaded(_state(0, 1, version=4), 5, 50)) is None
+    assert core.states["t", 0].version == 4
+    wanted = core.reread(("t", 1), _loaded(_state(1, 3, version=4, replica=2), 5, 50))
+    assert wanted is not None
+    assert (wanted.leader, wanted.version) == (2, 5)
+    assert core.reread(("t", 0), None) == _running(1, 2).states["t", 0], "it was removed"
+
+
+def test_a_leader_that_bounced_after_another_wrote_its_state_gets_a_higher_epoch() -> None:
+    core = _running(1, 2)
+    core.brokers[1] = 99
+    wanted = core.reread(("t", 0), _loaded(_state(0, 1, version=4), 5, 50))
+    assert wanted is not None
+    assert (wanted.leader, wanted.leader_epoch) == (1, 5)
+
+
 def test_a_grown_topic_gets_states_for_the_added_partitions_only() -> None:
     core = _running(1, 2)
     wanted = _wanted(core.topics_changed({"t": _topic(1, 2, 1)}))
